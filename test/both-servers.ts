@@ -11,7 +11,7 @@ export const onBothServers = [
   'test/reconciling/reconcile{,-family}.test.ts',
   'test/reconciling/status-slice*.test.ts',
   'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',
-  'test/statements/{bad-input,book,cascade,dinner,foo,foo-aggregation,generation,hostile-child,ingredient}.test.ts',
+  'test/statements/{bad-input,book,cascade,dinner,foo,generation,hostile-child,ingredient}.test.ts',
   'test/statements/{drift,foreign-conditions,own-metadata,owner,poison,tenant-network,wake,water-tank}.test.ts',
-  'test/statements/bitcoin-network{,-cascade,-life,-wake}.test.ts',
+  'test/statements/bitcoin-network{,-wake}.test.ts',
 ];

@@ -9,5 +9,4 @@ export const processTier = [
   'test/tools/chaos/effects/**/*.test.ts',
   'test/waking/bundle.test.ts',
   'test/watcher/main.test.ts',
-  'test/watcher/restart-process.test.ts',
 ];

@@ -128,7 +128,7 @@ export function crudCases({ wire, namespace }: Suite): void {
     expect(again.body.metadata?.resourceVersion).toBe(body.metadata?.resourceVersion);
   });
 
-  it('a replacement at a stale version is a Conflict', async () => {
+  it('BK8: a replacement at a stale version is a Conflict', async () => {
     const ns = await namespace();
     const { body } = await wire.post(gadgets(ns), gadget('one'));
     await wire.mergePatch(gadgets(ns, 'one'), { spec: { size: 5 } });

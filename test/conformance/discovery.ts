@@ -90,7 +90,7 @@ export function discoveryCases({ wire }: Suite): void {
     );
   });
 
-  it('the path of an unknown group or version is a 404 in plain text', async () => {
+  it('BK10: the path of an unknown group or version is a 404 in plain text', async () => {
     for (const path of ['/apis/nowhere.example.org', `/apis/${gadgetGroup}/v9`]) {
       expect(await wire.get(path)).toMatchObject({ status: 404, text: '404 page not found\n' });
     }

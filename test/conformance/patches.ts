@@ -22,7 +22,7 @@ export function patchCases({ wire, namespace }: Suite): void {
     expect(body.metadata?.generation).toBe(2);
   });
 
-  it('a merge patch with a stale version is a Conflict, even without a change', async () => {
+  it('BK8: a merge patch with a stale version is a Conflict, even without a change', async () => {
     const path = await one();
     const { metadata } = (await wire.get(path)).body;
     await wire.mergePatch(path, { spec: { size: 2 } });

@@ -12,7 +12,7 @@ export function watchCases({ wire, namespace }: Suite): void {
   const currentVersion = async (ns: string): Promise<string> =>
     (await wire.get(gadgets(ns))).body.metadata?.resourceVersion ?? '';
 
-  it('a watch from a version sends every later change once, in order', async () => {
+  it('BK11: a watch from a version sends every later change once, in order', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('before'));
     const start = await currentVersion(ns);
@@ -140,7 +140,7 @@ export function watchCases({ wire, namespace }: Suite): void {
     expect(other.body).toMatchObject({ code: 422, reason: 'Invalid' });
   });
 
-  it('a watch from a version that is too old sends one ERROR event with 410 and ends', async () => {
+  it('BK11: a watch from a version that is too old sends one ERROR event with 410 and ends', async () => {
     const ns = await namespace();
     await using watch = await wire.watch(gadgets(ns), { resourceVersion: '1' });
     const events = await watch.rest();

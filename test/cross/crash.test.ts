@@ -7,7 +7,7 @@ import { isWrite } from './wire.ts';
 
 it.each(
   harness.registry,
-)('X6: $name: after a crash at any write, the next reconcile reaches the same end state', async (controller) => {
+)('X6, M28: $name: after a crash at any write, the next reconcile reaches the same end state', async (controller) => {
   const created = await harness.calm(controller, 'created');
   const changed = await harness.calm(controller, 'changed');
   let after = 1;

@@ -22,7 +22,7 @@ export function takenCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X15: $name: a foreign object with a child’s name stays unchanged, the status has NotOwned, and its deletion heals',
+    'X15, B20, B21, F7, F8, M20, M23, V7: $name: a foreign object with a child’s name stays unchanged, the status has NotOwned, and its deletion heals',
     async (controller) => {
       for (const kind of controller.declaration.owns) {
         await using system = await harness.settled(controller);

@@ -12,7 +12,7 @@ export function repeatedCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X4: $name: ten copies of each message, out of order and in two functions, lead to the same end state as one',
+    'X4, B26, M26: $name: ten copies of each message, out of order and in two functions, lead to the same end state as one',
     async (controller) => {
       await using system = await harness.open(controller);
       await system.create();

@@ -48,7 +48,7 @@ export function replayCases(harness: Harness): void {
 export function idleCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
   everyOne(
-    'X5: $name: a converged object costs no write, one read, and one read for each declared kind',
+    'X5, V9, V11: $name: a converged object costs no write, one read, and one read for each declared kind',
     async (controller) => {
       await using system = await harness.settled(controller);
       // Commands in pods are no reads of the API server.

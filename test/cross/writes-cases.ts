@@ -75,7 +75,7 @@ export function raceCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X7: $name: a foreign change before each of its writes costs one more attempt and nothing else',
+    'X7, V10: $name: a foreign change before each of its writes costs one more attempt and nothing else',
     async (controller) => {
       await using system = await harness.open(controller);
       await system.create();
@@ -95,34 +95,6 @@ export function raceCases(harness: Harness): void {
       expect(await system.deadLetters(controller.name)).toEqual([]);
     },
   );
-}
-
-/** Declares the part of X7 that needs no server. */
-export function conflictCases(harness: Harness): void {
-  it.each(
-    harness.registry,
-  )('X7: $name: a 409 to each of its writes is retried and causes no dead letter', async (controller) => {
-    await using system = await harness.open(controller);
-    await system.create();
-    const met = new Set<string>();
-    system.disturb(async (call, proceed) => {
-      const isFirst = isWrite(call) && !isEvent(call) && call.controller === controller.name && !met.has(lineOf(call));
-      if (!isFirst) return await proceed();
-      met.add(lineOf(call));
-      throw new ApiError(lineOf(call), 409, {
-        kind: 'Status',
-        reason: 'Conflict',
-        message: 'the object has been modified',
-      });
-    });
-    await system.settle();
-    met.clear();
-    await harness.change(system);
-    await system.settle();
-    expect(met.size).toBeGreaterThan(0);
-    expect(await system.endState()).toEqual(await harness.calm(controller, 'changed'));
-    expect(await system.deadLetters(controller.name)).toEqual([]);
-  });
 }
 
 /** Writes an annotation to the object of a path, if it exists, as another client. */

@@ -3,7 +3,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
 import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
@@ -13,14 +12,12 @@ import { Dinner } from '../../src/controllers/dinner.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
-import { isRecord } from '../../src/core/json.ts';
 import type { OutputLine } from '../../src/dev/lines.ts';
 import { objectReadiness } from '../../src/dev/readiness.ts';
 import { type Dev, type DevOptions, startDev } from '../../src/dev/system.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { formatMessage } from '../../src/sqs/message.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const startSeconds = 90;
@@ -70,7 +67,6 @@ export function describeJourneys(title: string, options: () => DevOptions): void
     const remove = async (kind: Kind, name: string): Promise<void> => {
       await dev.client.request({ method: 'DELETE', path: objectPath(kind, { name, namespace }) });
     };
-    const get = (kind: Kind, name: string) => dev.view.get(kind, { name, namespace });
     const ready = (kind: Kind, name: string, generation = 1): Promise<KubeObject> =>
       dev.view.until((view) => {
         const object = view.get(kind, { name, namespace });
@@ -79,34 +75,6 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       }, limit());
     const gone = (kind: Kind, name: string): Promise<true> =>
       dev.view.until((view) => (view.get(kind, { name, namespace }) === undefined ? true : undefined), limit());
-    const condition = (
-      kind: Kind,
-      name: string,
-      type: string,
-      status: string,
-    ): Promise<Readonly<Record<string, unknown>>> =>
-      dev.view.until(
-        (view) =>
-          conditionsOf(view.get(kind, { name, namespace })).find((one) => one.type === type && one.status === status),
-        limit(),
-      );
-    /** Resolves after this many more log lines of reconciles of the object. */
-    const runs = (name: string, more: number): Promise<void> => {
-      const count = () =>
-        lines.filter(
-          ({ fields }) => fields?.message === 'reconciled' && fields.name === name && fields.namespace === namespace,
-        ).length;
-      const wanted = count() + more;
-      return new Promise((resolve) => {
-        const look = () => {
-          if (count() < wanted) return;
-          listeners.delete(look);
-          resolve();
-        };
-        listeners.add(look);
-        look();
-      });
-    };
     const uidOf = (object: KubeObject) => object.metadata.uid ?? '';
 
     it('a tank fills without any event of its water level', async () => {
@@ -115,15 +83,6 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       const { level, inlet, outlet } = dev.simulators.plant.tank(uidOf(object));
       expect(level).toBeGreaterThanOrEqual(4);
       expect([inlet.open, outlet.open]).toEqual([false, false]);
-    });
-
-    it('an update is observed with its own generation', async () => {
-      const object = await apply(Ingredient, 'a', { item: 'salt', amount: 1, unit: 'tbsp' });
-      await ready(Ingredient, 'a');
-      await apply(Ingredient, 'a', { item: 'salt', amount: 2, unit: 'tbsp' });
-      const after = await ready(Ingredient, 'a', 2);
-      expect(after.status).toMatchObject({ location: 'Counter', measured: { amount: 2, unit: 'tbsp' } });
-      expect(dev.simulators.pantry.holding(uidOf(object)).measured).toEqual({ amount: 2, unit: 'tbsp' });
     });
 
     it('a dinner gets its ingredients, deletes those it no longer lists, and leaves nothing when it is deleted', async () => {
@@ -137,51 +96,6 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       await remove(Dinner, 'd');
       await Promise.all([gone(Dinner, 'd'), gone(Ingredient, 'd-rice'), gone(Ingredient, 'd-butter')]);
       expect(dev.simulators.pantry.stock(line('rice').item, 'g')).toBe(1000);
-    });
-
-    it('a deleted object stays until its finalize has succeeded, and its status has the reason', async () => {
-      const item = `flour-of-${namespace}`;
-      await apply(Ingredient, 'a', { item, amount: 5, unit: 'g' });
-      await ready(Ingredient, 'a');
-      dev.simulators.pantry.setFaults({ items: { [item]: 'error' } });
-      await remove(Ingredient, 'a');
-      const finalized = await condition(Ingredient, 'a', 'Finalized', 'False');
-      expect(finalized.message).toMatch(/cannot be opened/);
-      expect(get(Ingredient, 'a')).toBeDefined();
-      dev.simulators.pantry.setFaults({});
-      await gone(Ingredient, 'a');
-      expect(dev.simulators.pantry.stock(item, 'g')).toBe(1000);
-    });
-
-    it('ten copies of a message change nothing on a converged object', async () => {
-      const object = await apply(Ingredient, 'a', { item: 'pepper', amount: 1, unit: 'tsp' });
-      const before = await ready(Ingredient, 'a');
-      const { moves } = dev.simulators.pantry.calls();
-      const body = formatMessage({
-        controller: 'ingredient',
-        cluster: 'local',
-        group: Ingredient.group,
-        resource: Ingredient.plural,
-        namespace,
-        name: 'a',
-        cause: { type: 'command', observedAt: Date.now(), id: 'copies' },
-      });
-      const done = runs('a', 3);
-      for (let copy = 0; copy < 10; copy += 1) {
-        await dev.sqs.send(
-          new SendMessageCommand({
-            QueueUrl: dev.queues['ingredient.fifo'],
-            MessageBody: body,
-            // Two groups, so that copies run in parallel: no part of Outrigger uses the second one.
-            MessageGroupId: copy % 2 === 0 ? `copies-${namespace}` : `others-${namespace}`,
-            MessageDeduplicationId: `${namespace}-${copy}`,
-          }),
-        );
-      }
-      await done;
-      expect(get(Ingredient, 'a')?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-      expect(dev.simulators.pantry.calls().moves).toBe(moves);
-      expect(dev.simulators.pantry.holding(uidOf(object)).measured?.amount).toBe(1);
     });
 
     it('a watcher killed in the middle of 200 creates loses none of them', async () => {
@@ -214,10 +128,4 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       await expect.poll(entries, { timeout: 60_000 }).toEqual(expect.arrayContaining([kind]));
     });
   });
-}
-
-function conditionsOf(object: KubeObject | undefined): readonly Readonly<Record<string, unknown>>[] {
-  const status = object?.status;
-  if (!isRecord(status) || !Array.isArray(status.conditions)) return [];
-  return status.conditions.filter(isRecord);
 }

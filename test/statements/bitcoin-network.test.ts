@@ -1,11 +1,10 @@
-// What BitcoinNetwork's workloads are (B1 to B6, B14 to B16), as cases for any API server where the test alone says how a StatefulSet
-// changes. bitcoin-network-life.test.ts has failures and deletion, bitcoin-network-wake.test.ts the wake-ups, nodes and peers
-// bitcoin-peers.test.ts.
+// What BitcoinNetwork's workloads are (B1 to B6, B14, B15, B27, B32), for any API server where the test alone says how a StatefulSet changes.
+// bitcoin-network-wake.test.ts has the wake-ups, bitcoin-peers.test.ts nodes and peers; what holds for every controller is test/cross.
 
 import { describe, expect, it } from 'vitest';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { Service, StatefulSet } from '../../src/kubernetes.ts';
+import { StatefulSet } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { both, createdService, createdSet, name, networkFixture, service, set } from './bitcoin-network-fixture.ts';
 
@@ -14,12 +13,6 @@ const secret = 'bitcoin-default-secret';
 const { connect } = await useApiServer({ controllers: 'none' });
 const { at, made, reconcile } = networkFixture(connect);
 const container = async () => (await at.bitcoin.set(name)).spec?.template.spec?.containers[0];
-const world = async () => [
-  await at.system.read(networks, name),
-  await at.system.read(Service, service),
-  await at.system.read(StatefulSet, set),
-  ...(await at.bitcoin.events()),
-];
 /** Says of the StatefulSet what its controller would. */
 async function report(replicas: number, readyReplicas: number): Promise<void> {
   const { metadata } = await at.bitcoin.set(name);
@@ -93,33 +86,6 @@ describe('BitcoinNetwork: workloads', () => {
     expect(await Promise.all(kept.map(async ([, other, one]) => await at.system.read(other, one)))).toEqual(before);
   });
 
-  it.each([
-    1, 2, 3, 4, 5, 6, 7,
-  ])('B4: a function that dies after %i requests is finished by the next', async (lives) => {
-    await at.bitcoin.network(name);
-    let asked = 0;
-    at.system.dieAt(() => {
-      asked += 1;
-      return asked > lives;
-    });
-    await reconcile();
-    at.system.revive();
-    await reconcile();
-    expect((await at.bitcoin.service(name)).spec?.clusterIP).toBe('None');
-    expect((await at.bitcoin.set(name)).metadata?.generation).toBe(1);
-  });
-
-  it('B5: when there is nothing to do, nothing is written and nothing is said', async () => {
-    await made();
-    await report(3, 3);
-    await reconcile();
-    const before = await world();
-    at.system.requests.length = 0;
-    await reconcile();
-    expect(at.bitcoin.writes()).toEqual([]);
-    expect(await world()).toEqual(before);
-  });
-
   it('B6: without pods it is observed and not Ready', async () => {
     await made();
     const { status } = await at.system.read(networks, name);
@@ -166,5 +132,23 @@ describe('BitcoinNetwork: workloads', () => {
     await at.system.client.request({ method: 'PATCH', path, contentType, body: { spec: { replicas: 5 } } });
     await reconcile();
     expect((await at.bitcoin.set(name)).spec?.replicas).toBe(5);
+  });
+
+  it('B27: a message for a network that is gone is done with: one read, no write', async () => {
+    await reconcile();
+    expect(at.system.requests.filter((request) => !request.endsWith(`/bitcoinnetworks/${name}`))).toEqual([]);
+    expect(at.system.waiting()).toEqual([]);
+    expect(await at.system.deadLetters('bitcoin-network')).toEqual([]);
+  });
+
+  it('B32: what the API server refuses is one Warning however often it is tried', async () => {
+    at.system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/statefulsets/'));
+    await made();
+    await at.system.pass(120);
+    expect(await at.bitcoin.events('ErrChildRefused')).toEqual([expect.stringMatching(/^1 x Warning/)]);
+    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+    at.system.revive();
+    await at.system.pass(600);
+    expect(await at.system.get(StatefulSet, set)).toBeDefined();
   });
 });

@@ -2,7 +2,6 @@
 // API server. A pod whose address is none is bitcoin-peers.test.ts.
 import { describe, expect, it } from 'vitest';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
 import { a, b, c, name, peersFixture, set, three } from './bitcoin-peers-fixture.ts';
 
 const { added, at, connected, commandsSent, made, pod, reconcile, nodes } = await peersFixture();
@@ -80,50 +79,6 @@ describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
 });
 
 describe('BitcoinNetwork: functions and secrets', () => {
-  it('B26: ten messages, and two functions at once, end where one does', async () => {
-    await made([]);
-    for (const [ordinal, ip] of three.entries()) await at.bitcoin.pod(name, ordinal, { ip });
-    await at.system.reconcileAtOnce(networks, name, 2);
-    await at.system.reconcile(networks, ...Array.from({ length: 10 }, () => name));
-    await at.system.pass(60);
-    expect([added(0), added(1), added(2)]).toEqual([
-      [b, c],
-      [a, c],
-      [a, b],
-    ]);
-    expect(await at.system.deadLetters('bitcoin-peers')).toEqual([]);
-  });
-
-  it.each([
-    ['GET', '/pods'],
-    ['PATCH', `/bitcoinnetworks/${name}/status`],
-  ])('B26: a network that is scaled before %s %s is not said to be observed before it is', async (method, end) => {
-    await made();
-    await at.bitcoin.report(`${set}-0`, { ip: a, ready: false });
-    at.system.meanwhile(
-      (request) => request.method === method && request.path.endsWith(end),
-      () => at.bitcoin.network(name, { nodes: 2 }),
-    );
-    await at.system.reconcile(bitcoinPeers, name);
-    expect(await connected()).toMatchObject({ observedGeneration: 2 });
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ready: false }, { ready: true }]);
-    expect(added(1)).toEqual([]);
-  });
-
-  it('B26: a status that others have written meanwhile is not written over, and costs no command', async () => {
-    await made();
-    await at.bitcoin.report(`${set}-2`, { ip: c, ready: false });
-    commandsSent();
-    at.system.meanwhile(
-      ({ method, path }) => method === 'PATCH' && path.endsWith('/status'),
-      () => at.system.patch(networks, name, { metadata: { labels: { team: 'blue' } } }),
-    );
-    await at.system.reconcile(bitcoinPeers, name);
-    expect((await at.system.read(networks, name)).metadata.labels).toEqual({ team: 'blue' });
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ready: true }, { ready: true }, { ready: false }]);
-    expect(commandsSent().filter((call) => call.endsWith('getaddednodeinfo'))).toHaveLength(2);
-  });
-
   it('B19a, B27: no command runs for a network that is being deleted or gone', async () => {
     await made();
     await at.system.patch(networks, name, { metadata: { finalizers: ['example.com/other'] } });

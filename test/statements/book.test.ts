@@ -1,14 +1,12 @@
-// What a definition gives by itself (BK1 to BK11), as cases for any API server, over plain HTTP. No controller runs here; BK9 says
-// that nothing else happens, so the server must run none of its own either. What it refuses (BK3 to BK5) is bad-input.test.ts.
+// What a definition gives by itself (BK1, BK2, BK6, BK7, BK9), as cases for any API server, over plain HTTP. No controller runs here; BK9 says
+// that nothing else happens, so the server must run none of its own either. What it refuses (BK3 to BK5) is bad-input.test.ts,
+// what every kind has (BK8, BK10, BK11) is test/conformance.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Book } from '../../src/controllers/book.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
-import { sleep } from '../../src/core/time.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
-import { createClient } from '../../src/kube/client/client.ts';
-import { listAndWatch } from '../../src/kube/watch/watch.ts';
 import { hasCondition } from '../conformance/body.ts';
 import { createWire } from '../conformance/wire.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -88,78 +86,10 @@ describe('Book', () => {
     expect(listed.sort()).toEqual(written.sort());
   });
 
-  it('BK8: a stale PUT is 409, a merge patch without a version wins', async () => {
-    await create(david);
-    const stale = await read();
-    const patched = await wire.mergePatch(books('david-copperfield'), { spec: { title: 'Hard Times' } });
-    expect(patched.status).toBe(200);
-    const { status, body } = await wire.put(books('david-copperfield'), { ...stale, spec: david });
-    expect(status).toBe(409);
-    expect(body.reason).toBe('Conflict');
-    const versioned = { metadata: { resourceVersion: stale.metadata?.resourceVersion }, spec: david };
-    expect((await wire.mergePatch(books('david-copperfield'), versioned)).status).toBe(409);
-    expect((await read()).spec).toMatchObject({ title: 'Hard Times' });
-  });
-
   it('BK9: a book makes no other object', async () => {
     const before = await contents();
     const { body } = await create(david);
     expect(await contents()).toEqual([...before, `Book ${body.metadata?.uid}`].sort());
-  });
-
-  it('BK10: the v1beta1 form of a definition is 404', async () => {
-    const names = { kind: 'Book', plural: 'books', singular: 'book' };
-    const { status } = await wire.post('/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions', {
-      apiVersion: 'apiextensions.k8s.io/v1beta1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'books.christianb93.github.com' },
-      spec: {
-        version: 'v1',
-        group: 'christianb93.github.com',
-        scope: 'Namespaced',
-        subresources: { status: {} },
-        names,
-      },
-    });
-    expect(status).toBe(404);
-  });
-
-  it('BK11: a watch from the version of a list shows everything since, as whole objects', async () => {
-    const { resourceVersion = '' } = (await wire.get(books())).body.metadata ?? {};
-    await create(david);
-    await wire.mergePatch(books('david-copperfield'), { spec: { title: 'Hard Times' } });
-    await wire.remove(books('david-copperfield'));
-    await using watch = await wire.watch(books(), { resourceVersion });
-    const frames = await watch.until(({ type }) => type === 'DELETED');
-    expect(frames.map(({ type, object }) => [type, object.kind, object.spec])).toEqual([
-      ['ADDED', 'Book', david],
-      ['MODIFIED', 'Book', { ...david, title: 'Hard Times' }],
-      ['DELETED', 'Book', { ...david, title: 'Hard Times' }],
-    ]);
-  });
-
-  it('BK11: a version too old is 410 Gone, after which the watcher lists again', async () => {
-    await create(david);
-    server.expireWindow();
-    const tooOld = wire.watch(books(), { resourceVersion: 1 }).then(async (watch) => {
-      await using open = watch;
-      const { type, object } = await open.next();
-      return `${type} ${object.code}`;
-    }, String);
-    expect(await tooOld).toContain('410');
-
-    const ending = new AbortController();
-    const client = createClient(connection);
-    const following = { start: '1', signal: ending.signal, wait: sleep, random: Math.random };
-    const listed: string[] = [];
-    for await (const event of listAndWatch(client, { resource: Book, namespace }, following)) {
-      if (event.type !== 'page' || event.mode === 'exact') continue;
-      listed.push(...event.items.map(({ name }) => name));
-      break;
-    }
-    ending.abort();
-    client.close();
-    expect(listed).toEqual(['david-copperfield']);
   });
 });
 

@@ -4,20 +4,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
 import { Foo as foos } from '../../src/controllers/foo.ts';
-import { ApiError } from '../../src/kube/client/errors.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { readWatchLines } from '../../src/kube/watch/ndjson.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { startNamespace, useSystem } from './harness.ts';
+import { useSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
 // The real collector learns of a new kind within 30 s.
 const collectedWithinSeconds = 60;
-const bare = {
-  selector: { matchLabels: { app: 'bare' } },
-  template: { metadata: { labels: { app: 'bare' } }, spec: { containers: [{ name: 'c', image: 'c' }] } },
-};
 
 const { connect } = await useApiServer();
 const system = useSystem(connect);
@@ -48,11 +43,6 @@ async function gone(kind: Kind, name: string): Promise<void> {
   }
   throw new Error(`${kind.kind} ${name} is still there`);
 }
-const reference = async (more: object = {}) => {
-  const { uid } = (await system.read(foos, 'a')).metadata;
-  return { apiVersion: foos.apiVersion, kind: 'Foo', name: 'a', uid, controller: true, ...more };
-};
-const missingUid = '00000000-0000-4000-8000-000000000000';
 
 describe('what a Foo owns', { timeout: collectedWithinSeconds * 1000 }, () => {
   it('F6, C7: goes after it, when it is deleted in the background', async () => {
@@ -81,35 +71,5 @@ describe('what a Foo owns', { timeout: collectedWithinSeconds * 1000 }, () => {
     expect(after.metadata.ownerReferences).toBeUndefined();
     expect(after.spec).toMatchObject({ replicas: 1 });
     expect(conditionOf(await system.read(foos, 'a'), 'Ready')).toMatchObject({ reason: 'NotOwned' });
-  });
-
-  it('C, bad input: a Deployment that names an owner of another uid goes, and its own stays', async () => {
-    await system.apply(Deployment, 'stray', bare, { ownerReferences: [await reference({ uid: missingUid })] });
-    await system.reconcile(foos, 'a');
-    await gone(Deployment, 'stray');
-    expect(await system.get(Deployment, 'web')).toBeDefined();
-  });
-
-  it('C, bad input: a Deployment that names an owner of another namespace goes', async () => {
-    const elsewhere = await startNamespace(system.client);
-    const owner = {
-      apiVersion: foos.apiVersion,
-      kind: 'Foo',
-      metadata: { name: 'far' },
-      spec: { deploymentName: 'x' },
-    };
-    const path = collectionPath(foos, elsewhere);
-    const { body } = await system.client.request({ method: 'POST', path, body: owner });
-    const { uid } = foos.read(Object(body)).metadata;
-    await system.apply(Deployment, 'stray', bare, { ownerReferences: [await reference({ name: 'far', uid })] });
-    await gone(Deployment, 'stray');
-  });
-
-  it('C, bad input: a Deployment with two controllers is 422', async () => {
-    const ownerReferences = [await reference(), await reference({ name: 'b', uid: missingUid })];
-    const made = system.apply(Deployment, 'stray', bare, { ownerReferences });
-    const refused: unknown = await made.catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ApiError);
-    expect(refused).toMatchObject({ status: 422 });
   });
 });

@@ -15,7 +15,6 @@ const system = useSystem(connect);
 
 const names = async () => (await system.list(ingredients)).map(({ metadata }) => metadata.name).sort();
 const soup = async () => await system.read(dinners, 'soup');
-const isStatusOfSoup = ({ path }: { readonly path: string }) => path.endsWith('/dinners/soup/status');
 /** A dinner with everything laid out. */
 async function served(...list: readonly string[]): Promise<void> {
   await system.apply(dinners, 'soup', menu(...list));
@@ -117,19 +116,6 @@ describe('Dinner', () => {
     expect(conditionOf(await soup(), 'IngredientsReady')?.message).toContain('soup-saffron');
   });
 
-  it('V7: a name that is taken is NotOwned, the stranger is left alone, and the others are made', async () => {
-    const stranger = await system.apply(ingredients, 'soup-salt', { item: 'sand', amount: 1, unit: 'kg' });
-    await system.apply(dinners, 'soup', menu('salt', 'leek'));
-    await system.reconcile(dinners, 'soup');
-    expect(await system.read(ingredients, 'soup-salt')).toEqual(stranger);
-    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
-    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-    await system.delete(ingredients, 'soup-salt');
-    await system.pass(60);
-    expect((await system.read(ingredients, 'soup-salt')).spec).toMatchObject({ item: 'salt' });
-    expect(conditionOf(await soup(), 'IngredientsReady')?.reason).not.toBe('NotOwned');
-  });
-
   it('V8: a child that may not be made is False with what the API server said, written, and tried again', async () => {
     await system.apply(dinners, 'soup', menu('salt', 'leek'));
     system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/ingredients/'));
@@ -142,45 +128,6 @@ describe('Dinner', () => {
     await system.pass(60);
     expect(await names()).toEqual(['soup-leek', 'soup-salt']);
     expect(conditionOf(await soup(), 'Reconciling')).toBeUndefined();
-  });
-
-  it('V10: after a conflict with a foreign write the object is read and the status written again, never over the foreign write', async () => {
-    await system.apply(dinners, 'soup', menu('leek'));
-    await system.reconcile(dinners, 'soup');
-    await system.reconcile(ingredients, 'soup-leek');
-    system.meanwhile(isStatusOfSoup, () => system.patch(dinners, 'soup', { metadata: { labels: { table: '7' } } }));
-    system.requests.length = 0;
-    await system.reconcile(dinners, 'soup');
-    expect((await soup()).metadata.labels).toEqual({ table: '7' });
-    expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
-    const ofSoup = system.requests.flatMap((request) => /^\w+(?= .*\/dinners\/soup)/.exec(request) ?? []);
-    expect(ofSoup).toEqual(['GET', 'PATCH', 'GET', 'PATCH']);
-  });
-
-  it.each([
-    'GET /ingredients',
-    'PATCH /ingredients/soup-leek',
-    'PATCH /dinners/soup/status',
-  ])('V10, V13: a list that changes before %s is not said to be observed before it is', async (line) => {
-    await system.apply(dinners, 'soup', menu('leek'));
-    system.meanwhile(
-      ({ method, path }) => `${method} ${path.split(system.namespace)[1]}` === line,
-      () => system.apply(dinners, 'soup', menu('leek', 'salt')),
-    );
-    await system.reconcile(dinners, 'soup');
-    expect((await soup()).metadata.generation).toBe(2);
-    expect((await soup()).status).toMatchObject({ observedGeneration: 2, ingredientsTotal: 2 });
-    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
-  });
-
-  it('V12: a dinner that is being deleted makes no child', async () => {
-    await system.apply(dinners, 'soup', menu('salt'), { finalizers: ['example.com/other'] });
-    await system.delete(dinners, 'soup');
-    const { metadata } = await soup();
-    await system.reconcile(dinners, 'soup');
-    expect(await names()).toEqual([]);
-    expect((await soup()).metadata).toEqual(metadata);
-    await system.patch(dinners, 'soup', { metadata: { finalizers: [] } }).catch(() => undefined);
   });
 
   it('I10: an ingredient that is dropped from the list gives its goods back before it vanishes', async () => {
@@ -196,24 +143,6 @@ describe('Dinner', () => {
     expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Unknown');
     expect(system.pantry.stock('salt', 'piece')).toBe(1000);
     expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
-  });
-
-  it.each([
-    0, 1, 2, 3, 4, 5, 6,
-  ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
-    await system.apply(dinners, 'soup', menu('leek', 'salt'));
-    let made = 0;
-    system.dieAt(() => {
-      made += 1;
-      return made > lives;
-    });
-    await system.reconcile(dinners, 'soup');
-    expect((await soup()).status).toBeUndefined();
-    system.revive();
-    await system.reconcile(dinners, 'soup');
-    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
-    for (const { metadata } of await system.list(ingredients)) expect(metadata.generation).toBe(1);
-    expect((await soup()).status).toMatchObject({ ingredientsTotal: 2, ingredientsReady: 0, observedGeneration: 1 });
   });
 
   it('X15: two dinners whose children would have one name do not take them from each other', async () => {

@@ -1,5 +1,6 @@
 // What is asked of Foo (F1 to F12), as cases for any API server that runs no Deployment controller: the tests say what a
-// Deployment's status is. F6 with a garbage collector, and what real Deployments do, is deployment-chain.test.ts.
+// Deployment's status is. F6 with a garbage collector is cascade.test.ts, what real Deployments do test/cluster/deployment-chain.test.ts,
+// what holds for every controller (F7, F8) test/cross.
 
 import { describe, expect, it } from 'vitest';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
@@ -19,8 +20,6 @@ type Event = KubeObject & {
 };
 const events = foreignKind<Event, 'Event'>({ group: '', version: 'v1', kind: 'Event' });
 const one = { deploymentName: 'example-foo', replicas: 1 };
-/** A finalizer that only the test removes. */
-const held = { metadata: { finalizers: ['example.com/held'] } };
 
 const { connect } = await useApiServer({ controllers: 'none' });
 const system = useSystem(connect);
@@ -88,21 +87,6 @@ describe('Foo', () => {
     expect(conditionOf(after, 'Ready')?.status).toBe('True');
   });
 
-  it('F7, V7: a foreign Deployment of that name is left alone and reported once', async () => {
-    await made();
-    await report(1);
-    await system.reconcile(foos, 'a');
-    await system.delete(Deployment, 'example-foo');
-    const theirs = await stranger();
-    await system.reconcile(foos, 'a');
-    await system.pass(60);
-    expect(await deployment()).toEqual(theirs);
-    expect((await said()).sort()).toEqual([synced, taken]);
-    const after = await system.read(foos, 'a');
-    expect(after.status).toMatchObject({ availableReplicas: 1 });
-    expect(conditionOf(after, 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-  });
-
   it('F7: its removal concerns no Foo, so the retry heals it', async () => {
     await stranger();
     await made();
@@ -124,33 +108,6 @@ describe('Foo', () => {
     await system.tick();
     await system.pass(600);
     expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
-  });
-
-  it('F8, V7: of two Foos with one Deployment name the first owns it, the other reports it, and neither adopts it', async () => {
-    await made();
-    await system.apply(foos, 'b', { ...one, replicas: 7 });
-    await system.reconcile(foos, 'b');
-    const before = await deployment();
-    for (const name of ['a', 'b', 'a', 'b']) await system.reconcile(foos, name);
-    expect(await deployment()).toEqual(before);
-    expect(before.metadata.ownerReferences).toMatchObject([{ name: 'a' }]);
-    expect(conditionOf(await system.read(foos, 'b'), 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-    expect((await said()).sort()).toEqual([synced, taken]);
-  });
-
-  it('F8: made again under its name, it does not take the Deployment of the one before, and has its own when that is gone', async () => {
-    await made();
-    const { uid } = (await system.patch(Deployment, 'example-foo', held)).metadata;
-    await system.delete(foos, 'a');
-    await made();
-    expect((await deployment()).metadata.uid).toBe(uid);
-    const after = await system.read(foos, 'a');
-    expect(conditionOf(after, 'DeploymentAvailable')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-    await system.patch(Deployment, 'example-foo', { metadata: { finalizers: null } }).catch(() => undefined);
-    await system.delete(Deployment, 'example-foo').catch(() => undefined);
-    await expect.poll(async () => (await system.get(Deployment, 'example-foo'))?.metadata.uid).not.toBe(uid);
-    await system.pass(60);
-    expect((await deployment()).metadata.ownerReferences).toMatchObject([{ uid: after.metadata.uid }]);
   });
 
   it('F9: under a new name it has a new Deployment, and the one of the old name goes', async () => {
@@ -175,20 +132,6 @@ describe('Foo', () => {
     await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
     await system.reconcile(foos, 'a');
     expect((await deployment()).spec).toMatchObject({ replicas: 5 });
-  });
-
-  it('F11, V9, V11: when there is nothing to do, nothing is written and nothing is said', async () => {
-    await made();
-    await report(1);
-    await system.reconcile(foos, 'a');
-    const before = [await system.read(foos, 'a'), await deployment(), ...(await system.list(events))];
-    system.requests.length = 0;
-    await system.reconcile(foos, 'a');
-    expect(system.requests).toEqual([
-      `GET /apis/samples.example.com/v1/namespaces/${system.namespace}/foos/a`,
-      `GET /apis/apps/v1/namespaces/${system.namespace}/deployments`,
-    ]);
-    expect([await system.read(foos, 'a'), await deployment(), ...(await system.list(events))]).toEqual(before);
   });
 
   it('F11: Synced is recorded once for each generation', async () => {

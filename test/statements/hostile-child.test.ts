@@ -3,13 +3,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AnyCustomKind } from '../../src/api/custom-kind.ts';
 import type { Kind } from '../../src/api/kind.ts';
-import { Dinner as dinners } from '../../src/controllers/dinner.ts';
 import { Foo as foos } from '../../src/controllers/foo.ts';
-import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { ConfigMap, Deployment, EndpointSlice, Service } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, EndpointSlice } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { useSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
@@ -23,15 +21,7 @@ type Family = {
   /** Where the owner says what became of the child. */
   readonly condition: string;
 };
-const salt = { name: 'salt', item: 'salt', amount: 1, unit: 'g' };
 const rules = { service: { name: 'memcached', port: 11_211 } };
-const dinner = {
-  id: 'V7',
-  owner: dinners,
-  spec: { ingredients: [salt] },
-  child: Ingredient,
-  condition: 'IngredientsReady',
-};
 const foo = {
   id: 'F8',
   owner: foos,
@@ -40,13 +30,6 @@ const foo = {
   condition: 'DeploymentAvailable',
 };
 const proxy = { id: 'M20', owner: proxies, spec: { rules } };
-const families: readonly Family[] = [
-  dinner,
-  foo,
-  { ...proxy, child: ConfigMap, condition: 'ConfigReady' },
-  { ...proxy, child: Deployment, condition: 'DeploymentAvailable' },
-  { ...proxy, child: Service, condition: 'ServiceReady' },
-];
 
 const { connect } = await useApiServer({ controllers: 'none' });
 const system = useSystem(connect);
@@ -86,37 +69,6 @@ const refused = async (change: Promise<unknown>): Promise<ApiError> => {
   if (!(thrown instanceof ApiError)) throw new Error(`not refused by the API server: ${thrown}`);
   return thrown;
 };
-
-describe.each(families)('a $child.kind of a $owner.kind', (family) => {
-  const { id, owner, child, condition } = family;
-
-  it(`${id}: cannot be given a second controller`, async () => {
-    const { by, it: live } = await made(family);
-    const other = await system.apply(owner, 'b', family.spec);
-    const ownerReferences = [referenceTo(by, owner, true), referenceTo(other, owner, true)];
-    const { status } = await refused(system.patch(child, live.metadata.name, { metadata: { ownerReferences } }));
-    expect(status).toBe(422);
-    system.requests.length = 0;
-    await system.reconcile(owner, 'a');
-    expect(actions()).toEqual([]);
-  });
-
-  it(`${id}: a child with another controller is left to it, and the status reports it`, async () => {
-    const { by, it: live } = await made(family);
-    const other = await system.apply(owner, 'b', family.spec);
-    const ownerReferences = [referenceTo(by, owner, false), referenceTo(other, owner, true)];
-    const theirs = await system.patch(child, live.metadata.name, { metadata: { ownerReferences } });
-    system.requests.length = 0;
-    await system.reconcile(owner, 'a');
-    await system.reconcile(owner, 'a');
-    expect(actions()).toEqual([]);
-    expect(await system.read(child, live.metadata.name)).toEqual(theirs);
-    const after = await system.read(owner, 'a');
-    expect(conditionOf(after, condition)).toMatchObject({ status: 'False', reason: 'NotOwned' });
-    expect(conditionOf(after, condition)?.message).toContain(live.metadata.name);
-    expect(conditionOf(after, 'Ready')?.status).toBe('False');
-  });
-});
 
 describe.each([
   foo,

@@ -1,5 +1,6 @@
-// What is asked of Ingredient (I1 to I5, I9, I11 to I14), as cases for any API server. What its schema refuses is
-// bad-input.test.ts, what a Dinner makes of it is dinner.test.ts.
+// What is asked of Ingredient (I1 to I3, I5, I9, I11, I13, I14), as cases for any API server. What its schema refuses is
+// bad-input.test.ts, what a Dinner makes of it is dinner.test.ts, what
+// holds for every controller (I4, I12) test/cross.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
@@ -95,21 +96,6 @@ describe('Ingredient', () => {
     expect(seen).not.toContain('2 at 1');
   });
 
-  it('I4: brand and cost are annotations: no goods move, nothing is written, the generation stays', async () => {
-    await laidOut({ annotations: { brand: 'Sel & Co', cost: '1.20' } });
-    const calls = system.pantry.calls();
-    const marked = await system.patch(ingredients, 'salt', {
-      metadata: { annotations: { brand: 'Other', cost: '9' } },
-    });
-    await system.reconcile(ingredients, 'salt');
-    expect((await read()).metadata).toMatchObject({
-      generation: 1,
-      resourceVersion: marked.metadata.resourceVersion,
-    });
-    // The watcher forwards no such change; a reconcile that comes anyway only looks.
-    expect(system.pantry.calls()).toEqual({ ...calls, look: calls.look + 1 });
-  });
-
   it('I5: the resync finds removed salt, reports it, and replaces it', async () => {
     const uid = await laidOut();
     system.pantry.takeAway(uid);
@@ -163,24 +149,6 @@ describe('Ingredient', () => {
     expect(await system.get(ingredients, 'salt')).toBeUndefined();
   });
 
-  it('I12: the resync finds a creation and a deletion that no watcher saw', async () => {
-    const { metadata } = await system.apply(ingredients, 'salt', salt(1));
-    await system.pass(300);
-    expect(system.pantry.calls().moves).toBe(0);
-    await system.tick();
-    await system.pass(10);
-    expect((await read()).status).toMatchObject({ location: 'Counter' });
-    expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Counter');
-
-    await system.delete(ingredients, 'salt');
-    await system.pass(600);
-    expect((await read()).metadata.deletionTimestamp).toBeDefined();
-    await system.tick();
-    await system.pass(600);
-    expect(await system.get(ingredients, 'salt')).toBeUndefined();
-    expect(stock()).toBe(1000);
-  });
-
   it('I13: deleted before its first reconcile, it is gone, and nothing was ever reserved', async () => {
     await system.apply(ingredients, 'salt', salt(1));
     await system.enqueue(ingredients, 'salt');
@@ -196,24 +164,6 @@ describe('Ingredient', () => {
     await system.reconcile(ingredients, 'salt');
     expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
     expect((await read()).metadata.finalizers).toBeUndefined();
-  });
-
-  it.each([
-    0, 1, 2,
-  ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
-    await system.apply(ingredients, 'salt', salt(1));
-    let made = 0;
-    system.dieAt(() => {
-      made += 1;
-      return made > lives;
-    });
-    await system.reconcile(ingredients, 'salt');
-    expect((await read()).status).toBeUndefined();
-    system.revive();
-    await system.reconcile(ingredients, 'salt');
-    expect((await read()).status).toMatchObject({ location: 'Counter', measured: { amount: 1 } });
-    expect((await read()).metadata.finalizers).toEqual([finalizer]);
-    expect(stock()).toBe(999);
   });
 
   it('I14: saffron that cannot be had delays neither salt nor pepper', async () => {

@@ -26,33 +26,6 @@ describe('MemcachedProxy: what changes behind it', () => {
     expect(await at.memcached.events('SuccessfulUpdate')).toHaveLength(1);
   });
 
-  it('M7: the same endpoints again are the first ConfigMap again', async () => {
-    await started();
-    const first = await at.memcached.mounted(name);
-    await becomes(three.slice(0, 2));
-    await becomes(three);
-    expect(await at.memcached.mounted(name)).toBe(first);
-    expect(await at.memcached.configMaps(name)).toHaveLength(2);
-  });
-
-  it('M7: a name that other content has is left alone, with a Warning and a longer name instead', async () => {
-    await started();
-    const first = await at.memcached.mounted(name);
-    // What a collision of 20 bits would be: our ConfigMap of that name, with another configuration.
-    const { metadata } = await at.system.read(ConfigMap, first);
-    await at.system.delete(ConfigMap, first);
-    const { labels, annotations, ownerReferences } = metadata;
-    const other = { data: { 'config.json': '{}' }, immutable: true };
-    await at.memcached.put(ConfigMap, first, other, { labels, annotations, ownerReferences });
-    await at.system.reconcile(proxies, name);
-    const longer = await at.memcached.mounted(name);
-    expect(longer).toMatch(new RegExp(`^${first}[0-9a-f]{5}$`));
-    expect(await servers()).toEqual(three);
-    expect(await at.memcached.events('NameCollision')).toHaveLength(1);
-    await at.system.reconcile(proxies, name);
-    expect(await at.memcached.events('NameCollision')).toEqual([expect.stringContaining('x1:')]);
-  });
-
   it('M7a: flapping ends at the last state, with one ConfigMap for each of the states', async () => {
     await started();
     for (const state of [three.slice(1), three, three.slice(1), three, three.slice(1)]) await becomes(state);
@@ -78,17 +51,6 @@ describe('MemcachedProxy: what changes behind it', () => {
     );
     expect(await at.system.get(ConfigMap, first)).toBeUndefined();
     expect(await at.memcached.events('SuccessfulDelete')).toHaveLength(1);
-  });
-
-  it('M8: nothing is pruned before the Deployment has been seen by its controller: a ReplicaSet may still come', async () => {
-    await started();
-    const first = await at.memcached.mounted(name);
-    await becomes(three.slice(1));
-    await becomes(three.slice(2));
-    expect(await at.system.get(ConfigMap, first)).toBeDefined();
-    await at.memcached.rollOut(name);
-    await at.system.reconcile(proxies, name);
-    expect(await at.memcached.configMaps(name)).toEqual([await at.memcached.mounted(name)]);
   });
 
   it('M17: port, image, resources and stats root reach the pods, the port the Service too', async () => {

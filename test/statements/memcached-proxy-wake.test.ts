@@ -37,16 +37,6 @@ describe('the watcher and MemcachedProxy', () => {
     expect((await system.read(proxies, name)).metadata.generation).toBe(1);
   });
 
-  it('M13a: a corrected port of the Service suffices', async () => {
-    watch();
-    await memcached.service('sharded-memcached', [{ port: 1 }]);
-    await memcached.endpoints('sharded-memcached', three);
-    await memcached.proxy(name);
-    await until(async () => (await reason('ResolvedRefs')) === 'PortNotFound');
-    await memcached.service('sharded-memcached');
-    await until(follows(3));
-  });
-
   it('M27: five proxies of one Service follow one slice, and one of another Service is not among them', async () => {
     await memcached.service('sharded-memcached');
     await memcached.endpoints('sharded-memcached', three);

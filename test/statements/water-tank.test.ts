@@ -158,30 +158,4 @@ describe('WaterTank', () => {
     expect(system.waiting()).toEqual([]);
     expect(await system.deadLetters('water-tank')).toEqual([]);
   });
-
-  it('W10: the resync alone fills a tank whose creation no watcher saw', async () => {
-    const id = await tankAt(0);
-    await system.pass(30);
-    expect(system.plant.tank(id).readings).toBe(0);
-    await system.tick();
-    // At once, not when its turn comes, which may be at any time until the next tick.
-    await system.pass(10);
-    expect(system.plant.tank(id).readings).toBeGreaterThan(0);
-    await system.pass(290);
-    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Holding', observedGeneration: 1 });
-    expect(Math.abs(system.plant.tank(id).level - 40)).toBeLessThanOrEqual(5);
-  });
-
-  it('W: labels and annotations send no valve command and cause no write', async () => {
-    const id = await tankAt(40);
-    await system.reconcile(tanks, 'north');
-    const { commands } = system.plant.tank(id);
-    const marked = await system.patch(tanks, 'north', {
-      metadata: { labels: { colour: 'blue' }, annotations: { note: 'drain me' } },
-    });
-    await system.reconcile(tanks, 'north');
-    expect(system.plant.tank(id).commands).toBe(commands);
-    expect(await versionOf()).toBe(marked.metadata.resourceVersion);
-    expect(marked.metadata.generation).toBe(1);
-  });
 });

@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parse } from 'yaml';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import type { Kind } from '../../src/api/kind.ts';
-import { ownerAnnotation } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
@@ -125,31 +124,6 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       await remove(tanks, 'north');
       expect(namesOf(await messagesUntil('water-tank.fifo', 'north'))).toEqual(['north']);
     });
-
-    it('a child puts its owner’s key on the queue when it is created, handed over and deleted', async () => {
-      await start();
-      const spec = { ingredients: [{ name: 'rice', item: 'rice', amount: 1, unit: 'g' }] };
-      const [first, second] = [
-        await apply(dinners, { metadata: { name: 'first' }, spec }),
-        await apply(dinners, { metadata: { name: 'second' }, spec }),
-      ];
-      await messagesUntil('dinner.fifo', 'second');
-      const child = async ({ metadata: { name, uid } }: KubeObject, note: string) =>
-        await apply(ingredients, {
-          metadata: childOf({ name, uid: uid ?? '' }, note),
-          spec: { item: 'rice', amount: 1, unit: 'g' },
-        });
-      await child(first, 'new');
-      expect(namesOf(await messagesUntil('dinner.fifo', 'first'))).toEqual(['first']);
-      await child(second, 'handed over');
-      const both = namesOf([
-        ...(await messagesUntil('dinner.fifo', 'second')),
-        ...(await messagesUntil('dinner.fifo', 'first').catch(() => [])),
-      ]);
-      expect(new Set(both)).toEqual(new Set(['first', 'second']));
-      await remove(ingredients, 'rice');
-      expect(namesOf(await messagesUntil('dinner.fifo', 'second'))).toEqual(['second']);
-    });
   });
 
   describe('the watcher process after a start', { timeout }, () => {
@@ -160,28 +134,6 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       expect(listed).toMatchObject({ controller: 'water-tank', cause: { type: 'resync' }, name: 'old' });
       await applyTank('new');
       expect(namesOf(await messagesUntil('water-tank.fifo', 'new'))).toEqual(['new']);
-    });
-
-    it('a watcher that is killed during a burst loses no change once another one has started', async () => {
-      const { watcher } = await start();
-      const names = Array.from({ length: 30 }, (_, number) => `tank-${number}`);
-      const seen = new Set<string>();
-      for (const name of names) {
-        await applyTank(name);
-        if (name === 'tank-15') watcher.kill('SIGKILL');
-      }
-      expect(await watcher.ended).toBe('SIGKILL');
-      await start();
-      const missing = () => names.filter((name) => !seen.has(name));
-      // The order of the list is not that of the names, and low-priority keys are spread over time, so no message is
-      // known as the last.
-      for (let tries = 0; tries < 10 && missing().length > 0; tries += 1) {
-        const listed = await queues.drain('timers', { waitSeconds: 2 });
-        for (const { Body = '' } of [...listed, ...(await queues.drain('water-tank.fifo'))]) {
-          seen.add(parseMessage(Body).name);
-        }
-      }
-      expect(missing()).toEqual([]);
     });
   });
 
@@ -196,21 +148,6 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       expect(await watcher.ended).toBe(0);
       const received = await queues.drain('water-tank.fifo');
       expect(new Set(received.map(({ Body = '' }) => parseMessage(Body).name))).toEqual(new Set(['a', 'b', 'c']));
-    });
-
-    it('an outage of SQS costs one message for each object and loses no change', async () => {
-      const { watcher, url } = await start();
-      proxy.reject(true);
-      for (let level = 1; level <= 5; level += 1) for (const name of ['a', 'b']) await applyTank(name, level);
-      await watcher.logged('keys not sent, retrying');
-      proxy.reject(false);
-      const names = [...namesOf(await messagesUntil('water-tank.fifo', 'a'))];
-      if (!names.includes('b')) names.push(...namesOf(await messagesUntil('water-tank.fifo', 'b')));
-      expect(new Set(names)).toEqual(new Set(['a', 'b']));
-      expect(names.length).toBeLessThan(6);
-      expect(await (await fetch(url('/metrics'))).text()).toMatch(
-        /coalesced_total\{cluster="test",controller="water-tank"\} [1-9]/,
-      );
     });
   });
 
@@ -232,11 +169,4 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       expect((await fetch(url('/elsewhere'))).status).toBe(404);
     },
   );
-}
-
-/** The metadata of an ingredient that a dinner controls. Its owner annotation names an object in another namespace. */
-function childOf(owner: { readonly name: string; readonly uid: string }, note: string): { readonly name: string } {
-  const ownerReferences = [{ apiVersion: dinners.apiVersion, kind: 'Dinner', ...owner, controller: true }];
-  const metadata = { name: 'rice', annotations: { note, [ownerAnnotation]: 'elsewhere/first' }, ownerReferences };
-  return metadata;
 }

@@ -1,5 +1,5 @@
 // Cases of restarted watcher processes for any API server, with the watch checkpoint in the cluster: which keys are on
-// the queues for the changes in between. More cases, inside the test process, are restart.test.ts.
+// the queues for the changes in between. What the API server does not decide is restart.test.ts and test/forwarding.
 import { describe, expect, it } from 'vitest';
 import { timersQueue } from '../../src/core/names.ts';
 import type { Message } from '../../src/sqs/message.ts';
@@ -79,104 +79,6 @@ export function restartCases(connect: () => RestartServer): void {
       expect(namesOf(changed)).toEqual(['changed', 'created', 'gone']);
       expect(namesOf(await until('dinner.fifo', 'loses', 'gets'))).toEqual(['gets', 'loses']);
       expect(await take('timers')).toEqual([]);
-    });
-  });
-}
-
-/** Declares the cases that the queues, the checkpoint's document and the watcher's process decide. */
-export function interruptedCases(connect: () => RestartServer): void {
-  const fixture = restartFixture(connect);
-  const { start, tank, take, until, runOnce } = fixture;
-
-  describe('an interrupted watcher', { timeout: 120_000 }, () => {
-    it('a restarted watcher forwards the keys that the rate limit had delayed', async () => {
-      await runOnce();
-      // The next token comes after the drain timeout, and the drain keeps the rate limit.
-      const limited = await start({ RATE_LIMIT_PER_SECOND: '0.01', RATE_LIMIT_BURST: '3' });
-      const { port } = await limited.logged('watching');
-      const names = Array.from({ length: 8 }, (_, number) => `held-${number}`);
-      for (const name of names) await tank(name);
-      expect(namesOf(await until('water-tank.fifo', 'held-0', 'held-1', 'held-2'))).toHaveLength(3);
-      const metrics = async () => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      await expect.poll(metrics, { timeout: 30_000 }).toContain('\noutrigger_watcher_queue_depth{cluster="test"} 5\n');
-      await stop(limited, 'SIGTERM');
-      await limited.logged('stopped before all keys were sent; they are sent after the next start');
-      await start();
-      const rest = await until('water-tank.fifo', ...names.slice(3));
-      expect(namesOf(rest)).toEqual(expect.arrayContaining(names.slice(3)));
-    });
-
-    it('a watcher that is killed repeatedly loses no change', async () => {
-      await runOnce();
-      const versions = new Map<string, number>();
-      const change = async (name: string, level: number) => {
-        const { metadata } = await tank(name, level);
-        versions.set(name, Number(metadata.resourceVersion));
-      };
-      const messages: Message[] = [];
-      for (let round = 0; round < 5; round += 1) {
-        const watcher = await start();
-        for (let number = 0; number < 12; number += 1) {
-          await change(`tank-${number % 8}`, 1 + ((round * 12 + number) % 90));
-          if (number === round * 2) watcher.kill('SIGKILL');
-        }
-        if (round === 2) await fixture.remove('tank', 'tank-7');
-        expect(await watcher.ended).toBe('SIGKILL');
-        messages.push(...(await take('water-tank.fifo')));
-      }
-      await start();
-      const newest = (name: string) =>
-        Math.max(
-          ...messages
-            .filter((one) => one.name === name)
-            .map(({ cause }) => Number(cause.type === 'change' && cause.resourceVersion)),
-        );
-      const open = () => [...versions].filter(([name, version]) => newest(name) < version);
-      // A key that was sent within the deduplication window is delayed behind the others.
-      for (let tries = 0; open().length > 0 && tries < 15; tries += 1) {
-        messages.push(...(await take('water-tank.fifo', 2)));
-      }
-      expect(open()).toEqual([]);
-      expect(await take('timers')).toEqual([]);
-    });
-
-    it('a restarted watcher forwards keys that SQS had rejected before the checkpoint was written', async () => {
-      await runOnce();
-      const watcher = await start();
-      fixture.rejectMessages(true);
-      await tank('waits');
-      await watcher.logged('keys not sent, retrying');
-      const before = (await fixture.readCheckpoint())?.text;
-      const writtenSince = async () => (await fixture.readCheckpoint())?.text !== before;
-      await expect.poll(writtenSince, { timeout: 30_000 }).toBe(true);
-      await stop(watcher, 'SIGKILL');
-      fixture.rejectMessages(false);
-      await start();
-      expect(namesOf(await until('water-tank.fifo', 'waits'))).toEqual(['waits']);
-    });
-
-    it('two watchers lose and repeat no change, whichever of them is killed', async () => {
-      await runOnce();
-      const [one, other] = await Promise.all([start(), start()]);
-      await tank('both');
-      await stop(one, 'SIGKILL');
-      await tank('other');
-      expect(namesOf(await until('water-tank.fifo', 'both', 'other'))).toEqual(['both', 'other']);
-      await stop(other, 'SIGTERM');
-      await tank('unwatched');
-      await Promise.all([start(), start()]);
-      const messages = await until('water-tank.fifo', 'unwatched');
-      expect(messages.map(({ name }) => name)).toEqual(['unwatched']);
-      expect(await take('timers')).toEqual([]);
-    });
-
-    it('a restarted watcher ignores a checkpoint that is not JSON, logs it, and forwards every object', async () => {
-      await tank('old');
-      await runOnce('old');
-      await fixture.writeCheckpoint('{"v":1,');
-      const watcher = await start();
-      await watcher.logged('watch checkpoint ignored: all keys are sent');
-      expect(namesOf(await until('timers', 'old'))).toEqual(['old']);
     });
   });
 }

@@ -57,6 +57,8 @@ const forwarding = (...names: readonly string[]) => names.map((name) => `test/fo
 const reconciling = (...names: readonly string[]) => names.map((name) => `test/reconciling/${name}.test.ts`);
 const resync = (...names: readonly string[]) => names.map((name) => `test/resync/${name}.test.ts`);
 const timers = (...names: readonly string[]) => names.map((name) => `test/timers/${name}.test.ts`);
+/** What holds for every controller, run for the mutant's alone. */
+const everyController = cross('crash', 'deletion', 'ownership', 'repeated', 'resync', 'steady', 'writes');
 const deduplication = 'test/sqs/deduplication.test.ts';
 const input = statements('bad-input');
 const generations = 'test/statements/generation.test.ts';
@@ -68,27 +70,27 @@ const tank = [...statements('water-tank'), ...controllers('water-tank')];
 const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredient')];
 const dinner = statements('dinner', 'wake');
 const aggregation = api('readiness', 'availability', 'conditions');
-const foo = statements('foo', 'drift', 'foo-aggregation', 'owner', 'cascade');
+const foo = statements('foo', 'drift', 'owner', 'cascade');
 const proxyLife = statements('memcached-proxy', 'memcached-proxy-roll-out');
 const proxy = [
   ...proxyLife,
   ...statements('drift', 'memcached-proxy-missing', 'memcached-proxy-damage', 'memcached-proxy-wake'),
 ];
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
-const network = [...statements('bitcoin-network', 'bitcoin-network-life', 'drift'), ...controllers('bitcoin-network')];
+const network = statements('bitcoin-network', 'drift');
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
 const peers = [...statements('bitcoin-peers', 'bitcoin-peers-failure'), ...controllers('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
-    generic: [...tank, ...cross('crash', 'deletion', 'repeated', 'steady', 'writes')],
+    generic: [...tank, ...everyController],
     own: [
       { mutants: waterTankMutants, suites: tank },
       { mutants: waterTankDefinitionMutants, suites: input },
     ],
   },
   ingredient: {
-    generic: ingredient,
+    generic: [...ingredient, ...everyController],
     own: [
       { mutants: ingredientMutants, suites: ingredient },
       { mutants: ingredientDefinitionMutants, suites: input },
@@ -98,7 +100,8 @@ const given: Readonly<Record<string, Given>> = {
     generic: [
       ...dinner,
       ...statements('hostile-child'),
-      ...cross('borders', 'deletion', 'events', 'ownership', 'steady'),
+      ...cross('borders', 'events'),
+      ...everyController,
     ],
     own: [
       { mutants: dinnerMutants, suites: dinner },
@@ -107,14 +110,14 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   foo: {
-    generic: foo,
+    generic: [...foo, ...everyController],
     own: [
       { mutants: fooMutants, suites: [...foo, ...aggregation] },
       { mutants: fooDefinitionMutants, suites: input },
     ],
   },
   'memcached-proxy': {
-    generic: [...proxy, ...controllers('memcached-proxy')],
+    generic: [...proxy, ...controllers('memcached-proxy'), ...everyController],
     own: [
       {
         mutants: configurationMutants,
@@ -128,14 +131,14 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   'bitcoin-network': {
-    generic: [...network, ...statements('bitcoin-network-cascade')],
+    generic: [...network, ...everyController],
     own: [
       { mutants: bitcoinNetworkMutants, suites: [...network, ...api('availability')] },
       { mutants: bitcoinNetworkDefinitionMutants, suites: input },
     ],
   },
   'bitcoin-peers': {
-    generic: peers,
+    generic: [...peers, ...everyController],
     own: [
       { mutants: addedNodesMutants, suites: [...networkParts('added-nodes'), ...peers] },
       { mutants: nodesMutants, suites: [...networkParts('nodes'), ...peers] },
