@@ -97,12 +97,7 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   dinner: {
-    generic: [
-      ...dinner,
-      ...statements('hostile-child'),
-      ...cross('borders', 'events'),
-      ...everyController,
-    ],
+    generic: [...dinner, ...statements('hostile-child'), ...cross('borders', 'events'), ...everyController],
     own: [
       { mutants: dinnerMutants, suites: dinner },
       { mutants: aggregationMutants, suites: [...statements('dinner'), ...aggregation] },
