@@ -14,6 +14,22 @@ describe('the README', () => {
     expect(cafe.trimEnd().split('\n').length).toBeLessThan(60);
   });
 
+  it('the README fits its length: 110 to 130 lines', () => {
+    const lines = readme.trimEnd().split('\n').length;
+    expect(lines).toBeGreaterThanOrEqual(110);
+    expect(lines).toBeLessThanOrEqual(130);
+  });
+
+  it('each row of the comparison has its source in docs/comparison.md, under the same name', () => {
+    const [, table = ''] = readme.split('|  | Outrigger |');
+    const [own = ''] = table.split('\n\n');
+    const rows = [...own.matchAll(/^\| ([^|]+) \|/gm)].map(([, name]) => name).filter((name) => name !== '---');
+    const sources = readFileSync('docs/comparison.md', 'utf8').matchAll(/^\| ([^|]+) \| .*\]\(.*\|$/gm);
+    const named = [...sources].flatMap(([, name = '']) => (name === 'language, needs' ? name.split(', ') : [name]));
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows).toEqual(named);
+  });
+
   it('every link of the README has a target', () => {
     const targets = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
     expect(targets.length).toBeGreaterThan(5);
