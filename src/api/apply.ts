@@ -1,4 +1,4 @@
-// Children as a reconciler asks for them: what a desired one looks like, how a set is applied, and what comes back.
+// The types of children: the desired objects that a reconciler passes, the options of an apply, and its result.
 import type { Scope } from '../core/kind-names.ts';
 import type { Kind, Meta, ObjectOf } from './kind.ts';
 import type { DeclaredCondition } from './result.ts';
@@ -17,8 +17,8 @@ export type ChildMeta<Primary extends Scope, Child> = Pick<Meta, 'name' | 'label
   (Primary extends 'Cluster' ? (Child extends 'Namespaced' ? { readonly namespace: string } : unknown) : unknown);
 
 /**
- * A desired object of an owned kind: any part of it. Fields that are not given are not ours. `Primary` is the scope of
- * the owner.
+ * A desired object of an owned kind: any part of it. The controller does not own fields that are not given. `Primary`
+ * is the scope of the owner.
  */
 export type Desired<K, Primary extends Scope = 'Namespaced'> =
   K extends Kind<string, infer O, infer S>
@@ -40,11 +40,11 @@ export type ChildChange<O extends object = object> =
 
 /** How a set of children is applied. */
 export type ApplyAllOptions<O extends object = object> = {
-  /** Deletes children that are ours and not desired; true when absent. */
+  /** Whether children of this object that are not desired are deleted. Default: true. */
   readonly prune?: boolean;
   /**
-   * Lists that are ours alone although the API merges them by key (`spec.ports`): items of other field managers are
-   * removed. Only for lists that are always given.
+   * Lists that the controller owns completely, although the API merges them by key (`spec.ports`): items of other field
+   * managers are removed. Only for lists that are always given.
    */
   readonly replaceLists?: readonly string[];
   /** Called after each write that changed something. A set that is as desired causes no call. */

@@ -1,5 +1,5 @@
-// Conditions: the helpers that authors make them with, and the runtime's part of them, which is times that change only
-// with the status, generations, and the conditions Ready, Reconciling, Stalled and Finalized.
+// Conditions: the helpers with which authors make them, and what the runtime adds: transition times, generations, and
+// the conditions Ready, Reconciling, Stalled and Finalized.
 import type { Condition, DeclaredCondition } from './result.ts';
 
 /**
@@ -33,7 +33,10 @@ export const reasons = {
   finalizeFailed: 'FinalizeFailed',
 } as const;
 
-/** The conditions that sum up a kind's first controller; no kind declares them, and no slice writes them. */
+/**
+ * The conditions of the runtime, which summarize a kind's first controller. No kind declares them, and no slice writes
+ * them.
+ */
 export const runtimeConditions = ['Ready', 'Reconciling', 'Stalled', 'Finalized'] as const;
 export type RuntimeCondition = (typeof runtimeConditions)[number];
 
@@ -67,7 +70,7 @@ export function mergeConditions(
 }
 
 /**
- * Reports whether the current conditions have this one, with the same reason and message: then it needs no new Event.
+ * Returns whether the current conditions have this one, with the same reason and message. It then needs no new Event.
  */
 export function hasCondition(
   current: readonly Condition[] | undefined,

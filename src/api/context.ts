@@ -1,5 +1,5 @@
-// What a reconciler may do besides returning its result. The author sees the typed Context; the runtime provides an
-// UntypedContext, the same for every controller.
+// The second argument of a reconciler: everything that it may do besides returning its result. The author sees the
+// typed Context; the runtime provides an UntypedContext, the same for every controller.
 import { NotOwnedError, PolicyDeniedError, toError } from '../core/errors.ts';
 import type { Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
@@ -36,7 +36,7 @@ type BaseContext = {
   recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
 
-/** What is known of a controller when its context is typed. */
+/** The types of a controller from which the type of its context is made. */
 export type ContextTypes = {
   /** Of the primary kind. */
   readonly scope: Scope;
@@ -49,9 +49,9 @@ export type ContextTypes = {
 
 /**
  * The context of a reconcile. An undeclared kind does not compile (or, where the compiler cannot see it, throws a
- * TypeError), so that the generated RBAC cannot fall short. A kind is written by `apply` or by `applyAll` in one
- * reconcile; both for one kind is a TypeError, because applyAll would delete what apply wrote. An interface, so that
- * messages show its name.
+ * TypeError), so the generated RBAC always suffices. A kind is written by `apply` or by `applyAll` in one reconcile;
+ * both for one kind is a TypeError, because applyAll would delete what apply wrote. An interface, so that messages show
+ * its name.
  */
 export interface Context<T extends ContextTypes> extends BaseContext {
   /** What the controller's `clients` made of its settings. */
@@ -68,15 +68,15 @@ export interface Context<T extends ContextTypes> extends BaseContext {
     labels?: Readonly<Record<string, string>>,
   ): Promise<readonly ObjectOf<K>[]>;
   /**
-   * Applies one child and returns it as it is then. Deletes nothing: a child whose name can change is a set of one, for
-   * applyAll. Throws NotOwnedError when the name is taken by an object that is not ours.
+   * Applies one child, and returns it. Deletes nothing: for a child whose name can change, use applyAll. Throws
+   * NotOwnedError if an object of that name exists that is not a child of this object.
    */
   apply<K extends T['owns']>(kind: K, desired: Desired<K, T['scope']>): Promise<ObjectOf<K>>;
   /**
-   * Makes the object's children of a kind exactly these: applies what differs, deletes what is ours and not desired
-   * (unless `prune` is false), and returns the children. A function is given the existing children and returns the
-   * desired ones. Throws NotOwnedError, after the others are done, for a name that is taken by an object that is not
-   * ours.
+   * Makes the object's children of a kind exactly these: applies what differs, deletes its other children (unless
+   * `prune` is false), and returns the children. A function is given the existing children and returns the desired
+   * ones. Throws NotOwnedError, after the others are applied, for the name of an object that is not a child of this
+   * object.
    */
   applyAll<K extends T['owns']>(
     kind: K,
@@ -107,7 +107,7 @@ export interface UntypedContext extends BaseContext {
   ): Promise<readonly object[]>;
   /** Makes the labels and annotations that the controller owns on the object exactly these. */
   setMetadata(values: AnyMetadataValues): Promise<void>;
-  /** `rule` is the declared entry that allows the command: the only part of it that is fit for a log. */
+  /** `rule` is the declared entry that allows the command. Only this part of the command may be logged. */
   exec(
     pod: Key,
     container: string,
@@ -235,7 +235,7 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
   };
 }
 
-/** A name that is taken leaves the other children applied; any other error ends the set, and nothing is known of it. */
+/** After a NotOwnedError the other children are applied. After any other error the state of the set is unknown. */
 function failed<K extends Kind>(kind: K, error: Error): Applied<ObjectOf<K>> {
   const message = redact(error.message);
   if (!(error instanceof NotOwnedError)) {

@@ -1,6 +1,6 @@
-// A controller: one kind, what it may read and own, and one function that makes it so. Authors write a ControllerSpec
-// and hand it to the `controller` method of their kind; the rest of the system sees the ControllerDefinition
-// (definition.ts) that comes of it.
+// A controller: its kind, the kinds that it owns and reads, and its reconcile function. Authors pass a ControllerSpec
+// to the `controller` method of their kind. The rest of the system uses the resulting ControllerDefinition
+// (definition.ts).
 import type * as z from 'zod';
 import { controllerOptions, type OptionsSpec } from '../core/controller-options.ts';
 import { SettingsError } from '../core/errors.ts';
@@ -28,7 +28,7 @@ import type { MetadataSpec, NoMetadataDeclared } from './set-metadata.ts';
 import type { StatusSlice, StatusView } from './status-slice.ts';
 import type { Wake } from './wake.ts';
 
-/** What is known of a kind, or of a slice of it, when its controller is written. */
+/** The types of a kind, or of a slice of it, on which the spec of its controller depends. */
 export type PrimaryTypes = {
   readonly primary: object;
   readonly scope: Scope;
@@ -37,18 +37,18 @@ export type PrimaryTypes = {
 };
 
 /**
- * Stands for clients where none are declared, or where they are used above the line that declares them; error messages
- * show its name.
+ * The type of clients where none are declared, or where they are used above the line that declares them. The compiler's
+ * errors show its name.
  */
 export interface NoClientsDeclaredAbove {
   readonly 'declare `clients` first, above `watches` and `reconcile`': never;
 }
 
-/** Stands for `owns` and `reads` where there are none; error messages show its name. */
+/** The type of `owns` and `reads` where there are none. The compiler's errors show its name. */
 export type NothingIn<List extends string> = Kind<`add the kind to ${List}`, never>;
 
 /**
- * A kind that is neither owned nor the primary but whose changes matter: mapped by a label's value, or by a function.
+ * A watched kind, which is neither owned nor the primary kind. A label's value or a function maps its changes to keys.
  */
 export type Watch<T extends ContextTypes> = {
   readonly kind: Kind;
@@ -86,20 +86,20 @@ export interface ControllerSpec<
   readonly allows?: Allows;
   readonly reads?: readonly Reads[];
   /**
-   * Which objects of the kind it reconciles; absent: all. An object that leaves the selection is finalized: its
-   * children are deleted, `finalize` runs, and what marks the object as held is removed.
+   * The objects of the kind that it reconciles; absent: all. An object that leaves the selection is finalized: its
+   * children are deleted, `finalize` runs, and the controller's marks on the object are removed.
    */
   readonly selector?: Selector;
   /**
-   * Which changes of an object have it reconciled. `metadata`: the spec, labels, annotations, finalizers and deletion;
-   * of a kind without a generation (Node, ConfigMap, ...) all of these but the spec. `any`: every write, the status
-   * included. Default for a kind of defineKind: the spec and deletion; for a kind that is not ours: `metadata`, and
-   * `any` if the kind has no generation. Kinds that change often (Pod, Node, Lease, ...) have no default.
+   * The changes of an object that trigger a reconcile. `metadata`: the spec, labels, annotations, finalizers and
+   * deletion; of a kind without a generation (Node, ConfigMap, ...) all of these but the spec. `any`: every write, the
+   * status included. Default for a kind of defineKind: the spec and deletion; for a foreign kind: `metadata`, and `any`
+   * if the kind has no generation. Kinds that change often (Pod, Node, Lease, ...) have no default.
    */
   readonly changes?: Changes;
   /**
-   * With `finalize` on Pods, Nodes and volumes: accepts that they stay until it is done, so functions that are down
-   * hold up drains and scaling.
+   * With `finalize` on Pods, Nodes and volumes: accepts that these objects stay until it is done. Drains and scaling
+   * then wait while the functions are down.
    */
   readonly finalizer?: 'blocks-deletion';
   /** Parsed from the environment once, at cold start; an error names the variable. */
@@ -118,7 +118,7 @@ export interface ControllerSpec<
     exec: Exec;
     sets: Sets;
   }>[];
-  /** Events outside of the cluster that have an object reconciled at once. */
+  /** Events outside of the cluster that trigger a reconcile. */
   readonly wakes?: readonly Wake[];
   reconcile(
     object: P['primary'],
@@ -143,8 +143,8 @@ export type Controller<
   ControllerDefinition;
 
 /**
- * The `controller` method of a kind or of a slice. The defaults of its type parameters read as the error that they
- * cause.
+ * The `controller` method of a kind or of a slice. The compiler's errors show the names of the defaults of its type
+ * parameters.
  */
 export type DefineController<P extends PrimaryTypes> = <
   Owns extends Kind = NothingIn<'owns'>,
@@ -159,7 +159,7 @@ export type DefineController<P extends PrimaryTypes> = <
   spec: ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Sets, Returned>,
 ) => Controller<P, Owns, Reads, Settings, Clients, Exec, Sets>;
 
-/** A spec as the runtime calls it: types that differ from controller to controller are gone. */
+/** A spec as the runtime calls it, without the types that differ between controllers. */
 type AnySpec = ControllerSpec<
   PrimaryTypes,
   Kind,
@@ -178,7 +178,7 @@ export function controllersOf<P extends PrimaryTypes>(
   slice?: StatusSlice,
 ): DefineController<P> {
   return (name, spec) => {
-    // The only place where a spec loses its types: what it was written with is what `start` calls it with.
+    // The only place where a spec loses its types. `start` calls it with values of the types that it was written with.
     const written = spec as unknown as AnySpec;
     const { finalize } = written;
     const any: AnySpec = {
@@ -223,8 +223,8 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
 }
 
 /**
- * A kind that is not ours has no observedGeneration of ours, so the resync cannot tell which changes were missed: the
- * periodic reconcile comes every hour instead.
+ * A foreign kind has no observedGeneration of this controller, so the resync cannot find missed changes. Its objects
+ * are reconciled every hour instead.
  */
 function withPeriod(resource: PrimaryKind, spec: AnySpec): AnySpec {
   return resource.definition === undefined ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
@@ -253,7 +253,7 @@ function startController(name: string, view: StatusView, spec: AnySpec, start: S
 }
 
 function makeClients(name: string, { settings, clients }: AnySpec, { environment, secrets, dryRun }: Start): unknown {
-  // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
+  // CloudFormation cannot leave a variable out, so an empty variable counts as absent.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings?.safeParse(given);
   if (parsed !== undefined && !parsed.success) {

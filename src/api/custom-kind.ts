@@ -1,4 +1,4 @@
-// A kind of our own: one zod schema for spec and status, from which the CRD, the RBAC and the reconciler's types come.
+// A custom kind: its zod schemas for spec and status. The CRD and the types of the reconciler are made from them.
 import * as z from 'zod';
 import { InvalidSpecError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
@@ -9,7 +9,7 @@ import { parseStrictly } from './parse-result.ts';
 import type { Condition } from './result.ts';
 import { type SliceCondition, type SliceField, type StatusSlice, sliceView } from './status-slice.ts';
 
-/** An object of a kind of ours, as a reconciler sees it. */
+/** An object of a custom kind, as a reconciler sees it. */
 export type CustomResource<Spec, Status> = {
   readonly metadata: Meta;
   readonly spec: Spec;
@@ -33,14 +33,14 @@ export type KindDefinition = {
   readonly nameRule?: { readonly rule: string; readonly message: string };
 };
 
-/** A kind of ours without its types. An interface, because CustomKind extends it. */
+/** A custom kind without its types. An interface, because CustomKind extends it. */
 export interface AnyCustomKind extends Kind {
   readonly definition: KindDefinition;
   /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
   parseStatus(status: unknown): object;
 }
 
-/** What is known of a kind of ours. `input` is a spec as a user may write it, before defaults. */
+/** The types of a custom kind. `input` is a spec as a user may write it, before defaults. */
 type KindTypes = {
   readonly name: string;
   readonly scope: Scope;
@@ -50,7 +50,7 @@ type KindTypes = {
   readonly conditions: string;
 };
 
-/** A kind of ours. An interface, so that messages show its name. */
+/** A custom kind. An interface, so that messages show its name. */
 export interface CustomKind<T extends KindTypes>
   extends AnyCustomKind,
     Kind<T['name'], CustomResource<T['spec'], T['status']>, T['scope']> {
@@ -131,7 +131,7 @@ const runtimeStatus = z.object({
 });
 
 /**
- * Declares a kind of ours.
+ * Declares a custom kind.
  * @example defineKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank', spec: z.object({ targetLevel:
  *   z.number() }), status: z.object({ action: z.string() }), conditions: ['AtLevel'] })
  */

@@ -16,7 +16,7 @@ import type { MetadataSpec } from './set-metadata.ts';
 import type { StatusSlice } from './status-slice.ts';
 import type { Wake } from './wake.ts';
 
-/** The kind that a controller reconciles. One without a definition is not ours: its status is not written. */
+/** The kind that a controller reconciles. One without a definition is a foreign kind: its status is not written. */
 export interface PrimaryKind extends Kind {
   readonly definition?: KindDefinition;
 }
@@ -24,19 +24,19 @@ export interface PrimaryKind extends Kind {
 /** The variables that settings are read from. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What `clients` is given beside the settings. */
+/** The second argument of `clients`. */
 export type ClientsOptions = {
   /** Whether this is a dry run. A client that reads by POST, as those of AWS do, is refused: return a double for it. */
   readonly dryRun: boolean;
 };
 
-/** The changes of an object that have it reconciled: all but those of the status alone, or every write. */
+/** The changes of an object that trigger a reconcile: all but those of the status alone, or every write. */
 export type Changes = 'metadata' | 'any';
 
 /** What a controller declares, without its code. */
 export type ControllerDeclaration = {
   readonly resource: PrimaryKind;
-  /** Which objects it reconciles; absent: all of the kind. */
+  /** The objects that it reconciles; absent: all of the kind. */
   readonly selector?: Selector;
   /** The slice of a second controller on the kind. Absent: this is the kind's first controller. */
   readonly statusSlice?: StatusSlice;
@@ -57,9 +57,9 @@ export type ControllerDeclaration = {
   /** The labels and annotations that it sets on its objects. Absent: none. */
   readonly sets?: MetadataSpec;
   readonly finalizes: boolean;
-  /** Which changes of an object have it reconciled. Absent: the default of the kind. */
+  /** The changes of an object that trigger a reconcile. Absent: the default of the kind. */
   readonly changes?: Changes;
-  /** Whether its finalizer may hold up the deletion of Pods, Nodes and volumes. */
+  /** Whether its finalizer may delay the deletion of Pods, Nodes and volumes. */
   readonly blocksDeletion?: boolean;
   readonly options: ControllerOptions;
 };

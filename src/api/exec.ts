@@ -1,5 +1,5 @@
-// Commands in containers, as a controller declares and sends them. The declaration is what its role and an admission
-// policy allow in the cluster; the same limit holds here before any request is made.
+// Commands in containers, as a controller declares and sends them. In the cluster, its role and an admission policy
+// permit only the declared commands. The same check is made here, before any request.
 import type { Key } from '../core/key.ts';
 
 /** How a command ended. A code other than 0 is a value: its meaning is the command's own. */
@@ -7,14 +7,14 @@ export type ExecResult = { readonly exitCode: number; readonly stdout: string; r
 
 /** Options of one command. */
 export type ExecOptions = {
-  /** From the call to the command's end, 5 when absent. A command that takes longer is not stopped by it. */
+  /** The time from the call to the end of the command. Default: 5. A command that takes longer is not stopped. */
   readonly timeoutSeconds?: number;
 };
 
 /**
- * Runs a command in a container of a pod: an argv, never a shell's line. The namespace is the object's own unless the
- * key names another. Throws a TypeError, before any request, for a container or a command that is not declared. Throws
- * the error of the API or of the connection when the command cannot be started or its end is not received.
+ * Runs a command in a container of a pod: an argv, which no shell interprets. The namespace is the object's own unless
+ * the key names another. Throws a TypeError, before any request, for a container or a command that is not declared.
+ * Throws the error of the API or of the connection when the command cannot be started or its end is not received.
  */
 export type Exec = (
   pod: Key,
@@ -36,15 +36,15 @@ export type ExecSpec = {
   readonly commands: readonly CommandRule[];
 };
 
-/** Stands for `exec` where none is declared; an interface, because error messages show its name. */
+/** The type of `exec` where none is declared. An interface, because the compiler's errors show its name. */
 export interface NoExecDeclared extends ExecSpec {
   readonly 'declare `exec` with the commands first': never;
 }
 
-/** One entry of a declaration, spelt out. */
+/** One entry of a declaration, in its long form. */
 export type AllowedCommand = { readonly argv: readonly string[]; readonly mutates: boolean };
 
-/** Spells out the entries of a declaration. */
+/** Converts the entries of a declaration to their long form. */
 export function commandRules({ commands }: ExecSpec): readonly AllowedCommand[] {
   return commands.map((one) => ('argv' in one ? one : { argv: one, mutates: false }));
 }

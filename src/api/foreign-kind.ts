@@ -5,12 +5,12 @@ import { controllersOf, type DefineController } from './controller.ts';
 import type { Kind, Live } from './kind.ts';
 import { foreignSliceView, type QualifiedCondition } from './status-slice.ts';
 
-/** A kind that is not ours. */
+/** A foreign kind. */
 export interface ForeignKind<Name extends string, O extends object, S extends Scope = 'Namespaced'>
   extends Kind<Name, O, S> {
   readonly kind: Name;
   /**
-   * Declares a controller of the kind. It writes no status: its reconcile returns when to come back, or nothing, and
+   * Declares a controller of the kind. It writes no status: its reconcile returns a requeue time or nothing, and
    * reports progress in Events.
    * @example Namespace.controller('tenant-network', { selector: { matchLabels: { tenant: 'true' } }, ... })
    */
@@ -28,8 +28,8 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
 }
 
 /**
- * Declares a kind that is not ours. The name is given twice where the type of its objects is, because TypeScript infers
- * all type arguments or none. Times are RFC 3339 texts in the objects, also where a client's model says `Date`.
+ * Declares a foreign kind. The name is given twice where the type of its objects is, because TypeScript infers all type
+ * arguments or none. Times are RFC 3339 texts in the objects, also where a client's model says `Date`.
  * @example const Certificate = foreignKind<V1Certificate, 'Certificate'>({ group: 'cert-manager.io', version: 'v1',
  *   kind: 'Certificate' });
  */

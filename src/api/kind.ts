@@ -1,5 +1,5 @@
-// A kind to an author: where its objects live in the API, and the type that one reads as. Kinds of one's own are made
-// by defineKind (custom-kind.ts), kinds with a foreign schema by foreignKind (foreign-kind.ts).
+// A kind as an author uses it: its names in the API, and the type of its objects. defineKind (custom-kind.ts) makes
+// custom kinds, foreignKind (foreign-kind.ts) kinds with a foreign schema.
 import type { KindDescription, Scope } from '../core/kind-names.ts';
 
 /** The metadata that a reconciler sees of every object. */

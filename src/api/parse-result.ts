@@ -1,5 +1,5 @@
-// What a reconciler returned, checked at run time: the compiler does not see an extra field, a condition that was never
-// declared or a delay that is not a number, and past this point each of them would be lost without a word.
+// Checks the result of a reconciler at run time. The compiler does not see an extra field, an undeclared condition or a
+// delay that is not a number, and the later steps would drop each of them silently.
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
@@ -22,21 +22,23 @@ const reason = z
   .min(1)
   .max(1024)
   .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/, 'no CamelCase word, such as NotReady');
-// Not strict: a condition of a child, with its times, may be handed on as it stands.
+// Not strict: a condition of a child may be returned unchanged, with its times.
 const condition = z.object({
   status: z.enum(['True', 'False', 'Unknown']),
   reason,
   message: z.string().optional(),
 });
 
-/** What is checked first: the parts of a result are parsed one by one, for the paths in the errors. */
+/**
+ * The shape that is checked first. The parts of a result are then parsed one by one, so that errors have their paths.
+ */
 const returned = z.looseObject({ status: z.unknown().optional(), conditions: z.unknown() });
 
 const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
 
 /**
- * Makes the check of a view's results, once: a schema costs more to make than to ask. The check throws
- * InvalidResultError, naming the field that is unknown, missing or wrong.
+ * Makes the check of a view's results. It is made once, because creating a schema costs more than using it. The check
+ * throws InvalidResultError, naming the field that is unknown, missing or wrong.
  */
 export function createResultParser({
   conditions: declared,
@@ -65,7 +67,7 @@ const later = z.strictObject({
   error: z.instanceof(Error).optional(),
 });
 
-/** A controller that writes no status returns when to come back, or nothing. */
+/** A controller that writes no status returns a requeue time, or nothing. */
 function parseWithoutStatus(result: unknown): AnyResult {
   const { requeueAfterSeconds: after, error } = parse(later, result ?? {});
   return {

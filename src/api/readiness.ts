@@ -1,4 +1,4 @@
-// How the state of children becomes a condition of their owner: what a workload or a child of ours reports, and the sum
+// Converts the state of children to a condition of their owner: that of a workload or of a custom kind, and the summary
 // of several (the rules that Knative's Service has for its Configuration and Route). Pure.
 import type { Applied } from './apply.ts';
 import { hasCondition, notOk, ok, unknown } from './conditions.ts';
@@ -20,7 +20,7 @@ export type Workload = {
 };
 
 /**
- * Reports whether a workload's status is of its present spec. Until it is, no field of it says anything about the spec.
+ * Returns whether a workload's status is of its current spec. Until then, no field of the status is about that spec.
  */
 export function isCurrent(workload: Workload | undefined): boolean {
   const { metadata, status } = workload ?? {};
@@ -52,8 +52,8 @@ export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredC
 }
 
 /**
- * Makes a condition of a Deployment: as its Available, and Unknown while there is none, while its status is of an older
- * generation, or while it is being deleted.
+ * Makes a condition of a Deployment from its condition Available. It is Unknown while there is none, while the status
+ * is of an older generation, and while the Deployment is being deleted.
  */
 export function deploymentAvailable(workload: Workload | undefined): DeclaredCondition {
   const { metadata, status } = workload ?? {};
@@ -73,7 +73,7 @@ export function deploymentAvailable(workload: Workload | undefined): DeclaredCon
   }
 }
 
-/** A child of a kind with Ready, as far as its readiness is read from it. Any object of a kind of ours fits. */
+/** A child of a kind with Ready, as far as its readiness is read from it. Every object of a custom kind fits. */
 export type Dependent = {
   readonly metadata: Pick<Meta, 'name' | 'generation'>;
   readonly conditions?: readonly Condition[];
@@ -92,8 +92,8 @@ export function readyCondition({ metadata, conditions, observedGeneration }: Dep
 }
 
 /**
- * Sums up conditions: a False beats an Unknown, none at all is Unknown, and only all True is True. Returns the first of
- * the worst.
+ * Summarizes conditions: False if one is False, otherwise Unknown if one is Unknown or there are none, otherwise True.
+ * Returns the first condition with that status.
  */
 export function summarize(conditions: readonly DeclaredCondition[]): DeclaredCondition {
   if (conditions.length === 0) return unknown('NoChildren');

@@ -1,4 +1,4 @@
-// What a reconciler returns: a value that says what is. The runtime writes it. Errors may be thrown instead: any error
+// The result of a reconciler: the observed state, which the runtime writes. Errors may be thrown instead: any error
 // means that the reconcile is retried, TerminalError that it is not, until the object changes.
 import type { DefineController } from './controller.ts';
 
@@ -18,7 +18,7 @@ export type Condition = DeclaredCondition & {
   readonly lastTransitionTime?: string;
 };
 
-/** When the object is reconciled again: after a time, or for an error. Never both. `undefined` is as good as absent. */
+/** When the object is reconciled again: after a time, or for an error. Never both. `undefined` counts as absent. */
 export type Later =
   | {
       /**
@@ -34,8 +34,8 @@ export type Later =
     };
 
 /**
- * The complete status and every declared condition, and when to come back. A controller of a kind that is not ours
- * writes no status: it returns only when to come back, or nothing. With conditions of its own it returns these.
+ * The complete status, every declared condition, and optionally a requeue time. A controller of a foreign kind writes
+ * no status: it returns a requeue time or nothing, and the conditions that it declares.
  */
 export type Result<Status, C extends string> = [Status] extends [never]
   ?
@@ -57,7 +57,7 @@ export type ResultOf<K> = K extends { readonly controller: DefineController<infe
   ? Result<P['status'], P['conditions']>
   : never;
 
-/** What finalize returns: `'done'` removes the finalizer; anything else keeps it and says why. */
+/** What finalize returns: `'done'` removes the finalizer; any other result keeps it, and has the reason. */
 export type Finalized =
   | 'done'
   | { readonly requeueAfterSeconds: number; readonly reason: string; readonly message?: string };

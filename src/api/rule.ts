@@ -1,8 +1,8 @@
-// Rules that span fields. A refinement alone would hold in our functions but not in the API server; a rule carries both
-// the check and the CEL expression that says the same in the CRD. `generate` refuses a refinement that has no rule.
+// Rules across fields. The API server would not enforce a refinement of zod. A rule therefore has both: the check, and
+// the same rule as a CEL expression for the CRD. `generate` refuses a refinement that has no rule.
 import * as z from 'zod';
 
-/** The CRD's side of a rule: one entry of x-kubernetes-validations. */
+/** The rule in the CRD: one entry of x-kubernetes-validations. */
 const celRule = z.object({
   /** The expression; `self` is the value that the rule is attached to. */
   rule: z.string(),

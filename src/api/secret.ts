@@ -1,6 +1,5 @@
-// A setting that is a secret: the environment says where it is kept, never what it is, so that neither a template nor a
-// console shows it, and one that is replaced needs no deployment. Whatever runs a controller brings the way to where
-// secrets are kept.
+// A setting that is a secret. The environment has its location and not its value, so no template and no console shows
+// the value, and a replaced secret needs no deployment. The process that runs a controller provides the reader.
 import * as z from 'zod';
 import { SettingsError } from '../core/errors.ts';
 
@@ -22,7 +21,7 @@ export type SecretReader = {
   forget(reference: SecretReference): void;
 };
 
-/** A secret as a controller's clients have it. */
+/** A secret, as the clients of a controller use it. */
 export type Secret = {
   /** Reads it. The value is cached for as long as the setting allows, so call this at each use. */
   read(): Promise<string>;
@@ -36,7 +35,7 @@ type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: stri
 /**
  * Declares a setting whose variable names a secret of Secrets Manager, by name or ARN; `name#key` is the text under a
  * key of a secret that is a JSON object. A function may read those whose names begin with
- * `outrigger/<stage>/settings/`. On one machine `file:` and a path will do.
+ * `outrigger/<stage>/settings/`. On one machine it may be `file:` and a path.
  * @example settings: z.object({ PLANT_TOKEN: secret({ maxAgeSeconds: 60 }) })
  */
 export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: number } = {}): z.ZodType<Secret, string> {
@@ -49,14 +48,14 @@ export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: numbe
     });
 }
 
-/** Gives the secrets among a controller's settings the way to be read. */
+/** Connects the secrets among a controller's settings to a reader. */
 export function connectSecrets(settings: object, reader: SecretReader, controller: string): void {
   for (const [name, value] of Object.entries(settings)) {
     if (isSetting(value)) value[connect](reader, `controller ${controller}: ${name}`);
   }
 }
 
-/** Tells whether a setting is a secret: by what its schema makes of a text, since it may be wrapped (`.optional()`). */
+/** Returns whether a setting is a secret. It parses a text, because the schema may be wrapped (`.optional()`). */
 export function isSecret(schema: z.core.$ZodType): boolean {
   return isSetting(z.safeParse(schema, 'x').data);
 }

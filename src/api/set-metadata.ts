@@ -1,10 +1,10 @@
-// Labels and annotations that a controller sets on the objects that it reconciles, under its own field manager. The
-// declared keys are all that its role and an admission policy let it change; the same limit holds here.
+// Labels and annotations that a controller sets on the objects that it reconciles, under its own field manager. Its
+// role and an admission policy permit changes of the declared keys only. The same check is made here.
 
 /** The keys of labels and annotations that a controller sets. */
 export type MetadataSpec = { readonly labels?: readonly string[]; readonly annotations?: readonly string[] };
 
-/** Stands for `sets` where nothing is declared; an interface, because error messages show its name. */
+/** The type of `sets` where nothing is declared. An interface, because the compiler's errors show its name. */
 export interface NoMetadataDeclared extends MetadataSpec {
   readonly 'declare `sets` with the labels and annotations first': never;
 }
@@ -40,7 +40,7 @@ export function holdToDeclared(controller: string, spec: MetadataSpec, values: A
   }
 }
 
-/** Returns the values that are given: an undefined one is as good as absent. */
+/** Returns the values that are given. An undefined value counts as absent. */
 export function givenValues(
   values: Readonly<Record<string, string | undefined>> = {},
 ): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
-// A second controller's slice of a kind's status: the fields and the conditions that it alone writes. To that
-// controller the kind looks as if it had no other status; the rest, and Ready, belong to the kind's first controller.
+// A second controller's slice of a kind's status: the fields and the conditions that it alone writes. That controller
+// sees no other part of the status. The rest, and Ready, belong to the kind's first controller.
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
@@ -13,7 +13,7 @@ export type StatusView<Primary = object> = {
   /** Throws InvalidSpecError, naming the field. */
   read(raw: object): Primary;
   /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
-  /** Absent for a kind that is not ours: no status is written. */
+  /** Absent for a foreign kind: no status is written. */
   parseStatus?(status: unknown): object;
 };
 
@@ -37,7 +37,7 @@ export type SliceCondition<C extends string, Taken extends string> = C extends T
 /** The type of a condition with the domain of its writer: `tenant.example.com/Ready`. */
 export type QualifiedCondition = `${string}.${string}/${string}`;
 
-/** Makes the view of a controller that adds conditions to a kind that is not ours. */
+/** Makes the view of a controller that adds conditions to a foreign kind. */
 export function foreignSliceView<Primary>(
   { read }: { read(raw: object): Primary },
   conditions: readonly string[],
@@ -67,7 +67,8 @@ export function sliceView<Spec, Status, F extends keyof Status & string>(
     read: (raw) => {
       const { status: _, ...object } = kind.read(raw);
       const last = schema.safeParse('status' in raw ? raw.status : undefined);
-      // The status may be all of others: as long as none of its fields is there, the slice has no last status.
+      // The status may have only fields of other controllers. While it has none of the slice's fields, the slice has no
+      // last status.
       if (!last.success || Object.keys(last.data).length === 0) return object;
       // The schema's fields are picked by name, which the compiler cannot follow through a kind without its shape.
       return { ...object, status: last.data as Pick<Status, F> };
@@ -76,8 +77,8 @@ export function sliceView<Spec, Status, F extends keyof Status & string>(
 }
 
 /**
- * Reads the generation that a status, or a controller's slice of it, was made from; undefined when it does not say. A
- * slice is as old as the oldest of its conditions: without one of them it has observed nothing.
+ * Reads the generation that a status, or a controller's slice of it, was made from; undefined when it does not say. The
+ * generation of a slice is that of its oldest condition. If one of its conditions is missing, it has none.
  */
 export function observedGenerationOf(status: unknown, slice?: StatusSlice): number | undefined {
   if (!isRecord(status)) return undefined;

@@ -1,5 +1,5 @@
-// Events outside of the cluster that have objects reconciled at once: what an author declares. A wake is a hint: an
-// event may be lost, repeated or late, so the controller still reconciles periodically.
+// Events outside of the cluster that trigger reconciles, as an author declares them. A wake is a hint: an event may be
+// lost, repeated or late, so the controller still reconciles periodically.
 import { SchemaError } from '../core/errors.ts';
 import { isRecord, type JsonObject } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
@@ -22,15 +22,15 @@ type Values = readonly (string | number | boolean | null)[];
 /** The fields of `detail` that are compared: lists of values, in objects as deep as those of the event. */
 export type DetailPattern = { readonly [field: string]: Values | DetailPattern };
 
-/** Which events wake an object. All that is given must match. */
+/** The events that wake an object. Every given field must match. */
 export type WakePattern = { readonly source: string; readonly detailType: string; readonly detail?: DetailPattern };
 
 /** A pattern, and the function that maps an event to keys of primaries. */
 export type Wake = WakePattern & { readonly mapToKeys: (event: OutsideEvent) => readonly WakeKey[] };
 
 /**
- * Declares events that have objects reconciled at once: an entry of `wakes`. `mapToKeys` is pure, and returns at most
- * 100 keys. Throws SchemaError for a pattern that EventBridge would refuse or that is not a list of values.
+ * Declares events that trigger reconciles: an entry of `wakes`. `mapToKeys` is pure, and returns at most 100 keys.
+ * Throws SchemaError for a pattern that EventBridge would refuse or that is not a list of values.
  * @example wakes: [wake({ source: 'plant', detailType: 'LevelChanged' }, ({ detail }) => [Tank.parse(detail)])]
  */
 export function wake(pattern: WakePattern, mapToKeys: Wake['mapToKeys']): Wake {
