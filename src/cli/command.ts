@@ -1,6 +1,6 @@
 // How an operator's command runs, prints and ends. It exits with 0, or with 1 and a line that names the problem. A
 // stack is printed only for an error that is a bug of Outrigger.
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { SchemaError, SettingsError, toError, UserError } from '../core/errors.ts';
 import { printable, printableJson } from '../core/printable.ts';
 import { redact } from '../core/redact.ts';
@@ -52,6 +52,19 @@ export function outputOption(): Option {
 /** Makes the short form of --output json. */
 export function jsonOption(): Option {
   return new Option('--json', 'the same as --output json').implies({ output: 'json' });
+}
+
+/** Parses the value of an option as a whole number. Throws commander's error, which names the option. */
+export function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
+  return Number(text);
+}
+
+/** Parses the value of an option as a port; 0 is a free one. Throws commander's error, which names the option. */
+export function portNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number > 65_535) throw new InvalidArgumentError('a port is at most 65535');
+  return number;
 }
 
 /** Prints one JSON document. Undefined fields are left out. */

@@ -18,7 +18,7 @@ import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { createTypeCheck } from '../dev/type-check.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
-import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
+import { type Output, outputOption, portNumber, printError, printLines, printStack, wholeNumber } from './command.ts';
 import { devOperator } from './console/operator.ts';
 import { generateAtStart, regenerate } from './dev-generate.ts';
 import { wakeByPlant } from './dev-plant.ts';
@@ -228,7 +228,7 @@ async function live(
   const say = (text: string) => print({ source: 'system', text });
   const operator = await devOperator(dev, registry, path.resolve(folder));
   const page = await explainListening('--console-port', consolePort, () =>
-    startConsole({ source: source.attach(dev, operator), page: readPage }, { port: consolePort }),
+    startConsole({ source: source.attach(dev, operator, stop), page: readPage }, { port: consolePort }),
   );
   const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
   const isReal = kubeconfig !== undefined && cleanup !== true;
@@ -301,17 +301,6 @@ function stopSignal(): AbortSignal {
 
 function isUserFacing(error: unknown): error is Error {
   return error instanceof UserError || error instanceof SchemaError || error instanceof TemplateError;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
-  return Number(text);
-}
-
-function portNumber(text: string): number {
-  const number = wholeNumber(text);
-  if (number > 65_535) throw new InvalidArgumentError('a port is at most 65535');
-  return number;
 }
 
 function atLeastOne(text: string): number {

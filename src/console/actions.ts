@@ -8,23 +8,32 @@ import type { ReconcileKey } from '../core/key.ts';
 import { controllerDeadLetterQueue, pausedAnnotation, timersDeadLetterQueue } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { objectPath } from '../kube/client/path.ts';
+import { getObject } from '../kube/client/read.ts';
+import type { ChangedField } from '../kube/dry-run/changed-fields.ts';
 import { deleteDeadLetters, redrive } from '../operations/redrive.ts';
 import { replayEntry } from '../operations/replay.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createSend } from '../sqs/send.ts';
 import { controllersOf, splitId } from './object-id.ts';
+import { plannedYaml } from './planned-yaml.ts';
 import type { ConsoleSource } from './source.ts';
 import type { ActionResult } from './wire.ts';
 
+/** What a dry run would do. `object` is the kind and the name, as `Foo default/example`. */
+export type DryRunReport = {
+  readonly lines: readonly string[];
+  readonly changes: readonly { readonly object: string; readonly fields: readonly ChangedField[] }[];
+};
+
 /** What the command does for the console: it has the project, the table and the functions. */
 export type Operator = {
-  /** Runs a message of a cluster dry, and returns what it would do as lines. */
+  /** Runs a message of a cluster dry. Returns what it would do as lines, and the changes of objects. */
   readonly dryRun: (
     controller: ControllerDefinition,
     message: { readonly body: string; readonly client: KubeClient },
     signal: AbortSignal,
-  ) => Promise<readonly string[]>;
+  ) => Promise<DryRunReport>;
   /** Pauses or resumes a controller in all clusters, or a cluster for all controllers. Returns a text for a person. */
   readonly pauseController: (name: string, paused: boolean, signal: AbortSignal) => Promise<string>;
   readonly pauseCluster: (name: string, paused: boolean, signal: AbortSignal) => Promise<string>;
@@ -57,6 +66,11 @@ export function createActions(
       return [controller, { controller: controller.name, cluster, group, resource, ...key }];
     });
   };
+  const requireController = (keys: ReturnType<typeof keysOf>): ControllerDefinition => {
+    const [controller] = keys[0] ?? [];
+    if (controller === undefined) throw new UserError('no controller reconciles this object');
+    return controller;
+  };
   const entryOf = (key: ReconcileKey) => replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
 
   async function reconcile(id: string, signal: AbortSignal): Promise<ActionResult> {
@@ -72,18 +86,26 @@ export function createActions(
 
   async function dryRunAll(id: string, signal: AbortSignal): Promise<ActionResult> {
     const lines: string[] = [];
+    const fields: ChangedField[] = [];
     const keys = keysOf(id);
+    const { resource } = requireController(keys).declaration;
+    const { cluster, key: name } = splitId(id);
+    const title = `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`;
     for (const [controller, key] of keys) {
       if (keys.length > 1) lines.push(`${controller.name}:`);
       const message = { body: entryOf(key).entry.body, client: clientOf(key.cluster) };
-      lines.push(...(await dryRun(controller, message, signal)));
+      const report = await dryRun(controller, message, signal);
+      lines.push(...report.lines);
+      const own = report.changes.filter(({ object }) => object === title || object === `${title} (status)`);
+      fields.push(...own.flatMap((one) => one.fields));
     }
-    return { text: 'Dry run: nothing was written.', lines };
+    const object = await getObject(clientOf(cluster), resource, name, { signal });
+    const yaml = object === undefined ? [] : plannedYaml(object, fields);
+    return { text: 'Dry run: nothing was written.', lines, yaml };
   }
 
   async function setPaused(id: string, paused: boolean, signal: AbortSignal): Promise<ActionResult> {
-    const [[controller] = []] = keysOf(id);
-    if (controller === undefined) throw new UserError('no controller reconciles this object');
+    const controller = requireController(keysOf(id));
     const { cluster, key } = splitId(id);
     await clientOf(cluster).request({
       method: 'PATCH',

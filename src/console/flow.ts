@@ -15,6 +15,8 @@ export type FlowDeps = {
   readonly urlPrefix: string;
   readonly history: History;
   readonly pausedControllers: Operator['pausedControllers'];
+  /** When the oldest message of a queue was sent. CloudWatch alone knows it of a queue of AWS. */
+  readonly oldestAt?: (queue: string, signal: AbortSignal) => Promise<number | undefined>;
   /** Reads what is not in the queues. */
   readonly read: () => Promise<Pick<Flow, 'watchers' | 'clusters' | 'notes'>>;
   /** A read that is younger is used again. */
@@ -24,7 +26,7 @@ export type FlowDeps = {
 /** Creates the reader. It never rejects because a queue does not respond. */
 export function createFlowReader(
   controllers: readonly ControllerDefinition[],
-  { sqs, urlPrefix, history, pausedControllers, read, maxAgeMilliseconds }: FlowDeps,
+  { sqs, urlPrefix, history, oldestAt, pausedControllers, read, maxAgeMilliseconds }: FlowDeps,
 ): ConsoleSource['flow'] {
   const depth = createDepth(sqs, urlPrefix);
   const depthOf = async (queue: string, signal: AbortSignal): Promise<QueueDepth | undefined> =>
@@ -37,11 +39,14 @@ export function createFlowReader(
       depthOf(controllerQueue(name), signal),
       depthOf(controllerDeadLetterQueue(name), signal),
     ]);
+    const isEmpty = queue === undefined || queue.visible + queue.inFlight === 0;
+    const oldest = isEmpty ? undefined : await oldestAt?.(controllerQueue(name), signal).catch(() => undefined);
     return {
       name,
       kind: declaration.resource.kind,
       ...(queue === undefined ? {} : { queued: queue.visible, inFlight: queue.inFlight }),
       ...(letters === undefined ? {} : { deadLetters: letters.visible + letters.inFlight }),
+      ...(oldest === undefined ? {} : { oldestAt: oldest }),
       ...history.rates(name),
     };
   };

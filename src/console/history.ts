@@ -11,6 +11,8 @@ import type { ObjectEntry, Series, TimelineEntry } from './wire.ts';
 /** The entries that are kept of an object, and of all objects. */
 const maxEntries = 100;
 const maxRecent = 60;
+/** Objects that are not there, whose entries are kept: deleted ones, and new ones before their first event. */
+const maxAbsent = 200;
 /** Windows of rates and of latencies. */
 const rateMilliseconds = 10_000;
 const latencyMilliseconds = 60_000;
@@ -37,6 +39,8 @@ export type History = {
   /** Adds a line of a function's log, of now or of `at`; a line that is about no object is ignored. */
   addLogLine(text: string, source: string, at?: number): void;
   addChange(id: string, change: CachedChange): void;
+  /** Forgets an object. */
+  forget(id: string): void;
   /** Newest first. */
   timeline(id: string): readonly TimelineEntry[];
   /** The latest entries of all objects, oldest first. */
@@ -80,8 +84,19 @@ export function createHistory(
   const runs = new Map<string, Run[]>();
   const recent: ObjectEntry[] = [];
   const changes: number[] = [];
+  const present = new Set<string>();
+  const absent = new Set<string>();
+  const forget = (id: string): void => {
+    present.delete(id);
+    absent.delete(id);
+    entries.delete(id);
+    due.delete(id);
+  };
   const add = (id: string, entry: TimelineEntry): void => {
     addTo(listOf(entries, id), entry, maxEntries);
+    if (!present.has(id)) absent.add(id);
+    const [oldest] = absent;
+    if (oldest !== undefined && absent.size > maxAbsent) forget(oldest);
     addTo(recent, { id, ...entry }, maxRecent);
     onEntry({ id, ...entry });
   };
@@ -106,6 +121,8 @@ export function createHistory(
       const at = now();
       addTo(changes, at, maxRuns);
       const { before, after } = change;
+      absent.delete(id);
+      if (after !== undefined) present.add(id);
       const lines = formatObjectChange(change, controllers);
       const fields = before === undefined || after === undefined ? [] : fieldChanges(before, after);
       for (const [index, { source, text }] of lines.entries())
@@ -113,11 +130,9 @@ export function createHistory(
           ...{ at, type: source === 'status' ? 'status' : 'change', text },
           ...(index === 0 && fields.length > 0 ? { changes: fields } : {}),
         });
-      if (after === undefined) {
-        entries.delete(id);
-        due.delete(id);
-      }
+      if (after === undefined) forget(id);
     },
+    forget,
     // Lines of a log may arrive late.
     timeline: (id) => (entries.get(id) ?? []).toReversed().sort((a, b) => b.at - a.at),
     recent: () => [...recent],

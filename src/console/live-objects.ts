@@ -1,6 +1,5 @@
 // The objects of a system as they are, with what has happened to each: filled by changes of objects and by log lines.
 // The console of a local system and that of a stage share it.
-import { stringify } from 'yaml';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { collectionName } from '../core/key.ts';
 import type { CachedChange, ObjectCache } from '../dev/object-cache.ts';
@@ -9,6 +8,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
 import { controllersOf, objectId } from './object-id.ts';
 import { objectRow } from './object-row.ts';
+import { objectYaml } from './planned-yaml.ts';
 import { type ChildKind, readChildren } from './resource-tree.ts';
 import type { SourceEvent } from './source.ts';
 import type { ObjectDetail, ObjectRow, TimelineEntry } from './wire.ts';
@@ -66,7 +66,11 @@ export function createLiveObjects(
       put(id, after === undefined ? undefined : objectRow(resource, after, { kind, cluster, sliceConditions }));
     },
     forget: (cluster) => {
-      for (const row of [...rows.values()]) if (row.cluster === cluster) put(row.id, undefined);
+      for (const row of [...rows.values()]) {
+        if (row.cluster !== cluster) continue;
+        history.forget(row.id);
+        put(row.id, undefined);
+      }
     },
     onEvent: (listener) => {
       listeners.add(listener);
@@ -82,12 +86,11 @@ export function createLiveObjects(
       if (object === undefined) return undefined;
       const owned = owners.flatMap(({ declaration }) => declaration.owns);
       const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [collectionName(one), one])).values()];
-      const { managedFields: _, ...metadata } = object.metadata;
       const { ready, reason } = objectReadiness(object, statusSlicesOf(controllers, resource));
       const dueAt = history.dueAt(id);
       return {
         row,
-        yaml: stringify({ ...object, metadata }),
+        yaml: objectYaml(object),
         tree: {
           id,
           kind: row.kind,

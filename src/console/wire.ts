@@ -36,6 +36,8 @@ export type ControllerFlow = {
   readonly queued?: number;
   readonly inFlight?: number;
   readonly deadLetters?: number;
+  /** When its oldest message was sent, in milliseconds since 1970; undefined if there is none, or on AWS. */
+  readonly oldestAt?: number;
   readonly reconcilesPerSecond: number;
   readonly failuresPerSecond: number;
   /** Its messages wait in its queue until it is resumed. */
@@ -159,7 +161,8 @@ export type ConsoleAction =
   | { readonly type: 'pause-controller' | 'resume-controller'; readonly controller: string }
   | { readonly type: 'pause-cluster' | 'resume-cluster'; readonly cluster: string }
   | { readonly type: 'redrive' | 'delete'; readonly queue: string; readonly messageId?: string }
-  | { readonly type: 'break'; readonly fault: string };
+  /** For eight seconds, if `seconds` is absent. */
+  | { readonly type: 'break'; readonly fault: string; readonly seconds?: number };
 
 /** A fault that can be started on this machine. */
 export type FaultRow = {
@@ -175,6 +178,8 @@ export type Experiment = {
   /** The name of the fault. */
   readonly fault: string;
   readonly startedAt: number;
+  /** How long the part is broken. */
+  readonly seconds: number;
   /** The reconciles that the changes require, and those that are not done yet. */
   readonly total: number;
   readonly awaited: number;
@@ -186,8 +191,15 @@ export type Experiment = {
   readonly problem?: string;
 };
 
-/** What an action has done, for a person: one line, and the lines of a dry run. */
-export type ActionResult = { readonly text: string; readonly lines?: readonly string[] };
+/** A line of an object's YAML: as it is, or as a write would remove or add it. */
+export type YamlLine = { readonly mark: ' ' | '-' | '+'; readonly text: string };
+
+/** What an action has done, for a person: one line. Of a dry run its lines, and the YAML with what it would write. */
+export type ActionResult = {
+  readonly text: string;
+  readonly lines?: readonly string[];
+  readonly yaml?: readonly YamlLine[];
+};
 
 /** What the page shows: a local system, or a deployed stage. */
 export type System = { readonly mode: 'dev' | 'stage'; readonly name: string };

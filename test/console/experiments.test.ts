@@ -15,6 +15,7 @@ const fault = (name: string): Fault => ({
 const north = 'tanks/default/north';
 const south = 'tanks/default/south';
 let touch: (id: string) => Promise<void>;
+let ending: AbortController;
 
 function experiments() {
   return createExperiments({
@@ -26,6 +27,7 @@ function experiments() {
       ]),
     touch: async (id) => await touch(id),
     onChange: () => undefined,
+    signal: ending.signal,
   });
 }
 const reconcile = (id: string, controller: string, end: { failed?: true; postponed?: true } = {}) => ({
@@ -35,6 +37,7 @@ const reconcile = (id: string, controller: string, end: { failed?: true; postpon
 beforeEach(() => {
   vi.useFakeTimers();
   log.length = 0;
+  ending = new AbortController();
   touch = async (id) => void log.push(`changed ${id}`);
 });
 afterEach(() => vi.useRealTimers());
@@ -69,6 +72,18 @@ describe('an experiment', () => {
     onDeleted(north);
     await vi.advanceTimersByTimeAsync(130_000);
     expect(list()).toMatchObject([{ fault: 'refuse', total: 3, awaited: 1, endedAt: expect.any(Number) }]);
+  });
+
+  it('the end of the system repairs the part, and nothing waits any longer', async () => {
+    const { start, list } = experiments();
+    start('cut', 30);
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(log.at(-1)).not.toBe('repaired');
+    ending.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(log.at(-1)).toBe('repaired');
+    expect(list()).toMatchObject([{ seconds: 30, awaited: 3, endedAt: expect.any(Number) }]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('the part is repaired although a change fails, and the next experiment can start', async () => {

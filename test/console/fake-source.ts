@@ -9,6 +9,8 @@ import type {
   ObjectEntry,
   ObjectRow,
   Queues,
+  Series,
+  System,
 } from '../../src/console/wire.ts';
 
 /** A row with these fields; the others are those of a Ready object. */
@@ -21,13 +23,14 @@ export function rowOf(id: string, fields: Partial<ObjectRow> = {}): ObjectRow {
   };
 }
 
-/** Creates a source without objects. */
-export function createFakeSource(): ConsoleSource & {
+/** Creates a source without objects, of a local system or of a stage. */
+export function createFakeSource(system: System = { mode: 'dev', name: 'local' }): ConsoleSource & {
   put(row: ObjectRow, detail?: Partial<ObjectDetail>): void;
   remove(id: string): void;
   addEntry(entry: ObjectEntry): void;
   setFlow(flow: Flow): void;
   setQueues(queues: Queues): void;
+  setSeries(series: Series): void;
   setExperiments(experiments: readonly Experiment[]): void;
   /** The actions so far; each results in what `respond` returns, which may throw. */
   readonly actions: ConsoleAction[];
@@ -43,6 +46,7 @@ export function createFakeSource(): ConsoleSource & {
   };
   let experiments: readonly Experiment[] = [];
   let queues: Queues = { messages: [], unread: [] };
+  let series: Series = { at: [], reconciles: [], failures: [], p50: [], p99: [] };
   const actions: ConsoleAction[] = [];
   let flow: Flow = {
     ...{ at: 0, changesPerSecond: 0, watchers: 1, waitingTimers: 0, controllers: [] },
@@ -59,16 +63,22 @@ export function createFakeSource(): ConsoleSource & {
     setQueues: (next: Queues) => {
       queues = next;
     },
-    faults: [{ name: 'sqs-down', title: 'SQS down', text: 'Every call is a 503.', part: 'Queues' }],
+    faults:
+      system.mode === 'stage'
+        ? []
+        : [{ name: 'sqs-down', title: 'SQS down', text: 'Every call is a 503.', part: 'Queues' }],
     experiments: () => experiments,
     setExperiments: (next: readonly Experiment[]) => {
       experiments = next;
       notify({ type: 'experiments' });
     },
-    system: { mode: 'dev', name: 'local' } as const,
+    system,
     rows: () => [...rows.values()],
     recent: () => entries,
-    series: () => ({ at: [], reconciles: [], failures: [], p50: [], p99: [] }),
+    series: () => series,
+    setSeries: (next: Series) => {
+      series = next;
+    },
     onEvent: (listener: (event: SourceEvent) => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -57,6 +57,15 @@ describe('the history of the local system', () => {
     expect(recent().at(-1)).toMatchObject({ id, text: 'was deleted' });
   });
 
+  it('what a function logs of objects that are not there is bounded', () => {
+    const { addLogLine, timeline } = history();
+    const keyOf = (index: number) => `local:watertanks.plant.example.com/default/gone-${index}`;
+    for (let index = 0; index < 500; index += 1)
+      addLogLine(run({ key: `water-tank:${keyOf(index)}`, outcome: 'nothing' }), 'water-tank');
+    expect(timeline(keyOf(0))).toEqual([]);
+    expect(timeline(keyOf(499))).toHaveLength(1);
+  });
+
   it('rates are of ten seconds, latencies of a minute, and a series has both at each step', () => {
     const { addLogLine, rates, series, pass } = history();
     for (const latencyMs of [10, 20, 300]) addLogLine(run({ latencyMs }), 'water-tank');

@@ -16,7 +16,7 @@ import { redact } from '../../core/redact.ts';
 import { explainListening } from '../../dev/explain-error.ts';
 import { environment, readAwsSettings } from '../../settings.ts';
 import { tableLocation } from '../clusters/table.ts';
-import { formatError, printError, printLines, runCommand } from '../command.ts';
+import { formatError, portNumber, printError, printLines, runCommand } from '../command.ts';
 import { openInstallation } from '../installation.ts';
 import { readKeyLog } from '../key-log.ts';
 import { openInBrowser } from '../open-in-browser.ts';
@@ -42,7 +42,7 @@ export function consoleCommand(): Command {
     .requiredOption('--stage <name>', 'the deployment of that stage on AWS, as osls deploy --stage named it')
     .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
     .option('--folder <path>', 'the folder of the audit file', '.outrigger')
-    .option('--port <port>', 'port of the console; a free one by default', Number, 0)
+    .option('--port <port>', 'port of the console; a free one by default', portNumber, 0)
     .option('--open', 'open the console in the browser')
     .addHelpText('after', helpText)
     .action(async (flags: Flags) => await runCommand('console', async (signal) => await run(flags, signal)));
@@ -63,7 +63,6 @@ const tableSeconds = 4;
 const pastMilliseconds = 24 * 3_600_000;
 
 async function run({ stage, region, folder, port, open }: Flags, stopped: AbortSignal): Promise<number> {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UserError('--port: a port number is needed');
   const { registry } = await loadProject(process.cwd());
   const at = region === undefined ? {} : { region };
   const aws = awsAccess(at);

@@ -61,8 +61,12 @@ export function createOperator({
     );
   });
   return {
-    dryRun: async (controller, { body, client }, signal) =>
-      endLines(await dryRunOf(controller, { project, environment: settings() }, client, { body, signal })),
+    dryRun: async (controller, { body, client }, signal) => {
+      const end = await dryRunOf(controller, { project, environment: settings() }, client, { body, signal });
+      // As in the lines: what follows a refused call depends on its response.
+      const changes = end.type === 'unknown' ? [] : end.changes.slice(0, end.changesBeforeRefused);
+      return { lines: endLines(end), changes: changes.flatMap((one) => ('fields' in one ? [one] : [])) };
+    },
     pauseController: async (name, paused, signal) => {
       await setPaused(lambda, { name, wanted: paused ? 'paused' : 'resumed', names, urlPrefix }, signal);
       pausedNow.forget();

@@ -18,6 +18,8 @@ export type DevExperimentDeps = {
   readonly rows: () => readonly ObjectRow[];
   readonly listeners: Set<(event: SourceEvent) => void>;
   readonly act: ConsoleSource['act'];
+  /** The end of the system. */
+  readonly signal: AbortSignal;
 };
 
 /** Creates the experiments, and their faults. */
@@ -29,7 +31,7 @@ export function createDevExperiments(
     injectFaults,
     watchers,
   }: Pick<Dev, 'client' | 'embedded' | 'functions' | 'injectFaults' | 'watchers'>,
-  { controllers, rows, listeners, act }: DevExperimentDeps,
+  { controllers, rows, listeners, act, signal: ending }: DevExperimentDeps,
 ): { readonly faults: Faults; readonly experiments: Experiments } {
   // A paused object, and one that is being deleted, may have no reconcile.
   const targets = () =>
@@ -55,6 +57,7 @@ export function createDevExperiments(
   });
   const experiments = createExperiments({
     faults,
+    signal: ending,
     targets: () => new Map(targets().map(({ id }) => [id, controllersOf(controllers, id).map(({ name }) => name)])),
     touch: async (id, signal) => {
       const [controller] = controllersOf(controllers, id);

@@ -10,7 +10,8 @@ import { createFlowReader } from '../flow.ts';
 import { createLiveObjects } from '../live-objects.ts';
 import type { ConsoleSource } from '../source.ts';
 import { createDevExperiments } from './dev-experiments.ts';
-import { createQueueReader } from './queue-reader.ts';
+import { defaultFaultSeconds } from './experiments.ts';
+import { createQueueReader, readOldestAt } from './queue-reader.ts';
 
 /** What the source needs of a running system. */
 export type SourceSystem = Pick<
@@ -22,8 +23,8 @@ export type SourceSystem = Pick<
 export type DevSource = {
   /** Receives the events of the system, from its start. */
   readonly onEvent: (event: DevEvent) => void;
-  /** Returns the source when the system runs. */
-  attach(system: SourceSystem, operator: DevOperator): ConsoleSource;
+  /** Returns the source when the system runs. The signal aborts when it ends. */
+  attach(system: SourceSystem, operator: DevOperator, signal: AbortSignal): ConsoleSource;
 };
 
 /** What the command does for the console, and whether the cluster is paused. */
@@ -41,16 +42,17 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
       if (event.type === 'log') history.addLogLine(event.text, event.function);
       else live.addChange(localCluster, event.change);
     },
-    attach: (dev, operator) => {
+    attach: (dev, operator, signal) => {
       const { client, sqs, queueEndpoint, queues, view, watchers } = dev;
       const urlPrefix = urlPrefixOf(queues);
+      const local = { endpoint: queueEndpoint, queues };
       const clientOf = (cluster: string) => {
         if (cluster === localCluster) return client;
         throw new UserError('there is no such cluster');
       };
       const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
       const rows = live.rows;
-      const { faults, experiments } = createDevExperiments(dev, { controllers, rows, listeners, act });
+      const { faults, experiments } = createDevExperiments(dev, { controllers, rows, listeners, act, signal });
       return {
         faults,
         experiments: experiments.list,
@@ -58,16 +60,18 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         rows,
         recent: history.recent,
         series: history.series,
-        queues: createQueueReader(controllers, { endpoint: queueEndpoint, queues }),
+        queues: createQueueReader(controllers, local),
         act: async (action, signal) => {
           if (action.type !== 'break') return await act(action, signal);
-          experiments.start(action.fault);
-          return { text: 'Broken. It is repaired in eight seconds.' };
+          const { fault, seconds = defaultFaultSeconds } = action;
+          experiments.start(fault, seconds);
+          return { text: `Broken. It is repaired in ${seconds} seconds.` };
         },
         onEvent: live.onEvent,
         flow: createFlowReader(controllers, {
           ...{ sqs, urlPrefix, history, maxAgeMilliseconds: flowMilliseconds },
           pausedControllers: operator.pausedControllers,
+          oldestAt: async (queue, own) => await readOldestAt(queue, local, own),
           read: async () => ({
             watchers: watchers.pids().length,
             clusters: [{ name: localCluster, paused: await operator.isClusterPaused() }],

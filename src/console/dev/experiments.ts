@@ -9,8 +9,8 @@ import { sleep } from '../../core/time.ts';
 import type { Experiment, ObjectEntry } from '../wire.ts';
 import type { Faults } from './faults.ts';
 
-/** How long a part is broken, and how long the rest may take. */
-const faultSeconds = 8;
+/** How long a part is broken if nothing else is asked for, and how long the rest may take. */
+export const defaultFaultSeconds = 8;
 const limitSeconds = 120;
 const concurrency = 8;
 /** The results that are kept. */
@@ -24,13 +24,15 @@ export type ExperimentDeps = {
   /** Asks for a reconcile of an object, as a change of the object. */
   readonly touch: (id: string, signal: AbortSignal) => Promise<void>;
   readonly onChange: () => void;
+  /** The end of the system: it repairs the part, and ends the experiment. */
+  readonly signal: AbortSignal;
   readonly now?: () => number;
 };
 
 /** The experiments of a system. */
 export type Experiments = {
   /** Starts one. Throws UserError if it does not exist, or if another one runs. */
-  start(name: string): void;
+  start(name: string, seconds?: number): void;
   /** The one that runs, and past ones, newest first. */
   list(): readonly Experiment[];
   /** Receives each new entry of a timeline, and the id of each deleted object. */
@@ -41,6 +43,7 @@ export type Experiments = {
 type Running = {
   readonly fault: string;
   readonly startedAt: number;
+  readonly seconds: number;
   /** `object controller` for each reconcile that is awaited. */
   readonly awaited: Set<string>;
   total: number;
@@ -51,11 +54,18 @@ type Running = {
 };
 
 /** Creates the experiments of a system. */
-export function createExperiments({ faults, targets, touch, onChange, now = Date.now }: ExperimentDeps): Experiments {
+export function createExperiments({
+  faults,
+  targets,
+  touch,
+  onChange,
+  signal,
+  now = Date.now,
+}: ExperimentDeps): Experiments {
   let running: Running | undefined;
   let past: readonly Experiment[] = [];
 
-  async function run(one: Running, signal: AbortSignal): Promise<void> {
+  async function run(one: Running): Promise<void> {
     const fault = faults.find(({ name }) => name === one.fault);
     if (fault === undefined) return;
     const expected = targets();
@@ -71,7 +81,7 @@ export function createExperiments({ faults, targets, touch, onChange, now = Date
     const repair = fault.start();
     try {
       await touchAll();
-      await sleep(faultSeconds, signal);
+      await sleep(one.seconds, signal);
     } finally {
       repair();
       one.repairedAt = now();
@@ -84,6 +94,7 @@ export function createExperiments({ faults, targets, touch, onChange, now = Date
   const toExperiment = (one: Running): Experiment => ({
     fault: one.fault,
     startedAt: one.startedAt,
+    seconds: one.seconds,
     total: one.total,
     awaited: one.awaited.size,
     ...(one.repairedAt === undefined ? {} : { repairedAt: one.repairedAt }),
@@ -98,14 +109,14 @@ export function createExperiments({ faults, targets, touch, onChange, now = Date
   };
 
   return {
-    start: (fault) => {
+    start: (fault, seconds = defaultFaultSeconds) => {
       if (!faults.some(({ name }) => name === fault)) throw new UserError('this fault does not exist');
       if (running !== undefined) throw new UserError('an experiment is running; wait for its end');
-      const one: Running = { fault, startedAt: now(), awaited: new Set(), total: 0 };
+      const one: Running = { fault, seconds, startedAt: now(), awaited: new Set(), total: 0 };
       running = one;
       onChange();
       // It ends although its page is closed: the repair is a part of it.
-      void run(one, new AbortController().signal)
+      void run(one)
         .catch((error: unknown) => {
           one.problem = String(error);
         })

@@ -17,7 +17,7 @@ export type FaultDeps = Pick<Dev, 'embedded' | 'watchers' | 'functions' | 'injec
 };
 
 const nothing = () => undefined;
-/** The functions and the watcher. The changes of an experiment are accepted, as those of any other client. */
+/** The functions and the watcher. Other clients are not hit: the page stays live, and changes are accepted. */
 const systemClients = /^outrigger(-watcher|\/)/;
 
 /** Returns the faults that this system can have: those of the embedded servers, of processes, and of simulators. */
@@ -60,17 +60,17 @@ export function faultsOf({
       ? []
       : [
           fault({ name: 'watch-cut', title: 'Cut the watch', text: watchCut, part: 'API server' }, () => {
-            const injected = apiServer.inject({ does: 'reset', watch: true });
+            const injected = apiServer.inject({ does: 'reset', watch: true, userAgent: systemClients });
             apiServer.breakStreams();
             return () => injected[Symbol.dispose]();
           }),
           fault({ name: 'watch-stall', title: 'Stall the watch', text: watchStall, part: 'API server' }, () => {
-            const injected = apiServer.inject({ does: 'stall', watch: true });
+            const injected = apiServer.inject({ does: 'stall', watch: true, userAgent: systemClients });
             apiServer.breakStreams();
             return () => injected[Symbol.dispose]();
           }),
           fault({ name: 'api-410', title: 'Compact etcd (410)', text: compacted, part: 'API server' }, () => {
-            const injected = apiServer.inject({ does: 'expired', watch: true });
+            const injected = apiServer.inject({ does: 'expired', watch: true, userAgent: systemClients });
             apiServer.breakStreams();
             return () => injected[Symbol.dispose]();
           }),

@@ -28,10 +28,33 @@ const inspected = z.looseObject({
 });
 type Inspected = z.infer<typeof message>;
 
-/** Creates the reader. `queues` are the URLs of the queues by their names without the deployment's prefix. */
+/** The local queues. `queues` are their URLs by their names without the deployment's prefix. */
+export type LocalQueues = { readonly endpoint: string; readonly queues: Readonly<Record<string, string>> };
+
+async function inspect(queue: string, { endpoint, queues }: LocalQueues, signal: AbortSignal) {
+  const name = (queues[queue] ?? '').split('/').at(-1) ?? '';
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(readSeconds * 1000)]);
+  const response = await fetch(`${endpoint}/_fauxqs/queues/${name}`, { signal: limited });
+  if (!response.ok) throw new Error(`${queue}: status ${response.status}`);
+  const { ready, delayed, inflight } = inspected.parse(await response.json()).messages;
+  return { visible: [...ready, ...delayed], inFlight: inflight.map((one) => one.message) };
+}
+
+/** Reads when the oldest message of a queue was sent, in milliseconds since 1970. */
+export async function readOldestAt(
+  queue: string,
+  local: LocalQueues,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { visible, inFlight } = await inspect(queue, local, signal);
+  const times = [...visible, ...inFlight].flatMap(({ sentTimestamp }) => sentTimestamp ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Creates the reader. */
 export function createQueueReader(
   controllers: readonly ControllerDefinition[],
-  { endpoint, queues }: { readonly endpoint: string; readonly queues: Readonly<Record<string, string>> },
+  local: LocalQueues,
 ): ConsoleSource['queues'] {
   const names = [
     ...controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]),
@@ -41,15 +64,11 @@ export function createQueueReader(
     queue === timersDeadLetterQueue || controllers.some(({ name }) => controllerDeadLetterQueue(name) === queue);
 
   const read = async (queue: string, signal: AbortSignal): Promise<readonly QueuedMessage[]> => {
-    const name = (queues[queue] ?? '').split('/').at(-1) ?? '';
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(readSeconds * 1000)]);
-    const response = await fetch(`${endpoint}/_fauxqs/queues/${name}`, { signal: limited });
-    if (!response.ok) throw new Error(`${queue}: status ${response.status}`);
-    const { ready, delayed, inflight } = inspected.parse(await response.json()).messages;
+    const { visible, inFlight } = await inspect(queue, local, signal);
     const of = (state: QueuedMessage['state']) => (one: Inspected) => queuedMessage(queue, state, one);
-    if (isDead(queue)) return [...ready, ...delayed, ...inflight.map((one) => one.message)].map(of('dead'));
-    if (queue === timersQueue) return [...ready, ...delayed, ...inflight.map((one) => one.message)].map(of('timer'));
-    return [...inflight.map((one) => one.message).map(of('in flight')), ...[...ready, ...delayed].map(of('waiting'))];
+    if (isDead(queue)) return [...visible, ...inFlight].map(of('dead'));
+    if (queue === timersQueue) return [...visible, ...inFlight].map(of('timer'));
+    return [...inFlight.map(of('in flight')), ...visible.map(of('waiting'))];
   };
   return async (signal) => {
     const results = await Promise.allSettled(names.map((queue) => read(queue, signal)));

@@ -20,11 +20,17 @@ import type { PageFiles } from './page-files.ts';
 /** A running console. `url` has the token. */
 export type Console = { readonly url: string; close(): Promise<void> };
 
+/** A fault is repaired by itself, however long it was asked for. */
+const maxFaultSeconds = 60;
+
 const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['reconcile', 'dry-run', 'pause', 'resume']), id: z.string() }),
   z.object({ type: z.enum(['pause-controller', 'resume-controller']), controller: z.string() }),
   z.object({ type: z.enum(['pause-cluster', 'resume-cluster']), cluster: z.string() }),
-  z.object({ type: z.literal('break'), fault: z.string() }),
+  z.object({
+    ...{ type: z.literal('break'), fault: z.string() },
+    seconds: z.int().min(1).max(maxFaultSeconds).exactOptional(),
+  }),
   z.object({ type: z.enum(['redrive', 'delete']), queue: z.string(), messageId: z.string().exactOptional() }),
 ]);
 

@@ -191,12 +191,18 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
         return lines.flatMap(({ text, at }) => readReconcile(text, controller.name, at)?.entry ?? []);
       }),
     ).then(
-      (found) =>
-        void pasts.set(
+      (found) => {
+        notes.delete('past');
+        pasts.set(
           id,
           found.flat().sort((a, b) => b.at - a.at),
-        ),
-      (error: unknown) => notes.set('past', `The past of an object cannot be read: ${redact(toError(error).message)}`),
+        );
+      },
+      (error: unknown) => {
+        // The page reads an open object again, and then its past.
+        pasts.delete(id);
+        notes.set('past', `The past of an object cannot be read: ${redact(toError(error).message)}`);
+      },
     );
     return [];
   }

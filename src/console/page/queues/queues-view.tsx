@@ -82,7 +82,8 @@ function DeadLetters({
     <section class="card" aria-labelledby="dead-letters">
       <header class="card-head">
         <h2 id="dead-letters">
-          Dead letters <span class={`count ${letters.length > 0 ? 'bad' : ''}`}>{isLoaded ? letters.length : '–'}</span>
+          Dead letters{' '}
+          <span class={`count ${letters.length > 0 ? 'bad' : ''}`}>{isLoaded ? letters.length : '–'}</span>
         </h2>
         <p>Messages that are not retried any more</p>
       </header>

@@ -1,0 +1,67 @@
+// Only the audit of a stage's console: what its file has, and that an action without its first line is not carried out.
+// The whole command is test/deploy/console.test.ts.
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { auditFileName, withAudit } from '../../../src/cli/console/audit.ts';
+import type { ConsoleSource } from '../../../src/console/source.ts';
+
+let folder: string;
+let done: string[];
+beforeEach(async () => {
+  done = [];
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-audit-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const { signal } = new AbortController();
+const at = '2026-01-01T00:00:00.000Z';
+const who = 'arn:aws:iam::111122223333:user/ada';
+const succeed: ConsoleSource['act'] = async ({ type }) => {
+  done.push(type);
+  return { text: 'Sent.' };
+};
+const audited = (act: ConsoleSource['act'], at_: string = folder) =>
+  withAudit(act, { folder: at_, stage: 'prod', who, now: () => new Date(at), print: (line) => void done.push(line) });
+const file = () => path.join(folder, auditFileName);
+const lines = async () =>
+  (await readFile(file(), 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+const common = { timestamp: at, message: 'console action', stage: 'prod', who };
+
+it('an action has a line before it and a line after it, of its owner only', async () => {
+  await audited(succeed)({ type: 'pause', id: 'lab:foos/default/a' }, signal);
+  const action = { ...common, action: 'pause', id: 'lab:foos/default/a' };
+  expect(await lines()).toEqual([
+    { ...action, state: 'started' },
+    { ...action, state: 'done', result: 'Sent.' },
+  ]);
+  expect(done).toEqual([JSON.stringify({ ...action, state: 'started' }), 'pause', expect.stringContaining('"done"')]);
+  expect((await stat(file())).mode & 0o777).toBe(0o600);
+});
+
+it('an action that fails has a line with its error, without credentials', async () => {
+  const fail = async () => await Promise.reject(new Error('no queue at https://user:secret@sqs.test'));
+  await expect(audited(fail)({ type: 'redrive', queue: 'foo-dlq.fifo' }, signal)).rejects.toThrow('no queue');
+  expect(await lines()).toMatchObject([
+    { action: 'redrive', queue: 'foo-dlq.fifo', state: 'started' },
+    { state: 'failed', error: expect.not.stringContaining('secret') },
+  ]);
+});
+
+it('an action whose first line cannot be written is not carried out', async () => {
+  const taken = path.join(folder, 'a-file');
+  await writeFile(taken, '');
+  const act = audited(succeed, taken)({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
+  await expect(act).rejects.toThrow(/^nothing was done: .*audit\.jsonl cannot be written/);
+  expect(done).toEqual([]);
+});
+
+it('names of a page add no line to the file', async () => {
+  await audited(succeed)({ type: 'reconcile', id: 'a\n{"who":"another"}\u001b[2J' }, signal);
+  expect(await lines()).toHaveLength(2);
+  expect(await readFile(file(), 'utf8')).not.toContain('\u001b');
+});

@@ -1,0 +1,65 @@
+// Only the source of a stage: that it goes on when a part of the stage does not respond, with a note while it lasts. The
+// whole command is test/deploy/console.test.ts.
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { expect, it } from 'vitest';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { createStageSource } from '../../src/console/stage/stage-source.ts';
+import { Foo, foo } from '../../src/controllers/foo.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+
+const id = 'lab:foos.samples.example.com/default/example';
+const line = { message: 'reconciled', key: `foo:${id}`, cause: 'change', outcome: 'done', durationMs: 3, writes: 1 };
+
+it('a past that cannot be read is noted, read again, and the note goes when it was read', async () => {
+  await using parts = new AsyncDisposableStack();
+  const server = await startApiServer();
+  parts.defer(() => server.close());
+  const client = createClient({ server: new URL(server.url) });
+  parts.defer(async () => client.close());
+  const ending = new AbortController();
+  parts.defer(async () => ending.abort());
+  const { signal } = ending;
+  const generated = await readManifests('infra/kubernetes/generated');
+  const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  for (const manifests of [definitions, await readManifests('infra/kubernetes/samples/foo.yaml')])
+    await applyManifests(client, manifests, { signal });
+  // Nothing listens there: the depths of its queues are unknown.
+  const sqs = new SQSClient({ region: 'eu-west-1', endpoint: 'http://127.0.0.1:9', maxAttempts: 1 });
+  parts.defer(async () => sqs.destroy());
+
+  let fails = true;
+  const never = async () => await Promise.reject(new Error('not in this test'));
+  const source = createStageSource([foo], {
+    ...{ name: 'prod', sqs, urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-', signal },
+    operator: {
+      ...{ dryRun: never, pauseController: never, pauseCluster: never },
+      pausedControllers: async () => new Set<string>(),
+    },
+    clusters: async () => [
+      { name: 'lab', connect: async () => client },
+      { name: 'gone', connect: async () => await Promise.reject(new Error('no route to host')) },
+    ],
+    watcherOf: async () => ({ text: 'last seen 4 s ago', isDown: false }),
+    newLines: async () => [],
+    linesOf: async () => {
+      if (fails) throw new Error('AccessDeniedException');
+      return [{ text: JSON.stringify(line), at: 1_000 }];
+    },
+  });
+  await expect.poll(() => source.rows().map((row) => row.id)).toEqual([id]);
+  expect(source.rows()[0]?.kind).toBe(Foo.kind);
+  const past = async () =>
+    (await source.detail(id, signal))?.timeline.filter(({ type }) => type === 'reconcile').map(({ at }) => at);
+  const notes = async () => (await source.flow(signal)).notes;
+  expect(await past()).toEqual([]);
+  await expect
+    .poll(notes, { timeout: 15_000 })
+    .toEqual(['The past of an object cannot be read: AccessDeniedException']);
+  fails = false;
+  await expect.poll(past).toEqual([1_000]);
+  await expect.poll(notes, { timeout: 15_000 }).toEqual([]);
+  const { clusters, controllers } = await source.flow(signal);
+  expect(clusters).toMatchObject([{ name: 'lab' }, { name: 'gone', problem: 'no route to host' }]);
+  expect(controllers[0]).not.toHaveProperty('queued');
+}, 60_000);
