@@ -94,7 +94,7 @@ export async function dispatchKey(
       outcome.type !== 'postponed' ||
       outcome.orphan === undefined ||
       (await deadLetter(deps, records.slice(-1), orphanCause(keyGroup, outcome), log, sending));
-    const areLostSaved = await sendLost(deps, keyGroup, lost, log, sending);
+    const areLostSaved = await sendLost(deps, keyGroup, { uids: lost, orphan: report.orphan }, log, sending);
     const isDone = isSaved && areLostSaved && (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending));
     if (isDone) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
@@ -225,17 +225,18 @@ function resolveUnverified(
 /** Sends a dead letter for each object that is gone, and may not have been finalized. Returns whether SQS accepted. */
 async function sendLost(
   deps: DispatchDeps,
-  { message, unverified }: KeyGroup,
-  lost: readonly string[],
+  { message: { name, namespace }, unverified, records }: KeyGroup,
+  { uids, orphan }: { readonly uids: readonly string[]; readonly orphan: ReconcileReport['orphan'] },
   log: Log,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { name, namespace } = message;
-  const sent = lost.map(async (uid) => {
+  const lost = uids
+    .filter((uid) => uid !== orphan?.uid)
+    .map((uid) => ({ uid, object: JSON.stringify({ metadata: { name, namespace, uid } }) }));
+  const sent = [...lost, ...(orphan === undefined ? [] : [orphan])].map(async ({ uid, object }) => {
     const reason = `possibly deleted before it was finalized: ${uid}`;
     log.error('object gone; external resources may be orphaned', { uid });
-    const object = JSON.stringify({ metadata: { name, namespace, uid } });
-    const record = unverified.get(uid);
+    const record = unverified.get(uid) ?? records.at(-1);
     return await deadLetter(deps, record === undefined ? [] : [record], { reason, uid, object }, log, signal);
   });
   return (await Promise.all(sent)).every(Boolean);

@@ -53,7 +53,8 @@ export async function finalizeObject(
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
  * finalizer. Reads are retried for about a minute, or until the time of this key ends and once after that. Never
  * throws. Returns an outcome with the object, for a dead letter, if finalize was not completed and the object is gone,
- * or may be: nothing would call finalize again.
+ * or may be: nothing would call finalize again. An object that exists without the finalizer, which another client
+ * removed, is reconciled again, and named by the retry: a DELETE of it would not wait.
  * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
  *   a dead letter: each failure of the API server would leave some. The outcome then has the uid for the retry, which
  *   finds out
@@ -87,6 +88,10 @@ export async function finalizeIfGone(
     if (existing !== undefined) {
       // If it has the finalizer, only another reconcile of its deletion removes it from now on.
       state = existing.metadata.finalizers?.includes(finalizer) === true ? 'exists' : 'unknown';
+      if (state === 'unknown' && existing.metadata.deletionTimestamp === undefined) {
+        const failure = new Error(`another client removed the finalizer of ${uid}`);
+        return { type: 'postponed', reason: 'conflict', error: failure, unverifiedUid: uid };
+      }
       if (existing.metadata.deletionTimestamp === undefined || (await finalize()) === 'done') return undefined;
       if ((await readSame()) !== undefined) return undefined;
     }

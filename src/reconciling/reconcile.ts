@@ -32,8 +32,16 @@ const maxPasses = 3;
 /** Creates the reconcile of one controller. It never throws, except for its signal's reason if that is aborted. */
 export function createReconcile(deps: ReconcileDeps): (input: ReconcileInput) => Promise<ReconcileReport> {
   return async function reconcile(input) {
+    let added: KubeObject | undefined;
     for (let passes = 1; ; passes += 1) {
-      const report = await runPass(deps, input);
+      const { added: addedNow, ...report } = await runPass(deps, input);
+      const { foundUid } = report;
+      if (added !== undefined && foundUid !== undefined && foundUid !== added.metadata.uid) {
+        const object = await openSession(deps, input, added).rescue();
+        const { uid = '' } = added.metadata;
+        return { ...report, ...(object === undefined ? {} : { orphan: { uid, object } }) };
+      }
+      added = addedNow ?? added;
       const isStale = report.outcome.type === 'postponed' && report.outcome.reason === 'conflict';
       if (!isStale || passes === maxPasses || input.signal.aborted) return report;
       input.log.debug('resource version conflict, reading again', { tries: passes });
@@ -48,7 +56,10 @@ export function scopeMismatch({ plural, namespaced }: Kind, { namespace }: Messa
   return new Error(`namespace: ${plural} are ${expected}`);
 }
 
-async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<ReconcileReport> {
+/** `added`: the object with its finalizer, if this pass added it. */
+type PassReport = ReconcileReport & { readonly added?: KubeObject | undefined };
+
+async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<PassReport> {
   const { message, client, signal } = input;
   const { resource } = deps.declaration;
   const mismatch = scopeMismatch(resource, message);
@@ -75,6 +86,7 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
         writes: session.writes(),
         noops: session.noops(),
         observedBefore: session.observedBefore,
+        added: session.added(),
         ignoredSignal: session.ignoredSignal() !== undefined,
         ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
       };
@@ -90,7 +102,9 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
       return { outcome, foundUid, writes, ignoredSignal: true };
     }
     if (signal.aborted) throw signal.reason;
-    if (!isNotFound(thrown)) return { outcome: outcomeOf(thrown, stage), foundUid, writes };
+    if (!isNotFound(thrown)) {
+      return { outcome: outcomeOf(thrown, stage), foundUid, writes, added: session?.added() };
+    }
     return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), foundUid, writes };
   }
 }
@@ -130,6 +144,13 @@ type Session = {
   readonly observedBefore: boolean;
   /** Reconciles, or finalizes an object that is being deleted. Throws errors for which no status can be written. */
   run(): Promise<Outcome>;
+  /**
+   * Finalizes the object, which this controller has given its finalizer and which is gone now. Returns the object for a
+   * dead letter (JSON) if finalize was not completed.
+   */
+  rescue(): Promise<string | undefined>;
+  /** The object as it was with the finalizer, if this session added that. */
+  added(): KubeObject | undefined;
   /** Writes so far: to children, finalizers and status. */
   writes(): number;
   /** Applies that changed nothing. */
@@ -209,7 +230,8 @@ function openSession(
     }
   };
 
-  let addedFinalizer = false;
+  /** The object with the finalizer that this session added, and the writes until then. */
+  let added: { readonly object: KubeObject; readonly writes: number } | undefined;
   const runFinalize = async () => await unlessIgnored(instance.finalize(primary.current(), openContext()));
 
   async function runReconciler(): Promise<Outcome> {
@@ -219,7 +241,7 @@ function openSession(
         // crashed half-way.
         primary.replace(await holdObject(client, resource, primary.current(), marks, { fieldManager, signal }));
         primary.countWrite();
-        addedFinalizer = declaration.finalizes;
+        if (declaration.finalizes) added = { object: primary.current(), writes: primary.writes() };
       }
       const result = await unlessIgnored(instance.reconcile(primary.current(), openContext()));
       if (result.error !== undefined) {
@@ -264,19 +286,24 @@ function openSession(
     try {
       const outcome = await runReconciler();
       // Without a write after the finalizer, nothing has shown that the object still exists.
-      const isUnverified = addedFinalizer && !statusWriter.writesStatus;
+      const isUnverified = added !== undefined && added.writes === primary.writes();
       return (
         (isUnverified ? await finalizeIfGone(primary, runFinalize, deps, { suspected: false }) : undefined) ?? outcome
       );
     } catch (thrown) {
       // An object with the finalizer can only be gone if this reconcile added it, or if the server returned 404 or 409.
       const suspected = isConflict(thrown) || isNotFound(thrown);
-      if (declaration.finalizes && (addedFinalizer || suspected)) {
+      if (declaration.finalizes && (added !== undefined || suspected)) {
         const failure = await finalizeIfGone(primary, runFinalize, deps, { suspected });
         if (failure !== undefined) return failure;
       }
       throw thrown;
     }
+  }
+
+  async function rescue(): Promise<string | undefined> {
+    const failure = await finalizeIfGone(primary, runFinalize, deps, { suspected: true });
+    return failure !== undefined && 'orphan' in failure ? failure.orphan : undefined;
   }
 
   async function sendEvents(): Promise<void> {
@@ -308,6 +335,8 @@ function openSession(
   return {
     observedBefore,
     run,
+    rescue,
+    added: () => added?.object,
     ignoredSignal: () => ignored,
     writes: () => contexts.reduce((sum, handle) => sum + handle.writes(), primary.writes()),
     noops: () => contexts.reduce((sum, handle) => sum + handle.noops(), primary.noops()),

@@ -1,6 +1,6 @@
 // An object that is deleted during its first reconcile in spite of its finalizer, while the API server also fails:
 // finalize is still called, or a dead letter says that it was not. Against the in-memory API server.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { startApiServer } from '../../src/apiserver/server.ts';
@@ -167,6 +167,90 @@ it('an object that exists when the time ends is no dead letter', async () => {
   const outcome = reconcileDeleted((_, requests) => requests < 9, { maxWaits: 6, deletes: false });
   await expect(outcome).rejects.toThrow('out of time');
   await deleteInSpite();
+});
+
+/** Reconciles the object. `before` is called before each request and may change the object. */
+async function reconcileOne(before: (request: KubeRequest) => Promise<void>) {
+  const { name, declaration, start } = controller;
+  const intercepted: KubeClient = {
+    ...client,
+    request: async (request) => {
+      await before(request);
+      return await client.request(request);
+    },
+  };
+  const deps = { name, declaration, instance: start({}), now: () => new Date(), wait: async () => undefined };
+  const run = createReconcile(deps);
+  const { log } = createRecorder();
+  const message = aMessage(keyOfOne);
+  return await run({ client: intercepted, message, messageId: 'm', log, signal: AbortSignal.timeout(10_000) });
+}
+const createOne = async () => {
+  const object = { apiVersion: Widget.apiVersion, kind: Widget.kind, metadata: { name: 'one', namespace: 'default' } };
+  return await applyObject(client, Widget, { ...object, spec: { size: 1 } }, { fieldManager: 'user' });
+};
+const removeFinalizers = async () => {
+  const body = { metadata: { finalizers: [] } };
+  await client.request({ method: 'PATCH', path: widgetPath, body, contentType: 'application/merge-patch+json' });
+};
+
+describe.each([
+  { response: 'a conflict', fails: false },
+  { response: 'no response', fails: true },
+])('an object whose finalizer another client removes before the status write, which gets $response,', ({ fails }) => {
+  const removeBeforeStatus = () => {
+    const seen = { statusWrites: 0, reads: 0 };
+    const before = async ({ method, path }: KubeRequest) => {
+      if (path.endsWith('/status')) {
+        seen.statusWrites += 1;
+        if (seen.statusWrites > 1) return;
+        await removeFinalizers();
+        if (fails) throw new ConnectError('connection reset');
+      } else if (method === 'GET' && seen.statusWrites > 0) seen.reads += 1;
+    };
+    return { seen, before };
+  };
+
+  it('gets it again', async () => {
+    await createOne();
+    expect((await reconcileOne(removeBeforeStatus().before)).outcome).toEqual({ type: 'done' });
+    const { body } = await client.request({ method: 'GET', path: widgetPath });
+    expect(body).toMatchObject({ metadata: { finalizers: ['outrigger.dev/widget'] }, status: {} });
+    await deleteInSpite();
+  });
+
+  it.each([
+    { finalize: 'finalize is called', fails: false },
+    { finalize: 'a dead letter has the object', fails: true },
+  ])('and that is deleted before the next read: $finalize', async ({ fails: isDown }) => {
+    finalizeFails = isDown;
+    const object = await createOne();
+    const { seen, before } = removeBeforeStatus();
+    // One read after the failed write, one that verifies the object, and the read of the next pass.
+    const lastRead = fails ? 2 : 3;
+    const report = await reconcileOne(async (request) => {
+      await before(request);
+      if (seen.reads !== lastRead) return;
+      seen.reads += 1;
+      await client.request({ method: 'DELETE', path: widgetPath });
+    });
+    expect(report).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, foundUid: null });
+    expect([...resources]).toEqual(isDown ? [object.metadata.uid] : []);
+    expect(report.orphan?.uid).toBe(isDown ? object.metadata.uid : undefined);
+    expect(report.orphan?.object ?? '').toContain(isDown ? '"size":1' : '');
+  });
+});
+
+it('an object that gets its finalizer again, whose status needs no write, is finalized if it is deleted in spite of it', async () => {
+  await createOne();
+  await reconcileOne(async () => undefined);
+  await removeFinalizers();
+  let patched = false;
+  const report = await reconcileOne(async ({ method }) => {
+    if (patched && method === 'GET') await deleteInSpite().catch(() => undefined);
+    patched ||= method === 'PATCH';
+  });
+  expect([report.outcome, resources]).toEqual([{ type: 'done' }, new Set()]);
 });
 
 it('an object of a kind without a status is finalized if it is deleted in spite of its finalizer', async () => {

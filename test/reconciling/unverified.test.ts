@@ -75,3 +75,13 @@ it('of two unverified objects of one name none is forgotten', async () => {
   expect(uidsIn(letters)).toEqual(['a', 'b']);
   expect(new Set(letters.map(({ deduplicationId }) => deduplicationId)).size).toBe(2);
 });
+
+it('an object that its own reconcile finds gone, without its finalize, is a dead letter beside the outcome of the new one', async () => {
+  const orphan = { uid: 'a', object: JSON.stringify({ metadata: { uid: 'a' }, spec: { size: 1 } }) };
+  const { run, queues, seen } = setUp(async () => ({ ...requeued, orphan }));
+  expect(await run([record('north')])).toEqual([]);
+  expect(queues.get('water-tank-dlq.fifo')?.map(({ attributes }) => attributes?.object)).toEqual([orphan.object]);
+  expect(causesIn(queues.get('timers'))).toMatchObject([{ type: 'requeue' }]);
+  seen.sending = false;
+  expect(await run([record('south')])).toEqual(['m-south']);
+});

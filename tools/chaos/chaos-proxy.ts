@@ -27,6 +27,8 @@ export type Fault =
   | { readonly type: 'truncate' }
   /** The server receives the request later. */
   | { readonly type: 'delay'; readonly milliseconds: number }
+  /** The server receives the request when the promise resolves. */
+  | { readonly type: 'hold'; readonly until: Promise<void> }
   /** The server also receives these further requests; their responses are dropped. */
   | { readonly type: 'repeat'; readonly bodies: readonly string[] };
 
@@ -168,6 +170,7 @@ export async function startChaosProxy({
     else if (fault.type === 'respond') {
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers }).end(fault.body ?? '');
     } else if (fault.type === 'delay') setTimeout(() => forward(original, response), fault.milliseconds);
+    else if (fault.type === 'hold') void fault.until.then(() => forward(original, response));
     else {
       for (const body of fault.bodies) {
         forwardRequest({ ...original, body })
@@ -191,7 +194,7 @@ export async function startChaosProxy({
     const { method = 'GET', url: path = '/', headers } = request;
     const fault = rule({ method, url: path, headers, body: '' });
     // An upgraded connection has no single response: every fault other than a delay closes it.
-    if (fault === undefined || fault.type === 'delay') tunnels.open(request, socket, head);
+    if (fault === undefined || fault.type === 'delay' || fault.type === 'hold') tunnels.open(request, socket, head);
     else {
       fired += 1;
       socket.destroy();

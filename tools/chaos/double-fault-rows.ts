@@ -1,13 +1,10 @@
 // Two faults at once: responses that are not the API server's, and objects that are deleted in spite of their finalizer
 // while the API server also fails.
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Fault, isWatch, type ProxiedRequest } from './chaos-proxy.ts';
 import { createPlainApi } from './plain-api.ts';
 import { portionsPath } from './portions.ts';
 import { type ChaosFixture, editUntil, type Row } from './row.ts';
 
-/** The deletion is completed while the status write waits. */
-const deletionMilliseconds = 500;
 const minDeleted = 5;
 const maxFailedReads = 4;
 
@@ -26,7 +23,7 @@ export const doubleFaultRows: readonly Row[] = [
   },
   {
     fault: 'deleted in spite of the finalizer',
-    how: `new objects lose their finalizer and are deleted before their first status write; then up to ${maxFailedReads} of their reads get RST`,
+    how: `new objects lose their finalizer and are deleted before their first status write; then up to ${maxFailedReads} of their reads get RST; none may become a dead letter`,
     noDeadLetters: true,
     run: deleteInSpite,
   },
@@ -56,6 +53,7 @@ async function deleteInSpite({ system, editor, random, changes, addNote }: Chaos
   const added = new Set<string>();
   const failures = new Map<string, number>();
   const errors: unknown[] = [];
+  const pending = new Set<Promise<void>>();
   let deleted = 0;
   const remove = async (name: string) => {
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -74,8 +72,11 @@ async function deleteInSpite({ system, editor, random, changes, addNote }: Chaos
     }
     if (request.method === 'PATCH' && subresource === 'status' && added.delete(name)) {
       failures.set(name, random.below(maxFailedReads + 1));
-      void remove(name).catch((error: unknown) => errors.push(error));
-      return { type: 'delay', milliseconds: deletionMilliseconds };
+      // A write that the API server received between the removal of the finalizer and the DELETE would end the
+      // reconcile of an object that nothing protects any more.
+      const until = remove(name).catch((error: unknown) => void errors.push(error));
+      pending.add(until);
+      return { type: 'hold', until };
     }
     // A DELETE that was decided before the finalizer was added is never completed after a read that shows it.
     if (request.method === 'GET') added.delete(name);
@@ -86,7 +87,7 @@ async function deleteInSpite({ system, editor, random, changes, addNote }: Chaos
   });
   await editor.edit(changes);
   await editUntil({ editor }, () => deleted >= minDeleted);
-  await wait(deletionMilliseconds);
+  await Promise.all(pending);
   system.api.rule();
   api.close();
   addNote(`${deleted} objects deleted in spite of their finalizer`);

@@ -21,7 +21,7 @@ const maxWrites = 3;
  * reconciler need not run again. If the input has changed, the conflict is thrown.
  */
 export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: SessionDeps): Promise<void> {
-  const { client, resource, fieldManager, signal } = deps;
+  const { client, resource, fieldManager, finalizer, signal } = deps;
   if (!deps.statusWriter.writesStatus) return;
   // As JSON, so that undefined fields are absent. Fields that the author copied from another writer are found by
   // comparison with the object that the reconciler read. Compared with a fresh object, an old copy would look like a
@@ -34,7 +34,7 @@ export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, d
     } catch (error) {
       if (!isConflict(error) || writes === maxWrites) throw error;
       const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
-      if (fresh === undefined || !hasSameInputs(primary.current(), fresh, fieldManager)) throw error;
+      if (fresh === undefined || !hasSameInputs(primary.current(), fresh, { fieldManager, finalizer })) throw error;
       primary.replace(fresh);
     }
   }
@@ -59,8 +59,14 @@ export async function giveUpStatus(primary: PrimaryObject, deps: SessionDeps): P
 }
 
 /** Returns whether a reconcile of the fresh object would have the same input as that of the last one. */
-function hasSameInputs(last: KubeObject, fresh: KubeObject, fieldManager: string): boolean {
+function hasSameInputs(
+  last: KubeObject,
+  fresh: KubeObject,
+  { fieldManager, finalizer }: Pick<SessionDeps, 'fieldManager' | 'finalizer'>,
+): boolean {
   const [a, b] = [last.metadata, fresh.metadata];
+  // An object whose finalizer another client removed gets it again.
+  if (a.finalizers?.includes(finalizer) !== b.finalizers?.includes(finalizer)) return false;
   // Without a generation nothing tells whether the rest of the object is the same.
   const isUnchanged = a.generation !== undefined && a.generation === b.generation;
   const isSame = a.uid === b.uid && isUnchanged && a.deletionTimestamp === b.deletionTimestamp;
