@@ -52,7 +52,7 @@ export async function finalizeObject(
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
  * finalizer. Reads are retried for about a minute, or until the time of this key ends and once after that. Never
- * throws. Returns an outcome with the object, for a dead letter, if finalize was not completed and the object is gone,
+ * throws. Returns `finalized` if finalize was completed, and undefined if the object exists. Returns an outcome with the object, for a dead letter, if finalize was not completed and the object is gone,
  * or may be: nothing would call finalize again. An object that exists without the finalizer, which another client
  * removed, is reconciled again, and named by the retry: a DELETE of it would not wait.
  * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
@@ -64,7 +64,7 @@ export async function finalizeIfGone(
   finalize: () => Promise<Finalized>,
   { client, resource, finalizer, log, wait, signal }: SessionDeps,
   { suspected }: { readonly suspected: boolean },
-): Promise<Outcome | undefined> {
+): Promise<Outcome | 'finalized' | undefined> {
   if (!primary.hasFinalizer()) return undefined;
   const read = primary.current();
   const { uid } = read.metadata;
@@ -92,13 +92,14 @@ export async function finalizeIfGone(
         const failure = new Error(`another client removed the finalizer of ${uid}`);
         return { type: 'postponed', reason: 'conflict', error: failure, unverifiedUid: uid };
       }
-      if (existing.metadata.deletionTimestamp === undefined || (await finalize()) === 'done') return undefined;
+      if (existing.metadata.deletionTimestamp === undefined) return undefined;
+      if ((await finalize()) === 'done') return 'finalized';
       if ((await readSame()) !== undefined) return undefined;
     }
     state = 'gone';
     log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
     await finalizeUntilDone(finalize, { wait, signal });
-    return undefined;
+    return 'finalized';
   } catch (error) {
     const text = redact(errorText(toError(error)));
     log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });

@@ -287,22 +287,27 @@ function openSession(
       const outcome = await runReconciler();
       // Without a write after the finalizer, nothing has shown that the object still exists.
       const isUnverified = added !== undefined && added.writes === primary.writes();
-      return (
-        (isUnverified ? await finalizeIfGone(primary, runFinalize, deps, { suspected: false }) : undefined) ?? outcome
-      );
+      return (isUnverified ? await finalizeGone({ suspected: false }) : undefined) ?? outcome;
     } catch (thrown) {
       // An object with the finalizer can only be gone if this reconcile added it, or if the server returned 404 or 409.
       const suspected = isConflict(thrown) || isNotFound(thrown);
       if (declaration.finalizes && (added !== undefined || suspected)) {
-        const failure = await finalizeIfGone(primary, runFinalize, deps, { suspected });
+        const failure = await finalizeGone({ suspected });
         if (failure !== undefined) return failure;
       }
       throw thrown;
     }
   }
 
+  /** Finalizes the object if it is gone. Returns an outcome if it may be, and was not finalized. */
+  async function finalizeGone(given: { readonly suspected: boolean }): Promise<Outcome | undefined> {
+    const result = await finalizeIfGone(primary, runFinalize, deps, given);
+    if (result === 'finalized') added = undefined;
+    return result === 'finalized' ? undefined : result;
+  }
+
   async function rescue(): Promise<string | undefined> {
-    const failure = await finalizeIfGone(primary, runFinalize, deps, { suspected: true });
+    const failure = await finalizeGone({ suspected: true });
     return failure !== undefined && 'orphan' in failure ? failure.orphan : undefined;
   }
 
