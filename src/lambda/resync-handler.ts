@@ -19,6 +19,9 @@ import { createTelemetry, telemetryOptions } from './telemetry.ts';
 /** The events of the resync function: its queue's records, or the input of its schedule. */
 export type ResyncEvent = SQSEvent | Partial<Pick<EventBridgeEvent<string, unknown>, 'time'>>;
 
+/** The maximumConcurrency of its event source mapping in infra/aws/functions.yml. */
+const concurrency = 10;
+
 /**
  * Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them.
  * @param options `namespaces`: the only namespaces that are listed; absent: all
@@ -46,7 +49,9 @@ function start(
   const clock = createSqsClock();
   const self = readRoleIds(settings, [resyncQueue])?.get(resyncQueue);
   const resync = createResync({
-    ...(self === undefined ? {} : { senders: { self, mayCopy: createCopyLimit(() => performance.now()) } }),
+    ...(self === undefined
+      ? {}
+      : { senders: { self, mayCopy: createCopyLimit(() => performance.now(), { concurrency }) } }),
     registry,
     ...(namespaces === undefined ? {} : { namespaces }),
     project: settings.PROJECT,

@@ -16,6 +16,9 @@ import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
+/** The maximumConcurrency of its event source mapping in infra/aws/functions.yml. */
+const concurrency = 100;
+
 /**
  * Creates the handler of the timers queue. Its first call throws SettingsError if settings are missing, and names them.
  * @param controllers the names in the registry: messages for any other controller become dead letters
@@ -34,7 +37,9 @@ function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResp
   const roles = readRoleIds(settings, [timersQueue, resyncQueue, ...controllers]);
   const timers = createTimers({
     controllers,
-    ...(roles === undefined ? {} : { senders: { roles, mayCopy: createCopyLimit(() => performance.now()) } }),
+    ...(roles === undefined
+      ? {}
+      : { senders: { roles, mayCopy: createCopyLimit(() => performance.now(), { concurrency }) } }),
     ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, log),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {

@@ -23,12 +23,17 @@ export type WatcherTable = {
   allWatchers(): Promise<ReadonlySet<string>>;
 };
 
-/** Creates the check of one controller's function. */
+/** Creates the check of one controller's function, of which at most `concurrency` environments run at once. */
 export function createSenderCheck(
   senders: ControllerSenders,
-  { watchersOf, allWatchers, monotonicMs }: WatcherTable & { readonly monotonicMs: () => number },
+  {
+    watchersOf,
+    allWatchers,
+    monotonicMs,
+    concurrency,
+  }: WatcherTable & { readonly monotonicMs: () => number; readonly concurrency: number },
 ): SenderCheck {
-  const mayCopy = createCopyLimit(monotonicMs);
+  const mayCopy = createCopyLimit(monotonicMs, { concurrency });
   const known = new Map<string, readonly string[]>();
   return {
     mayCopy,

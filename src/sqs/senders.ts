@@ -121,20 +121,23 @@ function withoutDueTime(message: Message): Message {
 }
 
 /**
- * Limits the copies of refused messages, so that they do not fill the dead-letter queue. At most ten environments of a
- * function run at once (maximumConcurrency), so this is 100 a minute for each queue. The others are only counted.
+ * Limits the copies of refused messages to a hundred a minute for each queue, so that they do not fill the dead-letter
+ * queue. The others are only counted. Each environment of the function has its part of the limit.
  * @param monotonicMs a clock in milliseconds
+ * @param concurrency the most environments of the function (maximumConcurrency of its event source mapping)
  */
-export function createCopyLimit(monotonicMs: () => number): () => boolean {
-  let minute = -1;
+export function createCopyLimit(monotonicMs: () => number, { concurrency }: { readonly concurrency: number }) {
+  const mostCopies = Math.max(1, Math.floor(copiesPerMinute / concurrency));
+  const windowMs = 60_000 * Math.max(1, concurrency / copiesPerMinute);
+  let current = -1;
   let copies = 0;
-  return () => {
-    const now = Math.floor(monotonicMs() / 60_000);
-    if (now !== minute) copies = 0;
-    minute = now;
+  return (): boolean => {
+    const now = Math.floor(monotonicMs() / windowMs);
+    if (now !== current) copies = 0;
+    current = now;
     copies += 1;
-    return copies <= copiesPerMinute;
+    return copies <= mostCopies;
   };
 }
 
-const copiesPerMinute = 10;
+const copiesPerMinute = 100;

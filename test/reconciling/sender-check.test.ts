@@ -51,7 +51,7 @@ async function send(
   });
   await timers(queues.take('timers'), { signal });
   const records = queues.take(message.controller === 'gadget' ? 'gadget.fifo' : `${message.controller}.fifo`);
-  const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0 });
+  const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10 });
   const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
 }
@@ -208,6 +208,7 @@ describe('the sender check on the resync queue', () => {
 describe('refused messages', () => {
   const check = (monotonicMs = () => 0) =>
     createSenderCheck(gadgetSenders, {
+      concurrency: 10,
       ...{ watchersOf: async () => [senders.watcherOfAlpha.id], allWatchers, monotonicMs },
     });
   const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
@@ -238,6 +239,20 @@ describe('refused messages', () => {
     ms = 60_000;
     expect(await run(flood.slice(0, 1))).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')).toHaveLength(11);
-    expect(createCopyLimit(() => 0)()).toBe(true);
+  });
+
+  it.each([
+    2, 10, 100, 1_000,
+  ])('all of %i environments together copy at most a hundred refused messages a minute, and at least one in ten minutes', (concurrency) => {
+    let ms = 0;
+    const limits = Array.from({ length: concurrency }, () => createCopyLimit(() => ms, { concurrency }));
+    const minutes = 20;
+    let copies = 0;
+    for (let minute = 0; minute < minutes; minute += 1) {
+      ms = minute * 60_000;
+      for (const mayCopy of limits) for (let count = 0; count < 200; count += 1) copies += mayCopy() ? 1 : 0;
+    }
+    expect(copies / minutes).toBeLessThanOrEqual(100);
+    expect(copies).toBeGreaterThanOrEqual(2 * concurrency);
   });
 });
