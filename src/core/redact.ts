@@ -11,11 +11,14 @@ const maxSearched = 32_768;
 // The patterns take linear time on any text: what precedes the fixed part of a pattern is bounded, or begins only where
 // a word begins.
 const secretName = [
-  'password|passwd|pwd|secret|token|authorization|cookie|credentials?|signature',
+  'password|passwd|passphrase|pwd|secret|token|authorization|cookie|credentials?|signature',
   String.raw`(?:api|access|private)[-_]?key|x-amz-[\w-]{0,40}|aws_secret\w{0,40}`,
 ].join('|');
-/** A name may be the end of a longer one (`client_secret`), and may stand in JSON within a JSON string. */
-const assignment = String.raw`((?:${secretName})\\*["']?\s*[=:]\s*)`;
+/**
+ * A name may be the end of a longer one (`client_secret`), and may stand in JSON within a JSON string. The ARN of a
+ * secret in Secrets Manager is no assignment.
+ */
+const assignment = String.raw`((?:${secretName})\\*["']?\s*[=:](?<!:secretsmanager:[\w-]{0,30}:\d{0,12}:secret:)\s*)`;
 /** A quoted value may contain spaces. */
 const secretValue = String.raw`(?!\[redacted\]|bearer\b|basic\b)(?:\\*"[^"\\]*|'[^']*|[^\s"',;&\\]+)`;
 
@@ -23,13 +26,14 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
   // Up to the last @ of the authority: a password may contain one.
   [/(\w{1,20}:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
-  [/((?<![\w-])--[\w-]{0,40}(?:password|token|secret)\s)\s*[^\s"',;]+/gi, '$1[redacted]'],
+  [/((?<![\w-])--[\w-]{0,40}(?:password|token|secret)\s)\s*(?:"[^"]*"?|'[^']*'?|[^\s"',;]+)/gi, '$1[redacted]'],
+  [/\b(authorization\\*["']?\s?[=:]\s?\\*["']?(?:token|apikey|negotiate|digest)\s)[^\s"',;\\]+/gi, '$1[redacted]'],
   // All cookies of the header.
   [/\b(cookie:\s?)[\w.-]{1,64}=[^\s;"',]*(?:;\s?[\w.-]{1,64}=[^\s;"',]*)*/gi, '$1[redacted]'],
   [new RegExp(`${assignment}${secretValue}`, 'gi'), '$1[redacted]'],
   [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
-  // GitHub, Vault, Slack and AWS access keys.
-  [/\b(?:gh[opsur]_|github_pat_|hv[sbr]\.|xox[abeprs]-|xapp-)[\w.-]{10,}/g, '[redacted]'],
+  // GitHub, GitLab, Vault, Slack, Stripe and AWS access keys.
+  [/\b(?:gh[opsur]_|github_pat_|hv[sbr]\.|xox[abeprs]-|xapp-|glpat-|[rs]k_live_)[\w.-]{10,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '[redacted]'],
   [/\bk8s-aws-v1\.[\w-]+/g, '[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],

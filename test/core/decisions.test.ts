@@ -43,6 +43,11 @@ describe('redact', () => {
     ['/queue?X-Amz-Signature=abcdef0123&x=1', 'abcdef0123'],
     ['mysql -u root --password hunter2', 'hunter2'],
     ['vault login --client-secret hunter2', 'hunter2'],
+    ['psql --password "hunter2 with spaces" --host db', 'spaces'],
+    ["vault login --token 'hunter2 with spaces'", 'hunter2'],
+    ['Authorization: token hunter2', 'hunter2'],
+    ['passphrase: hunter2', 'hunter2'],
+    ['push with glpat-abcdefghijklmnop failed', 'abcdefghijklmnop'],
     ['user=a;pwd=hunter2', 'hunter2'],
     ['Cookie: session=hunter2', 'hunter2'],
     ['Cookie: theme=dark; session=hunter2; a=b', 'hunter2'],
@@ -66,6 +71,7 @@ describe('redact', () => {
   it.each([
     'secrets "db" is forbidden: token has expired, user: jane',
     'arn:aws:iam::123456789012:role/outrigger-dev-water-tank is not authorized',
+    'arn:aws:secretsmanager:eu-central-1:123456789012:secret:outrigger/plant-AbCdEf was not found',
     'water-tank:prod-1:watertanks.plant.example.com/default/north',
     'uid 0b1f6e5c-6c0e-4d54-9a0a-0f6f1d6d4a11, sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ])('redact leaves a message without a credential unchanged: %s', (message) => {
