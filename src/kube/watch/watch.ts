@@ -220,9 +220,18 @@ export async function* withIdleTimeout(
     if (first === 'idle' || first === 'cancelled') {
       stream.close();
       await next.catch(() => undefined);
-      throw new ConnectError(`the watch received no event for ${seconds} s`);
+      throw idleError(seconds);
     }
     if (first.done === true) return;
     yield first.value;
+    // Bytes that come faster than the timer.
+    if (idleSeconds() >= seconds) {
+      stream.close();
+      throw idleError(seconds);
+    }
   }
+}
+
+function idleError(seconds: number): ConnectError {
+  return new ConnectError(`the watch received no event for ${seconds} s`);
 }

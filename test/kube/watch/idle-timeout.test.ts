@@ -23,3 +23,21 @@ it.each([
   await read().catch(() => undefined);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
 });
+
+it('withIdleTimeout gives up a stream whose blank lines come faster than its timer', async () => {
+  let chunks = 0;
+  let closed = false;
+  const stream = {
+    close: () => {
+      closed = true;
+    },
+    [Symbol.asyncIterator]: async function* () {
+      for (; chunks < 1_000; chunks += 1) yield Buffer.from('\n');
+    },
+  };
+  // The timer never ends before the next chunk.
+  const wait = () => new Promise<void>(() => undefined);
+  const flood = withIdleTimeout(stream, { seconds: 70, wait, idleSeconds: () => chunks });
+  await expect(Array.fromAsync(flood)).rejects.toThrow('no event for 70 s');
+  expect([closed, chunks < 100]).toEqual([true, true]);
+});
