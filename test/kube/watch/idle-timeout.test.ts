@@ -28,6 +28,7 @@ it('withIdleTimeout gives up a stream whose blank lines come faster than its tim
   let chunks = 0;
   let closed = false;
   const stream = {
+    headers: {},
     close: () => {
       closed = true;
     },
