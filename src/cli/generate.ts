@@ -1,13 +1,13 @@
 // `outrigger generate`: writes every file that follows from the registry, or with --check lists the files that are out
 // of date.
 
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError, UserError } from '../core/errors.ts';
-import { replaceFile } from '../dev/replace-file.ts';
+import { removeFile, replaceFile } from '../dev/replace-file.ts';
 import { checkStackLimits } from '../generate/aws/limits.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
 import {
@@ -79,13 +79,12 @@ export async function generate(
     if (before === text) continue;
     differences.push({ file, what: before === undefined ? 'missing' : 'stale' });
     if (check) continue;
-    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
     await replaceFile(path.join(root, file), text, { within: root });
   }
   const inFolders = await Promise.all(generatedFolders.map((folder) => filesOf(root, folder)));
   for (const file of [...inFolders.flat(), ...present.generated].filter((one) => !wanted.has(one))) {
     differences.push({ file, what: 'left over' });
-    if (!check) await rm(path.join(root, file));
+    if (!check) await removeFile(path.join(root, file), { within: root });
   }
   return differences;
 }

@@ -1,10 +1,12 @@
 // Replacing a file: what other readers see, its mode, and symbolic links.
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { generate } from '../../src/cli/generate.ts';
 import { replaceFile } from '../../src/dev/replace-file.ts';
 import { startDev } from '../../src/dev/system.ts';
+import { generatedFolders } from '../../src/generate/files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -37,7 +39,26 @@ it('a folder that leads out of the project is refused, and names the link’s ta
   await expect(replaceFile(at('project', 'generated', 'a.yaml'), 'a', { within: at('project') })).rejects.toThrow(
     'elsewhere',
   );
-  expect(await readdir(at('elsewhere'))).toEqual([]);
+  const below = at('project', 'generated', 'new', 'folder', 'a.yaml');
+  await expect(replaceFile(below, 'a', { within: at('project') })).rejects.toThrow('elsewhere');
+  await symlink(at('nowhere'), at('project', 'dangling'));
+  await expect(replaceFile(at('project', 'dangling', 'a.yaml'), 'a', { within: at('project') })).rejects.toThrow();
+  expect([await readdir(at('elsewhere')), await readdir(folder)]).toEqual([[], ['elsewhere', 'project']]);
+});
+
+it('generate removes no file through a link that leads out of the project', async () => {
+  await mkdir(at('project', 'functions'), { recursive: true });
+  await mkdir(at('elsewhere'));
+  await writeFile(at('elsewhere', 'notes.yaml'), 'mine');
+  await writeFile(at('project', 'package.json'), '{"name":"a"}');
+  await generate([], at('project'), { check: false });
+  const [linked = ''] = generatedFolders;
+  const kept = await readdir(at('project', linked)).catch(() => []);
+  for (const file of kept) await copyFile(at('project', linked, file), at('elsewhere', file));
+  await rm(at('project', linked), { recursive: true, force: true });
+  await symlink(at('elsewhere'), at('project', linked));
+  await expect(generate([], at('project'), { check: false })).rejects.toThrow('a symbolic link leads out of');
+  expect(await readFile(at('elsewhere', 'notes.yaml'), 'utf8')).toBe('mine');
 });
 
 it('outrigger dev writes no credentials through a link at .outrigger that leads out of the project', async () => {

@@ -2,7 +2,7 @@
 // that runs with it. If one file cannot be written or edited, none is.
 
 import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
@@ -74,7 +74,6 @@ async function run(root: string, given: string, group: string | undefined): Prom
   }
   const changed = editsOf(names, sources);
   for (const [file, text] of [...files, ...changed]) {
-    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
     await replaceFile(path.join(root, file), text, { within: root });
   }
   await formatSources(root, [...files.keys(), ...changed.keys()]);

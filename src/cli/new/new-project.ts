@@ -3,7 +3,7 @@
 // existing file is shown first, and written only after a yes.
 
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
@@ -88,7 +88,6 @@ async function run(root: string, { name, ...flags }: Flags): Promise<number> {
   }
   for (const { file, text } of changes) {
     const target = path.join(root, file);
-    await mkdir(path.dirname(target), { recursive: true });
     await replaceFile(target, text, { within: (await repositoryOf(root)) ?? root });
   }
   const initialized = await initRepository(root);

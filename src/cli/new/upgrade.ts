@@ -1,11 +1,11 @@
 // `outrigger upgrade`: brings the files that a project got from the package to the installed version, as a three-way
 // merge. `outrigger new project` has stored what the files were (base-file.ts). What the author changed stays.
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
-import { replaceFile } from '../../dev/replace-file.ts';
+import { removeFile, replaceFile } from '../../dev/replace-file.ts';
 import { printError, printLines, runCommand } from '../command.ts';
 import { packageVersion } from '../package-version.ts';
 import { readProjectName } from '../project.ts';
@@ -83,11 +83,8 @@ async function write(
   const texts = [...merges, { file: baseFile, text: formatBase(version, theirs) }];
   for (const { file, text } of texts) {
     const target = path.join(root, file);
-    if (text === undefined) await rm(target, { force: true });
-    else {
-      await mkdir(path.dirname(target), { recursive: true });
-      await replaceFile(target, text, { within: root });
-    }
+    if (text === undefined) await removeFile(target, { within: root });
+    else await replaceFile(target, text, { within: root });
   }
 }
 
