@@ -2,6 +2,7 @@
 // (packaged.test.ts).
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { checkStackLimits, stackLimits } from '../../src/generate/aws/limits.ts';
@@ -10,10 +11,45 @@ import { only } from './sample-registry.ts';
 
 const controllers = (count: number, settings?: z.ZodObject): readonly ControllerDefinition[] =>
   Array.from({ length: count }, (_, index) => only(`controller-${index}`, settings)).flat();
+const treeKind = (index: number) =>
+  defineKind({
+    ...{ group: 'orchard.example.com', version: 'v1', kind: `Tree${index}`, conditions: ['Ripe'] as const },
+    ...{ spec: z.object({}), status: z.object({}) },
+  });
+const reconcile = async () => ({ status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } }) as const;
 const manySettings = (count: number) =>
   z.object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`SETTING_${index}`, z.string()])));
 const used = (given: readonly ControllerDefinition[], what: string): number =>
   stackLimits(given).find((one) => one.what === what)?.used ?? Number.NaN;
+
+const resource = z.looseObject({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) });
+const packagedTemplate = z.looseObject({
+  Resources: z.record(z.string(), resource),
+  Parameters: z.looseObject({}),
+});
+
+/** A part of a template as JSON, with values in place of its functions: ids of roles, ARNs of queues. */
+function withValues(part: unknown): string {
+  const value = (_: string, one: unknown): unknown => {
+    if (typeof one !== 'object' || one === null || Object.keys(one).length !== 1) return one;
+    const [[name, of] = ['', '']] = Object.entries(one);
+    if (name === 'Fn::GetAtt') {
+      return String(of).endsWith('RoleId')
+        ? `AROA${'X'.repeat(17)}`
+        : `arn:aws:sqs:eu-central-1:123456789012:${'q'.repeat(45)}`;
+    }
+    if (name === 'Fn::Join' && Array.isArray(of))
+      return of[1].map((item: unknown) => JSON.parse(withValues(item))).join(of[0]);
+    if (name === 'Fn::Sub') {
+      const text = Array.isArray(of) ? String(of[0]) : String(of);
+      return text
+        .replaceAll(/\$\{\w*RoleId\}|\$\{\w+Role\.RoleId\}/g, `AROA${'X'.repeat(17)}`)
+        .replaceAll(/\$\{AWS::AccountId\}/g, '123456789012');
+    }
+    return name === 'Ref' ? 'r'.repeat(40) : one;
+  };
+  return JSON.stringify(part ?? {}, value);
+}
 
 describe('the limits of a stack', () => {
   let text: string;
@@ -44,6 +80,26 @@ describe('the limits of a stack', () => {
       '511 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
     );
   });
+
+  it('the most controllers that fit are packaged, and no limit of AWS is exceeded', async () => {
+    // Each has a kind of its own, as a real registry.
+    const most = Array.from({ length: 41 }, (_, index) =>
+      treeKind(index).controller(`controller-${index}`, { reconcile }),
+    );
+    const packaged = packagedTemplate.parse(JSON.parse(await packageTemplate('limits', [], { registry: most })));
+    const all = Object.values(packaged.Resources);
+    const sizesOf = (type: string, value: (properties: Readonly<Record<string, unknown>>) => unknown) =>
+      all.filter(({ Type }) => Type === type).map(({ Properties }) => withValues(value(Properties)).length);
+    expect(all).toHaveLength(used(most, 'resources'));
+    expect(Object.keys(packaged.Parameters).length).toBe(used(most, 'parameters'));
+    const environments = sizesOf('AWS::Lambda::Function', ({ Environment }) => Environment);
+    const policies = sizesOf('AWS::IAM::ManagedPolicy', ({ PolicyDocument }) => PolicyDocument);
+    const inline = sizesOf('AWS::IAM::Role', ({ Policies }) => Policies);
+    expect([environments.length, policies.length > 0, inline.length > 41]).toEqual([43, true, true]);
+    expect(Math.max(...environments)).toBeLessThanOrEqual(4_096);
+    expect(Math.max(...policies)).toBeLessThanOrEqual(6_144);
+    expect(Math.max(...inline)).toBeLessThanOrEqual(10_240);
+  }, 180_000);
 
   it('a warning comes at 80 % of a limit, with the number that fits', () => {
     expect(checkStackLimits(controllers(31))).toEqual([]);
