@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { groupRecords } from '../../src/reconciling/group-records.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
-import { createFunctionIds, groupIdOf, replayId, watchId } from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, groupIdOf, replayId, wakeId, watchId } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
@@ -46,7 +46,7 @@ type Forged = {
   readonly name: Name;
   readonly cluster: 'beta' | 'alpha' | 'open';
   readonly queue: 'gadget.fifo' | 'timers';
-  readonly type: 'change' | 'requeue' | 'retry' | 'resync' | 'command';
+  readonly type: 'change' | 'requeue' | 'retry' | 'resync' | 'wake' | 'command';
   readonly time: number;
   readonly attempt: number;
   readonly version: number;
@@ -66,7 +66,7 @@ const anyForged: fc.Arbitrary<Forged> = fc.record({
   name: fc.constantFrom(...names),
   cluster: fc.constantFrom('beta', 'beta', 'alpha', 'open'),
   queue: fc.constantFrom('gadget.fifo', 'timers'),
-  type: fc.constantFrom('change', 'requeue', 'retry', 'resync', 'command'),
+  type: fc.constantFrom('change', 'requeue', 'retry', 'resync', 'wake', 'command'),
   time: fc.constantFrom(-1000, 0, 15, 30, 60, 100_000, 100_000_000),
   attempt: fc.constantFrom(0, 1, 9, 1_000_000),
   version: fc.integer({ min: 1, max: 3 }),
@@ -94,6 +94,8 @@ function forgedMessage(forged: Forged, nowMs: number): Message {
       return { ...key, cause: { type, observedAt: 0, attempt, postponements: attempt, slot: slot.slot, dueAt } };
     case 'resync':
       return { ...key, cause: { type, run: `run-${version}`, dueAt } };
+    case 'wake':
+      return { ...key, cause: { type, observedAt: 0, source: 'plant', id: `${version}`, dueAt } };
     case 'command':
       return { ...key, cause: { type, observedAt: 0, id: `${version}` } };
   }
@@ -113,6 +115,8 @@ function forgedEntry(forged: Forged, nowMs: number): QueueEntry {
         return guessedIds.retry(message, cause);
       case 'resync':
         return guessedIds.resync(message, cause);
+      case 'wake':
+        return wakeId(message, { event: cause.id });
       default:
         return watchId(message, [{ uid: 'guessed', resourceVersion: `${forged.version}` }]);
     }
