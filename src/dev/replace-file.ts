@@ -36,7 +36,7 @@ export async function removeFile(file: string, { within }: { readonly within: st
   await rm(file, { force: true });
 }
 
-/** Makes a folder in the root. The folder that is there already must lie in the root: nothing is made through a link. */
+/** Makes a folder. The part of its path that exists must lie in the root: nothing is made through a link. */
 async function makeFolder(folder: string, root: string): Promise<void> {
   let existing = folder;
   while (!(await isThere(existing)) && existing !== path.dirname(existing)) existing = path.dirname(existing);

@@ -25,7 +25,7 @@ export type ReconcileReport = {
   /** Applies that changed nothing: a difference was found where there was none. */
   readonly noops?: number;
   readonly generation?: number;
-  /** An object (JSON) that this reconcile gave its finalizer, and that is gone although its finalize was not completed. */
+  /** An object (JSON) that this reconcile gave its finalizer, and that is gone, although finalize was not completed. */
   readonly orphan?: { readonly uid: string; readonly object: string };
   /** The reconciler still runs, although its signal was aborted. */
   readonly ignoredSignal?: boolean;

@@ -85,8 +85,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: '!hasSameInputs(primary.current(), fresh, fieldManager)',
-          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, fieldManager))`,
+          find: '!hasSameInputs(primary.current(), fresh, { fieldManager, finalizer })',
+          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, { fieldManager, finalizer }))`,
         },
       ],
     },
