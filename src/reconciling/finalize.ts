@@ -52,8 +52,8 @@ export async function finalizeObject(
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
  * finalizer. Reads are retried for about a minute, or until the time of this key ends and once after that. Never
- * throws. Returns `finalized` if finalize was completed, and undefined if the object exists. Returns an outcome with the
- * object, for a dead letter, if finalize was not completed and the object is gone, or may be: nothing would call
+ * throws. Returns `finalized` if finalize was completed, and undefined if the object exists. Returns an outcome with
+ * the object, for a dead letter, if finalize was not completed and the object is gone, or may be: nothing would call
  * finalize again. An object that exists without the finalizer, which another client removed, is reconciled again, and
  * named by the retry: a DELETE of it would not wait.
  * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
