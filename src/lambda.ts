@@ -1,4 +1,4 @@
-// The package's entry `outrigger/lambda`: what a file in functions/ makes its handler with.
+// The package's entry `outrigger/lambda`: the functions with which the files in functions/ create their handlers.
 export { type EnqueueKey, type EnqueueOptions, enqueue } from './lambda/enqueue.ts';
 export { createReconcileHandler } from './lambda/reconcile-handler.ts';
 export { createResyncHandler, type ResyncEvent } from './lambda/resync-handler.ts';

@@ -1,5 +1,4 @@
-// The package's main entry: what an author of controllers writes with. One of the entries that pass on what others
-// export.
+// The package's main entry: the API for authors of controllers. Only the entries re-export other modules.
 export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';

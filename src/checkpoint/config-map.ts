@@ -61,7 +61,7 @@ export async function readClusterUid(
   return (await getObject(client, namespaces, { name: 'kube-system' }, { signal }))?.metadata.uid;
 }
 
-/** Tells whether an object is the ConfigMap of a project's checkpoint. The watch loops ignore its changes. */
+/** Returns whether an object is the ConfigMap of a project's checkpoint. The watch loops ignore its changes. */
 export function isCheckpointConfigMap(
   { group, plural }: { readonly group: string; readonly plural: string },
   { namespace = '', name }: { readonly namespace?: string; readonly name: string },

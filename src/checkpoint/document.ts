@@ -25,7 +25,7 @@ export type CheckpointDocument = {
   readonly cluster: string;
   /** The time up to which every served kind had an event, in milliseconds since 1970. */
   readonly lastSeenAtMs?: number | undefined;
-  /** The id by which SQS names the watcher that wrote last as a sender, such as `AROA...`, as STS told it. */
+  /** The id by which SQS names the watcher that wrote last as a sender, such as `AROA...`, as STS returned it. */
   readonly senderId?: string | undefined;
   readonly entries: ReadonlyMap<string, CheckpointEntry>;
 };

@@ -34,7 +34,7 @@ export type CheckpointStore = {
   read(signal: AbortSignal): Promise<Entries>;
   /**
    * Merges a change and writes it. Writes nothing if the result is not 'same', with one exception: that the versions
-   * are ahead of etcd is known only from the answer.
+   * are ahead of etcd is known only from the response.
    */
   write(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity>;
   /**
@@ -212,7 +212,7 @@ function isOlder(version: string, than: string): boolean {
   return (compareVersions(version, than) ?? 0) < 0;
 }
 
-/** Tells whether the cluster has no checkpoint for us: its parts or the permission are missing. */
+/** Returns whether the cluster has no checkpoint: the ConfigMap, its namespace or the permission is missing. */
 function isUnavailable(error: unknown): boolean {
   return error instanceof CheckpointUnavailableError || isForbidden(error) || isNotFound(error);
 }

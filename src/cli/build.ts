@@ -129,7 +129,7 @@ const common = {
   // The modules of the AWS SDK instead of its CommonJS: smaller, and without a dynamic require.
   mainFields: ['module', 'main'],
   outExtension: { '.js': '.mjs' },
-  // Without the sources themselves: a stack needs only places in them.
+  // The source maps do not contain the sources: a stack needs only positions.
   sourcemap: 'linked',
   sourcesContent: false,
   inject: [ownModule(import.meta, '../lambda/source-stacks')],

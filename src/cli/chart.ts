@@ -20,7 +20,7 @@ const placeholders = {
 type Placeholder = keyof typeof placeholders;
 const placeholder = (name: Placeholder): Placeholder => name;
 
-/** Helm removes an object of a chart that is uninstalled. Without its kind every object of a user would go. */
+/** Helm deletes the objects of an uninstalled chart. With a CRD it would delete every object of that kind. */
 const keep = { 'helm.sh/resource-policy': 'keep' };
 const keptKinds = new Set(['CustomResourceDefinition', 'Namespace']);
 
@@ -99,7 +99,7 @@ function annotate(document: Document, annotations: Readonly<Record<string, strin
   for (const [name, value] of Object.entries(annotations)) document.setIn(['metadata', 'annotations', name], value);
 }
 
-/** Escapes what Helm would read as its own, and puts in the values. */
+/** Escapes the text that Helm would read as a template, and inserts the values. */
 function fill(text: string): string {
   const escaped = text.replaceAll('{{', '{{ "{{" }}');
   return Object.entries(placeholders).reduce((filled, [name, value]) => filled.replaceAll(name, value), escaped);

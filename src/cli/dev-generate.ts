@@ -8,7 +8,7 @@ import { isRecord } from '../core/json.ts';
 import { generate } from './generate.ts';
 import { type Project, packageRoot } from './project.ts';
 
-/** Brings the generated files up to date. Returns a line about them, or undefined if they were. */
+/** Brings the generated files up to date. Returns a line about them, or undefined if they were up to date. */
 export async function generateAtStart({ registry, crdsOnly }: Project, root: string): Promise<string | undefined> {
   const differences = await generate(registry, root, { check: false, kinds: crdsOnly });
   if (differences.length === 0) return undefined;

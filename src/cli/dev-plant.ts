@@ -1,6 +1,6 @@
-// The plant's sensors in `outrigger dev`: each level that another hand changed is an event, as on AWS a rule of
-// EventBridge would receive it, and wakes the tank's controller by the code of the wake function. The simulator knows
-// tanks by the uid of their objects; the event names the object, as a sensor's configuration would.
+// The plant's sensors in `outrigger dev`: each level that something other than a valve changed is an event, as a rule
+// of EventBridge would receive it on AWS. It wakes the tank's controller by the code of the wake function. The
+// simulator knows tanks by the uid of their objects; the event names the object, as a sensor's configuration would.
 import type { ControllerDefinition } from '../api/definition.ts';
 import { toError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
@@ -10,7 +10,7 @@ import type { Dev } from '../dev/system.ts';
 import { createSend } from '../sqs/send.ts';
 import { createWake } from '../waking/wake.ts';
 
-/** Has the plant's events wake controllers until the signal aborts. `onError` receives what could not be sent. */
+/** Wakes controllers at the plant's events until the signal aborts. `onError` receives the errors of sending. */
 export function wakeByPlant(
   { simulators: { plant }, view, sqs, queues }: Pick<Dev, 'simulators' | 'view' | 'sqs' | 'queues'>,
   registry: readonly ControllerDefinition[],

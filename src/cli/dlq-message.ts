@@ -1,5 +1,5 @@
-// `outrigger dlq show` and `outrigger dlq delete`: one dead letter with its whole message, and the end of dead letters
-// that must not be sent again.
+// `outrigger dlq show` and `outrigger dlq delete`: prints one dead letter with its whole message, and deletes dead
+// letters that must not be sent again.
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
@@ -116,6 +116,6 @@ function fieldsOf({ messageId, message, reason, attempts, error, firstSeenAt, bo
     firstSeenAt: firstSeenAt?.toISOString(),
     body: redact(body),
   };
-  // As it was read: an operator finishes by it what the controller could not.
+  // Unchanged: an operator needs it to finish the clean-up of the controller.
   return object === undefined ? letter : { ...letter, object };
 }

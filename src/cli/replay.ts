@@ -1,4 +1,4 @@
-// `outrigger replay`: has one object reconciled again. With --dry-run it prints what the reconcile would change.
+// `outrigger replay`: reconciles one object again. With --dry-run it prints what the reconcile would change.
 
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';

@@ -34,7 +34,7 @@ function parse(body: string): Message | undefined {
   try {
     return parseMessage(body);
   } catch {
-    // A stranger's message: its body is shown as it is.
+    // A message that is not Outrigger's: its body is shown unchanged.
     return undefined;
   }
 }

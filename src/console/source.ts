@@ -1,4 +1,4 @@
-// Where the console reads from. The server knows only this.
+// The interface of a system that the console shows. The server depends only on this file.
 import type {
   ActionResult,
   ConsoleAction,

@@ -96,7 +96,7 @@ export type TimelineEntry = {
   readonly controller?: string;
   readonly cause?: string;
   readonly failed?: true;
-  /** It was not done: a retry follows, at no cost of an attempt. */
+  /** It was postponed: a retry follows, which costs no attempt. */
   readonly postponed?: true;
   readonly durationMs?: number;
   /** From the change to the end of the reconcile. */

@@ -1,7 +1,7 @@
-// BitcoinNetwork, the workloads: a headless Service and a StatefulSet, and what the StatefulSet says of its pods. It
-// shows a kind that two controllers share: this one never looks at a pod, bitcoin-peers.ts never writes a workload.
+// BitcoinNetwork, the workloads: a headless Service, a StatefulSet, and the status of the StatefulSet. It shows a kind
+// with two controllers: this one does not read pods, and bitcoin-peers.ts does not write workloads.
 //
-// A user writes spec. This controller owns the two children and all of status but `nodes` and PeersConnected.
+// A user writes spec. This controller owns the two children, and the status except for `nodes` and PeersConnected.
 
 import { Service, StatefulSet } from '../kubernetes.ts';
 import { ok, type ResultOf, recordApplyFailures, statefulSetReady } from '../outrigger.ts';
@@ -11,15 +11,14 @@ import { BitcoinNetwork } from './bitcoin-network/kind.ts';
 /** The controller. */
 export const bitcoinNetwork = BitcoinNetwork.controller('bitcoin-network', {
   owns: [Service, StatefulSet],
-  // The nodes get the keys of spec.secret as variables.
+  // The nodes have the keys of spec.secret as environment variables.
   allows: { secrets: true },
 
   async reconcile(
     { metadata: { name }, spec, conditions },
     { tryApplyAll, recordEvent },
   ): Promise<ResultOf<typeof BitcoinNetwork>> {
-    // An Event says what was done: a reconcile that changes nothing records none, and a name that is taken is recorded
-    // once.
+    // Events are recorded for changes only, and for a name that is taken only once.
     const created = (what: string) => recordEvent('Normal', 'Created', `Created ${what} for bitcoin network ${name}`);
     const services = await tryApplyAll(Service, [networkService(name)], {
       onChange: ({ type }) => {
@@ -39,7 +38,7 @@ export const bitcoinNetwork = BitcoinNetwork.controller('bitcoin-network', {
     const [set] = sets.objects;
     const { replicas = 0, readyReplicas = 0 } = set?.status ?? {};
     return {
-      // Of a set that could not be read, or is not ours, nothing is reported.
+      // Nothing is reported of a set that could not be read, or that has another owner.
       status: set === undefined ? {} : { replicas, readyNodes: readyReplicas },
       conditions: {
         ServiceReady: services.failure?.condition ?? ok('Written'),

@@ -1,9 +1,9 @@
-// BitcoinNetwork, the nodes: which there are, and that each ready one knows all the others. It shows a kind's second
-// controller, with a status slice of its own, and commands in containers: a node is spoken to by its own bitcoin-cli
-// with its own credentials, so this controller has none.
+// BitcoinNetwork, the nodes: lists them, and connects each ready node to all the others. It shows a kind's second
+// controller with a status slice, and commands in containers: it runs the node's own bitcoin-cli with the node's
+// credentials, so the controller has none.
 //
-// This controller writes status.nodes and PeersConnected, and owns bitcoind's list of added nodes; of the cluster it
-// only reads.
+// This controller writes status.nodes and PeersConnected, and owns bitcoind's list of added nodes. Otherwise it only
+// reads.
 import { Pod, StatefulSet } from '../kubernetes.ts';
 import {
   type DeclaredCondition,
@@ -19,12 +19,12 @@ import { bitcoinCli, containerSuffix, networkLabel, statefulSetName } from './bi
 import { BitcoinNetwork, type NetworkNode } from './bitcoin-network/kind.ts';
 import { hasUsableAddress, nodesOf } from './bitcoin-network/nodes.ts';
 
-/** How many nodes are spoken to at a time. */
+/** Nodes that are called at the same time. */
 const concurrency = 8;
 const callSeconds = 5;
 /**
- * After these no node is spoken to any more, so that the status is written before the function's time is over, should
- * all of it be done twice because the spec changed meanwhile.
+ * After this time no further node is called, so that the status can be written before the function's deadline, even if
+ * the reconcile is repeated because the spec has changed.
  */
 const budgetSeconds = 8;
 
@@ -39,7 +39,7 @@ export const bitcoinPeers = NetworkPeers.controller('bitcoin-peers', {
     container: containerSuffix,
     commands: [[...bitcoinCli, 'getaddednodeinfo'], { argv: [...bitcoinCli, 'addnode'], mutates: true }],
   },
-  // No event tells of a node that has lost its list and is ready all the same.
+  // A node that lost its list and is still ready causes no event.
   resyncPeriodSeconds: 600,
 
   async reconcile({ metadata: { name, uid }, spec }, { exec, get, list, now }): Promise<ResultOf<typeof NetworkPeers>> {
@@ -67,17 +67,15 @@ export const bitcoinPeers = NetworkPeers.controller('bitcoin-peers', {
     return {
       status: { nodes },
       conditions: { PeersConnected },
-      // The list of nodes need not change for a retry.
+      // A retry may be needed although the list of nodes is unchanged.
       error: failed.size === 0 ? undefined : new Error(PeersConnected.message),
     };
   },
 });
 
-/**
- * Of the ready nodes, whether each has been told of all the others. Whether they are connected is known to them alone.
- */
+/** Whether each ready node has all the others in its list. Only the nodes know whether they are connected. */
 function connectedness(nodes: readonly NetworkNode[], failed: ReadonlyMap<string, Error>): DeclaredCondition {
-  // In the nodes' order, whichever failed first: what has not changed is not written.
+  // In the order of the nodes and not of the failures, so that an unchanged message causes no write.
   const failures = nodes.flatMap(({ nodeName }) => {
     const error = failed.get(nodeName);
     return error === undefined ? [] : [{ nodeName, error }];

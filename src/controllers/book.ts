@@ -1,8 +1,7 @@
-// Book: a kind without a controller. It shows what a definition gives by itself: names, validation, a status that is
-// written apart from the spec, watches. It changes nothing in the cluster; a librarian looks at it
-// with plain HTTP.
+// Book: a kind without a controller. It shows what a CRD provides by itself: names, validation, a status that is
+// written separately from the spec, and watches. No program changes anything because of it.
 //
-// Users write spec. No program of ours writes status; what is not in its schema could not be stored.
+// Users write spec. No controller writes status. A field that is not in its schema cannot be stored.
 import * as z from 'zod';
 import { defineKind } from '../outrigger.ts';
 

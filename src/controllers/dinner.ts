@@ -1,12 +1,14 @@
 // Dinner: has one Ingredient for each line of its list. It shows composition: it writes the specs of its children and
-// reads their statuses, never the pantry, and no child knows of it. When a child changes, the watcher wakes its owner.
+// reads their statuses. It does not call the pantry, and its children do not depend on it. A change of a child triggers
+// a reconcile of its owner.
 //
-// A user writes spec. This controller alone writes status, and owns Ingredients; what it no longer lists is deleted.
+// A user writes spec. Only this controller writes status. It owns Ingredients: those that are no longer listed are
+// deleted.
 import * as z from 'zod';
 import { defineKind, NotOwnedError, type ResultOf, readyCondition, summarize } from '../outrigger.ts';
 import { Ingredient, portionShape } from './ingredient.ts';
 
-/** Both parts of a child's name, which must not be longer than 253 characters together; 63 is also easy to remember. */
+/** The limit of both parts of a child's name, which together may have 253 characters. */
 const maxNameLength = 63;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -48,11 +50,11 @@ export const dinner = Dinner.controller('dinner', {
       metadata: { name: `${metadata.name}-${name}` },
       spec: portion,
     }));
-    // The whole set, every time: it is compared with what is there, so that a converged dinner writes nothing.
+    // Always the whole set. It is compared with the existing children, so a converged dinner writes nothing.
     const { objects, failure } = await tryApplyAll(Ingredient, desired);
 
     const readiness = objects.map(readyCondition);
-    // When the API server refuses a child, the others are not read either: the last count stays.
+    // If the API server rejects a child, the others are not returned, so the last count is kept.
     const isKnown = failure === undefined || failure.error instanceof NotOwnedError;
     const ready = readiness.filter((one) => one.status === 'True').length;
     return {

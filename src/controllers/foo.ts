@@ -1,13 +1,14 @@
-// Foo: has one Deployment of nginx, as kubernetes/sample-controller has it. It shows how a controller owns a built-in
-// kind: it applies only its own fields, uses the Deployment's status only if that is of its
-// present spec, and leaves alone what has the right name but is not its own.
+// Foo: has one Deployment of nginx, like kubernetes/sample-controller. It shows how a controller owns a built-in kind:
+// it applies only its own fields, uses the Deployment's status only if it is of the current spec, and does not touch a
+// Deployment of another owner.
 //
-// A user writes spec. This controller alone writes status, and owns one Deployment; the one of a former name goes.
+// A user writes spec. Only this controller writes status. It owns one Deployment; after a change of the name the former
+// one is deleted.
 import * as z from 'zod';
 import { Deployment } from '../kubernetes.ts';
 import { defineKind, deploymentAvailable, isCurrent, type ResultOf } from '../outrigger.ts';
 
-/** The longest value of a label: a Foo's name is one on its pods. */
+/** The longest value of a label. The name of a Foo is a label of its pods. */
 const maxNameLength = 63;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -41,12 +42,13 @@ export const foo = Foo.controller('foo', {
   async reconcile({ metadata, spec, status, conditions }, { tryApplyAll, recordEvent }): Promise<ResultOf<typeof Foo>> {
     const { deploymentName: name, replicas } = spec;
     const labels = { app: 'nginx', controller: metadata.name };
-    // A set of one, because the Deployment's name can change: the one of the former name is deleted.
+    // A set with one child, because the name can change: applyAll then deletes the Deployment of the former name.
     const { objects, failure } = await tryApplyAll(Deployment, [
       {
         metadata: { name },
         spec: {
-          // Fields that are not given are not ours: without replicas, others may scale the Deployment.
+          // The controller does not own fields that are not given: without replicas, other clients may scale the
+          // Deployment.
           ...(replicas === undefined ? {} : { replicas }),
           selector: { matchLabels: labels },
           template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
@@ -54,7 +56,7 @@ export const foo = Foo.controller('foo', {
       },
     ]);
 
-    // An Event says what is new: a Deployment that is as this generation has it, or a name that has turned out to be
+    // An Event is recorded for a change only: the Deployment now matches this generation, or its name was found to be
     // taken.
     const said = conditions?.find(({ type }) => type === 'DeploymentAvailable');
     const before = said?.observedGeneration === metadata.generation ? said.reason : undefined;

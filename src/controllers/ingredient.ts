@@ -1,16 +1,16 @@
-// Ingredient: has a portion of something laid out on the counter. It shows how a reconcile that dies, is repeated or
-// loses its status stays harmless: every effect outside the cluster carries a key made of the object's uid, generation
-// and spec, and what is true is asked of the pantry, once each time. It knows nothing of the dinner that it may be for.
+// Ingredient: has a portion of something laid out on the counter. It shows how a reconcile stays harmless if it
+// crashes, is repeated or loses its status: every effect outside the cluster has an idempotency key of the object's
+// uid, generation and spec, and each reconcile reads the actual state from the pantry. It does not depend on the dinner
+// that may own it.
 //
-// A user, or a Dinner, writes spec. This controller alone writes status. Labels and annotations (brand, cost) mean
-// nothing to it.
+// A user or a Dinner writes spec. Only this controller writes status. It ignores labels and annotations (brand, cost).
 import * as z from 'zod';
 import { defineKind, type Meta, notOk, ok, type ResultOf, toError } from '../outrigger.ts';
 import { type Claim, createPantryClient, type Holding, OutOfStockError, type Portion } from './clients/pantry.ts';
 
 const unit = z.enum(['g', 'kg', 'oz', 'lb', 'mL', 'L', 'tsp', 'tbsp', 'cup', 'piece']);
 
-/** What is needed; a Dinner lists the same. */
+/** The needed portion. A Dinner lists the same fields. */
 export const portionShape = {
   item: z.string().min(1).max(100).describe('What is needed.'),
   amount: z.number().positive().max(1_000_000),
@@ -31,7 +31,7 @@ export const Ingredient = defineKind({
   columns: { Item: '.spec.item', Amount: '.spec.amount', Unit: '.spec.unit', Location: '.status.location' },
 });
 
-/** How soon a portion that has gone missing is replaced. */
+/** The delay before a missing portion is replaced. */
 const replaceAfterSeconds = 1;
 
 /** The controller. */
@@ -55,7 +55,8 @@ export const ingredient = Ingredient.controller('ingredient', {
       };
     }
 
-    // Reserving and measuring are two steps: whichever this reconcile dies behind, the next one ends with one portion.
+    // Reserving and measuring are two steps. If this reconcile crashes after either of them, the next one still ends
+    // with one portion.
     const reserved = await clients.reserve(claim, spec, signal).catch(toOutOfStock);
     if (reserved instanceof OutOfStockError) {
       const none = notOk('OutOfStock', reserved.message);
@@ -65,7 +66,7 @@ export const ingredient = Ingredient.controller('ingredient', {
   },
 
   async finalize({ metadata, spec }, { clients, signal }) {
-    // Giving back nothing is fine: asked twice, or after half of it was done, goods move once.
+    // A return without a portion is no error. If it is repeated, goods move once.
     const left = await clients.giveBack(claimOf(metadata, spec), signal);
     if (left.location === 'Unknown') return 'done';
     return { requeueAfterSeconds: 5, reason: 'NotReturned', message: `the portion is still in the ${left.location}` };
@@ -73,8 +74,8 @@ export const ingredient = Ingredient.controller('ingredient', {
 });
 
 /**
- * The same for every repetition, another one as soon as the spec changes. What is asked for is part of it: a cluster
- * that is restored from a backup gives a generation for the second time, and to another spec.
+ * The idempotency key: the same for every repetition, and another one for a changed spec. The spec is a part of it,
+ * because a cluster that was restored from a backup assigns the same generation again, to another spec.
  */
 function claimOf({ uid, generation }: Meta, { item, amount, unit }: Portion): Claim {
   return { holder: uid, key: `${uid}/${generation}/${amount} ${unit} ${item}` };
@@ -84,7 +85,7 @@ function isLaidOut({ measured, key }: Holding, claim: Claim): boolean {
   return measured !== undefined && key === claim.key;
 }
 
-/** A status says what the pantry said, never what was asked for. */
+/** The status has what the pantry returned, never what was requested. */
 function statusOf({ location, measured }: Holding): Pick<Holding, 'location' | 'measured'> {
   return { location, ...(measured === undefined ? {} : { measured }) };
 }

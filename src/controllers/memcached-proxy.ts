@@ -1,10 +1,10 @@
-// MemcachedProxy: one stable address in front of memcached servers that come and go. It shows a chain of built-in
-// kinds: rules name Services, their EndpointSlices become a configuration in a ConfigMap, a Deployment mounts it and
-// rolls out each new one, and a Service leads to whatever runs. No change of a slice names a proxy, so a function finds
-// those concerned.
+// MemcachedProxy: one stable address for memcached servers that change. It shows a chain of built-in kinds: rules name
+// Services, their EndpointSlices become a configuration in a ConfigMap, a Deployment mounts it and rolls out each new
+// one, and a Service selects the pods. A change of a slice names no proxy, so a function maps it to the proxies that
+// refer to its Service.
 //
-// A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it
-// reads the Services that the rules name. How many replicas the Deployment has is not its business.
+// A user writes spec. Only this controller writes status. It owns ConfigMaps, one Deployment and one Service, and reads
+// the Services that the rules name. It does not set the replicas of the Deployment.
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { ConfigMap, Deployment, EndpointSlice, ReplicaSet, Service } from '../kubernetes.ts';
 import {
@@ -36,7 +36,7 @@ import { MemcachedProxy } from './memcached-proxy/kind.ts';
 import { type Pool, proxiesReferencing, ReferencingProxy, resolvePools } from './memcached-proxy/references.ts';
 import { planRollOut, type RollOutPlan, unusedConfigMaps } from './memcached-proxy/roll-out.ts';
 
-/** What Events say was done to a child, and their reasons. */
+/** The verbs and reasons of Events about children. */
 const verbs = {
   created: ['create', 'SuccessfulCreate'],
   updated: ['update', 'SuccessfulUpdate'],
@@ -48,13 +48,13 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
   owns: [ConfigMap, Deployment, Service],
   reads: [EndpointSlice, ReplicaSet, ReferencingProxy],
   watches: [
-    // Not only the endpoints: the port of the Service may be corrected.
+    // Services as well as endpoints, because the port of a Service may change.
     {
       kind: Service,
       mapToKeys: async (changed, { list }) => proxiesReferencing(changed, await list(ReferencingProxy)),
     },
     { kind: EndpointSlice, label: serviceNameLabel, via: Service },
-    // The last ReplicaSet that names a configuration takes it along.
+    // When the last ReplicaSet that names a configuration is deleted, the configuration is deleted, too.
     { kind: ReplicaSet, label: proxyLabel },
   ],
 
@@ -62,7 +62,7 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
     const { tryApplyAll, get, list, recordEvent } = context;
     const { name, namespace: home = '' } = metadata;
     const proxy = { metadata, spec };
-    // A reconcile that changes nothing records nothing, and a condition that is there already causes no new Event.
+    // Events are recorded for changes only, and not for a condition that the object already has.
     const recordChange =
       ({ kind }: Kind) =>
       ({ type, child }: ChildChange<Live<object>>) => {
@@ -74,7 +74,7 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
         );
       };
 
-    // Observe. Without every Service that is named there is no configuration, and what runs is left as it is.
+    // Observe. If a named Service is missing, there is no new configuration, and the running one stays.
     const resolved = await resolvePools(spec.rules, home, {
       service: async (service) => await get(Service, { name: service }),
       slices: async (service) => await list(EndpointSlice, { [serviceNameLabel]: service }),
@@ -96,13 +96,13 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
         },
       };
     }
-    // The mounted configuration matters only if a pool has no ready server; otherwise the Deployment is read once, by
+    // The mounted configuration is needed only if a pool has no ready server. Otherwise the Deployment is read only by
     // its apply.
     const isShort = resolved.pools.some(({ ready }) => ready.length === 0);
     const running = isShort ? await get(Deployment, { name: deploymentName(name) }) : undefined;
     const mounted = running === undefined ? undefined : mountedConfigMap(running);
 
-    // Act. First the configuration, then the Deployment that mounts it: a crash in between leaves no dangling
+    // Act. The configuration is applied before the Deployment that mounts it, so a crash in between leaves no dangling
     // reference.
     const chosen: { plan?: RollOutPlan; before: readonly Live<V1ConfigMap>[] } = { before: [] };
     const configMaps = await tryApplyAll(
@@ -122,7 +122,7 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
         `ConfigMap ${plan.taken} has other content, so ${plan.name} has a longer name`,
       );
     }
-    // A configuration that is not ours is not mounted.
+    // A ConfigMap of another owner is not mounted.
     const deployments: Applied<ObjectOf<typeof Deployment>> =
       plan === undefined || configMaps.failure !== undefined
         ? { objects: [] }
@@ -173,7 +173,7 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
   },
 });
 
-/** Whether every pool has servers that are ready now; those of a pool that has none are kept as they were. */
+/** Whether every pool has a ready server. A pool without one keeps its former servers. */
 function configReadiness(pools: readonly Pool[]): DeclaredCondition {
   const named = (some: readonly Pool[]) => some.map(({ name, port }) => `${name}:${port}`).join(', ');
   const strange = pools.filter(({ nonIpEndpoints: strangers }) => strangers.length > 0);

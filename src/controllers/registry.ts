@@ -1,5 +1,5 @@
-// Every controller of this service, and the kinds that have none. What `generate` writes, what resync lists and what
-// one machine runs comes from here.
+// Every controller of this service, and the kinds without a controller. `generate`, the resync and `outrigger dev` read
+// it.
 
 import type { AnyCustomKind, ControllerDefinition } from '../outrigger.ts';
 import { bitcoinNetwork } from './bitcoin-network.ts';
@@ -22,5 +22,5 @@ export const registry: readonly ControllerDefinition[] = [
   bitcoinPeers,
 ];
 
-/** Kinds that are only defined: validated and stored by the API server, and looked at by no controller. */
+/** Kinds without a controller: the API server validates and stores them. */
 export const crdsOnly: readonly AnyCustomKind[] = [Book];

@@ -1,5 +1,5 @@
-// TenantNetwork: every Namespace with the label `tenant: 'true'` denies traffic from outside and has a quota. A
-// controller of a built-in kind: it writes no status, and a Namespace that loses the label loses both.
+// TenantNetwork: gives every Namespace with the label `tenant: 'true'` a NetworkPolicy against traffic from outside and
+// a quota. It shows a controller of a built-in kind: it writes no status. A Namespace that loses the label loses both.
 import { Namespace, NetworkPolicy, ResourceQuota } from '../kubernetes.ts';
 
 /** The controller. */

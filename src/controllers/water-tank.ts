@@ -1,9 +1,9 @@
-// WaterTank: keeps the water of a tank at a level. The smallest whole controller: it observes the world outside the
-// cluster, acts on what it observed, and reports. No Kubernetes event ever says that water moved: the plant's sensor
-// pushes an event, and it asks to be called again in case one is lost. Its valves are outside the cluster, so it has a
-// finalizer.
+// WaterTank: keeps the water of a tank at a level. The smallest complete controller: it observes a system outside the
+// cluster, acts on the observation, and reports it. Water moves without a Kubernetes event. The plant's sensor sends an
+// event of its own, and the controller requeues the tank in case an event is lost. Its valves are outside the cluster,
+// so it has a finalizer.
 //
-// A user writes spec. This controller alone writes status, and reads of it only what it recorded last.
+// A user writes spec. Only this controller writes status. It reads from it only the last recorded level and time.
 import * as z from 'zod';
 import { defineKind, notOk, ok, type ResultOf, toError, unknown, wake, withRule } from '../outrigger.ts';
 import { createPlantClient, type Valves } from './clients/plant.ts';
@@ -24,7 +24,7 @@ const withinCapacity = withRule(
   ({ targetLevel, capacity }) => targetLevel <= capacity,
 );
 
-/** The kind. Levels are in whatever unit the tank's sensor has. */
+/** The kind. Levels have the unit of the tank's sensor. */
 export const WaterTank = defineKind({
   group: 'plant.example.com',
   version: 'v1',
@@ -48,14 +48,20 @@ export const WaterTank = defineKind({
   shortNames: ['wt'],
 });
 
-/** While water moves, the level is read before it can pass the target by much. */
+/** While water moves: short, so that the level is read before it is far past the target. */
 const movingSeconds = 2;
-/** While it stands still, only a leak or a hand can change it, and the sensor pushes that. An event may be lost. */
+/**
+ * While no water moves. Only a leak or a person can change the level then, and the sensor reports it, but its event may
+ * be lost.
+ */
 const holdingSeconds = 300;
-/** An overflowing tank may read somewhat above its capacity, and has to be drained; beyond this it is no reading. */
+/**
+ * The sensor of an overflowing tank may read somewhat more than the capacity, and the tank has to be drained. A higher
+ * value is not a valid reading.
+ */
 const plausibleOverflow = 1.5;
 
-/** What the plant's sensor pushes when the level of a tank at rest moves. */
+/** The event that the plant's sensor sends when the level of a tank at rest changes. */
 const levelChanged = z.object({ tank: z.object({ namespace: z.string(), name: z.string() }) });
 
 const closed: Valves = { inlet: 'closed', outlet: 'closed' };
@@ -85,7 +91,7 @@ export const waterTank = WaterTank.controller('water-tank', {
   ],
 
   async reconcile({ metadata, spec, status }, { clients, signal, now }): Promise<ResultOf<typeof WaterTank>> {
-    // Observe. Yesterday's level is no substitute for a reading: without one nothing may flow.
+    // Observe. An old level does not replace a reading: without a reading both valves are closed.
     const observed = await clients.level(metadata.uid, signal).then((read) => plausible(read, spec.capacity), toError);
     if (observed instanceof Error) {
       const failure = await clients.setValves(metadata.uid, closed, signal).then(() => undefined, toError);
@@ -97,12 +103,12 @@ export const waterTank = WaterTank.controller('water-tank', {
       };
     }
 
-    // Act. Commands are absolute, so that a reconcile that died half-way is just done again.
+    // Act. Commands are absolute, so a reconcile that crashed half-way can be repeated.
     const action = decide(observed, spec);
     const { valves, atLevel, requeueAfterSeconds } = actions[action];
     await clients.setValves(metadata.uid, valves, signal);
 
-    // Report. A level that moves within the band is not news; recording it would cost a write each time.
+    // Report. A change within the tolerance is not recorded, because each record is a write.
     const recorded = status?.observedLevel;
     const isNews =
       recorded === undefined ||
@@ -120,13 +126,13 @@ export const waterTank = WaterTank.controller('water-tank', {
   },
 
   async finalize({ metadata }, { clients, signal }) {
-    // Throws, and so keeps the finalizer, until the plant has confirmed that both are closed.
+    // It throws until the plant has confirmed that both valves are closed. Until then the finalizer stays.
     await clients.setValves(metadata.uid, closed, signal);
     return 'done';
   },
 });
 
-/** What to do about a level: a function of what is wanted and what was just observed, and of nothing else. */
+/** Decides the action for a level, from the desired and the observed level alone. */
 function decide(
   observed: number,
   { targetLevel, tolerance }: { readonly targetLevel: number; readonly tolerance: number },

@@ -5,12 +5,12 @@ import type * as z from 'zod';
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json | undefined };
 export type JsonObject = { readonly [name: string]: Json | undefined };
 
-/** Tells whether a value is an object, and neither null nor an array. */
+/** Returns whether a value is an object, and neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Tells whether a JSON value is an object. */
+/** Returns whether a JSON value is an object. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return isRecord(value);
 }

@@ -29,7 +29,7 @@ export function formatReconcileKey(key: ReconcileKey): string {
 }
 
 /**
- * Tells whether a name is valid as one segment of an API path, as Kubernetes' IsValidPathSegmentName does: it is not
+ * Returns whether a name is valid as one segment of an API path, as Kubernetes' IsValidPathSegmentName does: it is not
  * empty, not `.` or `..`, and contains neither `/` nor `%`. RBAC names contain `:`, so no narrower rule fits all kinds.
  */
 export function isPathSegment(name: string): boolean {

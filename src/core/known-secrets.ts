@@ -1,5 +1,5 @@
-// What this process knows to be secret: tokens, keys and secrets, from the moment at which it has them. They are cut
-// out of every text by equality. The patterns of redact.ts are the net for secrets that the process does not know.
+// The secrets that this process has received: tokens, keys and secrets of Secrets Manager. They are cut out of every
+// text by equality. The patterns of redact.ts find other secrets.
 //
 // This is the only state of a module outside of the entry points: a text is made safe at forty places, and a place that
 // is not given the secrets would leak them.

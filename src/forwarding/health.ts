@@ -31,7 +31,7 @@ export type LoopHealth = {
   recordError(error: unknown): void;
   /** The loop itself failed and is restarted. */
   restarted(): void;
-  /** Tells whether an error differs from the last one, so that it is logged once. */
+  /** Returns whether an error differs from the last one, so that it is logged once. */
   isNewError(message: string): boolean;
 };
 

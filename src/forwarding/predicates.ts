@@ -64,7 +64,7 @@ export function allOwners(collection: WatchedCollection, key: Key, object: Track
 }
 
 /**
- * Tells whether a change counts for a subscriber. The uid is compared because a re-created object has generation 1
+ * Returns whether a change counts for a subscriber. The uid is compared because a re-created object has generation 1
  * again.
  */
 function matchesPredicate({ predicate }: Subscriber, before: TrackedObject, after: TrackedObject): boolean {

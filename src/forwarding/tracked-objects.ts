@@ -87,7 +87,7 @@ export function toTrackedObject({ subscribers }: WatchedResource, metadata: Part
 }
 
 /**
- * Tells whether an object's own key is forwarded: for a primary, and for a watched kind that the controller maps to
+ * Returns whether an object's own key is forwarded: for a primary, and for a watched kind that the controller maps to
  * keys.
  */
 export function forwardsOwnKey({ as, label }: Subscriber): boolean {

@@ -104,7 +104,7 @@ function execProblem(declaration: ExecSpec): string | undefined {
 function checkStatusSlices(registry: readonly ControllerDefinition[]): void {
   for (const [index, controller] of registry.entries()) {
     const { name, declaration } = controller;
-    // Any number of controllers may reconcile a kind that is not ours: none of them writes more than its conditions.
+    // Any number of controllers may reconcile a foreign kind: none of them writes more than its conditions.
     if (declaration.resource.definition === undefined) {
       checkForeignSlice(controller, registry);
       continue;

@@ -1,4 +1,4 @@
-// Has an object reconciled from a program: another Lambda function, a job, a web server.
+// Requests the reconcile of an object from a program: another Lambda function, a job, a web server.
 import { randomUUID } from 'node:crypto';
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Key } from '../core/key.ts';
@@ -24,8 +24,8 @@ export type EnqueueOptions = {
 };
 
 /**
- * Has an object reconciled at once. The caller's role needs `sqs:SendMessage` on the controller's queue, and its id in
- * the deployment's option SENDERS. Resolves when SQS has accepted the key, and rejects if it has not. Throws
+ * Requests the reconcile of an object. The caller's role needs `sqs:SendMessage` on the controller's queue, and its id
+ * in the deployment's option SENDERS. Resolves when SQS has accepted the key, and rejects if it has not. Throws
  * MessageError for an invalid key, and SettingsError without a QUEUE_URL_PREFIX.
  * @example await enqueue(waterTank, { cluster: 'prod-1', namespace: 'default', name: 'north' });
  */

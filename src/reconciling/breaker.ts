@@ -38,7 +38,7 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
   const stateOf = (cluster: string) => clusters.get(cluster) ?? initialState;
 
   function isSlow(cluster: string, responseMs: number): boolean {
-    // Most responses are fast; all clusters are looked at only for a slow one.
+    // Most responses are fast; all clusters are compared only for a slow one.
     if (responseMs <= slow.responseMs) return false;
     const others = [...clusters].filter(([name, state]) => name !== cluster && !isFailing(state));
     const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < responseMs;

@@ -47,7 +47,9 @@ export async function outcomeOfNotFound(error: ApiError, input: NotFoundInput): 
   }
 }
 
-/** Tells whether the other side is an API server: `/version` is readable for everyone, and no load balancer has it. */
+/**
+ * Returns whether the other side is an API server: `/version` is readable for everyone, and no load balancer has it.
+ */
 async function isApiServer(client: KubeClient, signal: AbortSignal): Promise<boolean> {
   try {
     const { body } = await client.request({ method: 'GET', path: '/version', signal });

@@ -1,5 +1,5 @@
-// The sender check of a controller's function: whether the sender of a message may say what it says. The clusters table
-// names the watchers of each cluster, and the stack names its own roles.
+// The sender check of a controller's function: whether the sender of a message is permitted to send it. The clusters
+// table names the watchers of each cluster, and the stack names its own roles.
 import { MessageError } from '../sqs/body.ts';
 import { type Message, parseMessage } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
@@ -7,7 +7,7 @@ import { type ControllerSenders, createCopyLimit, judgeKeySender, roleIdOf } fro
 
 /** Checks the senders of messages. */
 export type SenderCheck = {
-  /** Reads the watchers of the batch's clusters, and resolves with the judge of its messages. Never rejects. */
+  /** Reads the watchers of the batch's clusters, and resolves with the check of its messages. Never rejects. */
   judge(records: readonly QueueRecord[]): Promise<(message: Message, record: QueueRecord) => Message | undefined>;
   /** Returns one sentence for the operator: who sent the message, and who may. */
   explain(message: Message, record: QueueRecord): string;

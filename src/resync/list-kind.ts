@@ -81,7 +81,8 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
   }
   if (checksWatchers && message.continue === undefined)
     await recordWatcherDown(message.cluster, client, { ...deps, log }, time);
-  // What the start of the run found holds for a change that is old enough to count as missed: it was made before.
+  // The depth at the start of the run applies to every change that is old enough to count as missed: it was made before
+  // the start.
   const isRecent =
     nowSeconds - runSeconds <= missedAfterSecondsOf(controller.declaration.options, deps.rate.missedAfterSeconds);
   const known = message.continue !== undefined || isRecent ? message.queueIdle : undefined;
@@ -168,7 +169,7 @@ function listObjects(
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
-    // The API server knows labels and fields. Namespaces, and those of the system, are left.
+    // The API server has applied the selectors of labels and fields. The namespaces are checked here.
     const isListed = isSelected(declaration.selector, { ...object, kind: resource.kind });
     const decision = !isListed
       ? 'skip'

@@ -42,7 +42,7 @@ export function planObject(
     readonly project?: string | undefined;
     /** For a second controller on the kind. Its conditions show the generation that it has observed. */
     readonly statusSlice?: StatusSlice | undefined;
-    /** Whether the status shows what the controller has observed. It does not for a kind that is not ours. */
+    /** Whether the status shows what the controller has observed. It does not for a foreign kind. */
     readonly hasEvidence?: boolean;
     readonly missedAfterSeconds: number;
     /** By the clock of the API server. */

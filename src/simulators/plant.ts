@@ -55,7 +55,7 @@ export type PlantSimulator = {
   /** Sets the level of a tank: water is removed or added. */
   disturb(id: string, level: number): void;
   setFaults(faults: PlantFaults): void;
-  /** Has the sensor report each level that was changed from outside, as an event. */
+  /** Makes the sensor report each level that was changed from outside, as an event. */
   onLevelChanged(listener: (id: string) => void): void;
   close(): Promise<void>;
 };

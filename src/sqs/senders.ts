@@ -10,7 +10,7 @@ export type RoleIds = ReadonlyMap<string, string>;
 
 /** The reason of the dead letters of refused messages. */
 export const senderReason = 'sender';
-/** The message attribute in which the timers function writes the sender that SQS told it. */
+/** The message attribute in which the timers function writes the sender that SQS reported. */
 export const senderAttribute = 'sender';
 
 /** What one controller's function knows about senders. */
@@ -70,7 +70,7 @@ export function judgeKeySender(
   return maySpeakFor(sender, watchers) ? withoutDueTime(message) : undefined;
 }
 
-/** A sender of the timers queue. The messages of a stranger never stand for those of another sender. */
+/** A sender of the timers queue. Messages of an unknown sender are never merged with those of another one. */
 export type TimerSender = { readonly id: string | undefined; readonly isStranger: boolean };
 
 /**

@@ -1,6 +1,6 @@
-// The objects of a test, in a map: enough of a cluster for one reconciler that is called by hand. It keeps the promises
-// that reconcilers rely on (whole sets of children, ownership by controller reference, generations) and nothing of the
-// API's machinery; whether the machinery keeps them too is the conformance suite's business.
+// The objects of a test, in a map: enough for a reconciler that a test calls directly. It has the behaviour on which
+// reconcilers depend (whole sets of children, ownership by controller reference, generations), and nothing else of the
+// API.
 import * as z from 'zod';
 import type { ChildChange } from '../api/apply.ts';
 import type { UntypedContext } from '../api/context.ts';
@@ -28,7 +28,7 @@ type Named = { readonly name: string; readonly namespace?: string | undefined };
 
 /** The part of a context that reads and writes objects, and a way to write as another client. */
 export type ObjectMap = Pick<UntypedContext, 'get' | 'list' | 'apply' | 'applyAll'> & {
-  /** Puts an object there as it is; of one that is there already, what is not mentioned is kept. */
+  /** Stores an object. Fields of an existing object that are not given are kept. */
   put(object: object): void;
 };
 
@@ -56,7 +56,9 @@ export function createObjectMap(
   }
   const isOwned = (one: Stored) => controllerUidOf(one) === owner.uid;
 
-  /** A child without our labels is one that a test made; another controller's of the same owner is none of ours. */
+  /**
+   * A child without labels was made by the test. One with the label of another controller is not a child of this one.
+   */
   const isListed = (one: Stored) =>
     isOwned(one) && (one.metadata.labels?.[controllerLabel] ?? controller) === controller;
 
@@ -117,7 +119,7 @@ export function createObjectMap(
   };
 
   function asChild(kind: Kind, child: object): Stored {
-    // Through JSON, as on the wire: what is undefined is not there.
+    // Through JSON, as on the wire: undefined fields are absent.
     const { metadata, ...rest } = z
       .looseObject({ metadata: stored.shape.metadata })
       .parse(JSON.parse(JSON.stringify(child)));

@@ -1,5 +1,5 @@
-// A reconciler is a function, and is tested by calling it: this makes the second argument. No server, no mock library,
-// and nothing to close.
+// Makes the second argument of a reconciler, so that a test can call it. It needs no server and no mock library, and
+// there is nothing to close.
 import type * as z from 'zod';
 import { type Context, type ContextTypes, typeContext } from '../api/context.ts';
 import type { Controller, NoClientsDeclaredAbove, PrimaryTypes } from '../api/controller.ts';
@@ -12,7 +12,7 @@ import { createObjectMap } from './object-map.ts';
 /** An Event that the reconciler recorded. */
 export type RecordedEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
 
-/** A Context, and what a test can read and do besides. */
+/** A Context, with what a test can read and do in addition. */
 export type TestContext<T extends ContextTypes> = Context<T> & {
   /** The Events that were recorded so far. */
   readonly events: readonly RecordedEvent[];
@@ -28,7 +28,7 @@ export type TestContext<T extends ContextTypes> = Context<T> & {
   put(object: object): void;
 };
 
-/** What a test may give to a context; an interface, because error messages show its name. */
+/** The options of a context. An interface, because the compiler's errors show its name. */
 export interface TestContextOptions {
   readonly objects?: readonly object[];
   readonly owner?: {
@@ -42,9 +42,9 @@ export interface TestContextOptions {
 /**
  * Makes a context for calling a reconciler in a test.
  * @param given `objects`: the objects of the cluster, with apiVersion and kind; those without a namespace are
- *   cluster-scoped. `owner`: the object that is reconciled, when it has children already. `clients` and `exec`: what
- *   stands for them, for a controller that declares them; `exec` is called only for declared commands, with the pod's
- *   namespace filled in.
+ *   cluster-scoped. `owner`: the object that is reconciled, when it has children already. `clients` and `exec`: their
+ *   doubles, for a controller that declares them; `exec` is called only for declared commands, with the pod's namespace
+ *   filled in.
  * @example await waterTank.reconcile(WaterTank.object('a', { targetLevel: 40 }), testContext(waterTank, { clients: {
  *   level: async () => 10 } }));
  */

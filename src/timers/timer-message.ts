@@ -47,7 +47,7 @@ export function nextTimerStep(
   { nowMs, ids, sender }: { readonly nowMs: number; readonly ids: FunctionIds; readonly sender?: TimerSender },
 ): TimerStep {
   const ownId = timerDeduplicationId(message, ids);
-  // The id of a stranger's message is its own, so it never suppresses a genuine one.
+  // A message of an unknown sender has an id of its own, so it never suppresses a genuine one.
   const deduplicationId = sender?.isStranger === true ? hashOf('stranger', sender.id ?? '', ownId) : ownId;
   const stamp = sender?.id === undefined ? {} : { attributes: { [senderAttribute]: sender.id } };
   const from = sender?.id ?? '';

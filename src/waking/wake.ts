@@ -38,7 +38,7 @@ export function parseEvent(event: unknown): OutsideEvent {
   return { id, source, detailType, detail };
 }
 
-/** What the waking needs. */
+/** The dependencies of waking. */
 export type WakeDeps = {
   readonly registry: readonly ControllerDefinition[];
   /** Resolves with the names of all clusters. Rejects if the clusters table cannot be read. */

@@ -9,7 +9,7 @@ export type Shard = { readonly index: number; readonly count: number };
 /** The number of shards that watch one cluster. */
 const shardsOfCluster = 2;
 
-/** Tells whether a shard watches a cluster. */
+/** Returns whether a shard watches a cluster. */
 export function isOnShard(cluster: string, { index, count }: Shard): boolean {
   const score = (shard: number) => createHash('sha256').update(`${shard}\0${cluster}`).digest('hex');
   const own = score(index);

@@ -3,8 +3,8 @@
 const { allowedNodeEnvironmentFlags: known } = process;
 
 /**
- * Whether Node's permission model has the network, from version 25 on. `process.permission.has('net')` does not tell:
- * it is false on 24, where nothing is refused.
+ * Whether Node's permission model has the network, from version 25 on. `process.permission.has('net')` cannot be used:
+ * it is false on 24, where no connection is refused.
  */
 export function hasNetworkPermission(): boolean {
   return known.has('--allow-net');

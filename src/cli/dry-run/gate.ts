@@ -1,7 +1,7 @@
 // Loaded before the code of a dry run (--import): refuses every connection of its process. Node has a permission for
-// the network from version 25 on. Below, the functions of the handles under node:net and node:dgram are replaced, so
-// it does not matter which client calls them, or who kept a reference to `net.connect`. Together with Node's permission
-// model, which refuses processes, threads and addons, nothing is left that opens a connection.
+// the network from version 25 on. In earlier versions the functions of the handles under node:net and node:dgram are
+// replaced, so it does not matter which client calls them, or who kept a reference to `net.connect`. Together with
+// Node's permission model, which refuses processes, threads and addons, nothing is left that opens a connection.
 import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';

@@ -1,4 +1,4 @@
-// What the process of a dry run and the command say to each other, over Node's channel between processes with the
+// The messages between the process of a dry run and the command, over Node's channel between processes with the
 // `advanced` serialization: dates, bytes and undefined values arrive as they are.
 import type { Environment } from '../../api/definition.ts';
 import type { SecretReference } from '../../api/secret.ts';
@@ -6,7 +6,7 @@ import type { KubeRequest, SocketRequest } from '../../kube/client/client.ts';
 import type { DryRunResult } from '../../reconciling/dry-run.ts';
 import type { Message } from '../../sqs/message.ts';
 
-/** What the command tells the process first. */
+/** The first message to the process. */
 export type Start = {
   readonly type: 'start';
   /** The folder of the project. */

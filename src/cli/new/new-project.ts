@@ -1,6 +1,6 @@
 // `outrigger new project`, and npm create outrigger: makes the current folder a service that can be deployed. The
 // folder may be empty, a folder of a monorepo, or have code of its own. Nothing of it is replaced: every change of an
-// existing file is shown first, and written only after a yes.
+// existing file is shown first, and written only after a confirmation.
 
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';

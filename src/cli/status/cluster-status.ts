@@ -21,7 +21,7 @@ export type ControllerStatus = {
   readonly objects: number;
   /** Whether there are more objects, which were not read. */
   readonly more: boolean;
-  /** Absent for a kind that is not ours: its readiness is another controller's. */
+  /** Absent for a foreign kind: its readiness is another controller's. */
   readonly ready?: number;
   readonly stalled: number;
   /** Objects whose last reconcile failed: those that are retried, and the stalled ones. */
@@ -29,7 +29,7 @@ export type ControllerStatus = {
   /** The failure that began last. */
   readonly lastFailure?: ObjectFailure;
   readonly paused: number;
-  /** Changes that the controller has not observed yet. Absent for a kind that is not ours: nothing tells. */
+  /** Changes that the controller has not observed yet. Absent for a foreign kind, whose status does not show it. */
   readonly unobserved?: number;
   /** The age of the oldest of them; absent if there is none. */
   readonly oldestSeconds?: number;
@@ -144,7 +144,7 @@ async function readController(
   return currentStatus();
 }
 
-/** Leaves out the counts that nothing tells of a kind that is not ours. */
+/** Leaves out the counts that the status of a foreign kind does not show. */
 function shown<C extends { readonly ready: number; readonly unobserved: number }>(
   counted: C,
   isOurs: boolean,

@@ -43,12 +43,12 @@ const watcher = z.strictObject({ arn: z.string().regex(watcherArn), id: z.string
 /** A role or user that may send a cluster's keys. */
 export type EntryWatcher = z.infer<typeof watcher>;
 
-/** Tells whether a text is the ARN of a role or user. */
+/** Returns whether a text is the ARN of a role or user. */
 export function isWatcherArn(text: string): boolean {
   return watcherArn.test(text);
 }
 
-/** Tells whether a text is the unique id of a role or user. */
+/** Returns whether a text is the unique id of a role or user. */
 export function isWatcherId(text: string): boolean {
   return watcherId.test(text);
 }
@@ -73,7 +73,7 @@ const clusterEntry = z.strictObject({
 /** One entry of the clusters table. */
 export type ClusterEntry = z.infer<typeof clusterEntry>;
 
-/** Tells whether a string is valid as a cluster's name: as one level of the name of an SSM parameter. */
+/** Returns whether a string is valid as a cluster's name: as one level of the name of an SSM parameter. */
 export function isClusterName(name: string): boolean {
   return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(name);
 }

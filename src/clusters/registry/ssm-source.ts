@@ -1,6 +1,6 @@
 // The clusters table for up to ten clusters: one SecureString parameter per cluster in Systems Manager, below one path.
 // Ten is what one GetParametersByPath returns. With more, the reads of many environments exceed the rate of Systems
-// Manager, and the table belongs into S3.
+// Manager, and the table belongs in S3.
 import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';

@@ -1,4 +1,5 @@
-// What the reader does: each action is asked for once more where it cannot be taken back, sent, and its result shown.
+// The actions of the user: an action that cannot be undone is confirmed first. Then it is sent, and its result is
+// shown.
 import { signal } from '@preact/signals';
 import type { ActionResult, ConsoleAction } from '../wire.ts';
 import { post, system } from './store.ts';
@@ -33,7 +34,7 @@ async function confirmed(question: Question): Promise<boolean> {
 
 /**
  * Carries out an action and shows its result. Returns undefined if it was not confirmed, or if it failed. On a stage
- * every action is asked for.
+ * every action is confirmed.
  */
 export async function perform(action: ConsoleAction, question?: Question): Promise<ActionResult | undefined> {
   const isAsked = question !== undefined || system.value?.mode === 'stage';

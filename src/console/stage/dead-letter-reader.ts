@@ -13,7 +13,10 @@ import { deadLetterRow } from '../queued-message.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { QueuedMessage, Queues } from '../wire.ts';
 
-/** Reads the messages, and keeps a read and an action apart: what a read has received, an action would not find. */
+/**
+ * Reads the messages. A read and an action never overlap, because the action would not find the messages that the read
+ * has received.
+ */
 export type DeadLetterReader = {
   readonly read: ConsoleSource['queues'];
   exclusively<T>(act: () => Promise<T>): Promise<T>;

@@ -1,15 +1,15 @@
-// bitcoind's list of nodes to connect to ("added nodes"), and the bitcoin-cli commands that change it.
-// The list is the controller's: whatever else is on it, left over or added by hand, is taken off.
+// bitcoind's list of nodes to connect to ("added nodes"), and the bitcoin-cli commands that change it. The controller
+// owns the list: every other address is removed, also one that was added by hand.
 //
-// Nothing that a command prints is ever shown: the owner of the node controls it and could put in anything, credentials
-// included.
+// The output of a command is never shown: the owner of the node controls it, and it may contain anything, also
+// credentials.
 import * as z from 'zod';
 import { type ExecResult, parseJson } from '../../outrigger.ts';
 
 /** Runs a command of bitcoin-cli on one node, given its arguments. */
 export type BitcoinCli = (...args: readonly string[]) => Promise<ExecResult>;
 
-/** Why a list could not be set. */
+/** The error of a list that could not be set. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly reason: 'RPCFailed' | 'AuthFailed';
@@ -20,11 +20,12 @@ export class RpcError extends Error {
   }
 }
 
-/** What must be done to a node's list. Every address once. */
+/** The changes of a node's list. Every address occurs once. */
 export type AddedNodeChanges = { readonly add: readonly string[]; readonly remove: readonly string[] };
 
 /**
- * Decides what is missing from a node's list and what is not to be there: it should have all peers but itself. Pure.
+ * Returns the addresses to add to a node's list and to remove from it: it should have all peers except for the node
+ * itself. Pure.
  */
 export function changesTo(listed: readonly string[], own: string, peers: readonly string[]): AddedNodeChanges {
   const wanted = new Set(peers.filter((ip) => ip !== own));
@@ -36,8 +37,8 @@ export function changesTo(listed: readonly string[], own: string, peers: readonl
 const exitCodes = { alreadyAdded: 23, notAdded: 24, warmingUp: 28 } as const;
 
 /**
- * Makes a node's list so: one read, and a command for each change. What another run has done meanwhile is as good as
- * done. Throws RpcError, or what the connection failed with.
+ * Sets a node's list: one read, and a command for each change. A change that another run made meanwhile counts as done.
+ * Throws RpcError, or the error of the connection.
  */
 export async function setAddedNodes(cli: BitcoinCli, own: string, peers: readonly string[]): Promise<void> {
   const { add, remove } = changesTo(await readList(cli), own, peers);
@@ -58,7 +59,7 @@ async function readList(cli: BitcoinCli): Promise<readonly string[]> {
 
 function expectDone(command: string, { exitCode, stderr }: ExecResult, asGood = 0): void {
   if (exitCode === 0 || exitCode === asGood) return;
-  // bitcoind answers wrong credentials with an empty 401, so there is no code: bitcoin-cli says it in words.
+  // For wrong credentials bitcoind responds with an empty 401, so there is no error code, only the text of bitcoin-cli.
   if (/authorization failed/i.test(stderr)) throw new RpcError(`${command}: credentials refused`, 'AuthFailed');
   const why = exitCode === exitCodes.warmingUp ? ' (still starting)' : '';
   throw new RpcError(`${command}: exit status ${exitCode}${why}`);

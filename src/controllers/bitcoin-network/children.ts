@@ -3,16 +3,17 @@
 import type { NetworkSpec } from './kind.ts';
 
 /**
- * On every pod: the name of its network, which maps a change of the pod to the network. Foreign pods may have `app`
- * too.
+ * On every pod: the name of its network, which maps a change of the pod to the network. Other pods may have the label
+ * `app`, too.
  */
 export const networkLabel = 'bitcoin.example.com/network';
 
-/** What every container's name ends with. */
+/** The suffix of every container's name. */
 export const containerSuffix = '-sts-ctr';
 
 /**
- * The command line of a node's client, run inside its own container with its own credentials, which nothing else needs.
+ * The command line of a node's client. It runs in the node's container with the node's credentials, so no other program
+ * needs them.
  */
 export const bitcoinCli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'] as const;
 
@@ -26,7 +27,7 @@ export function serviceName(network: string): string {
   return `${network}-svc`;
 }
 
-/** The Service. It has no address and no ports: it is there for the names of its pods. */
+/** The Service. It has no address and no ports. Its pods get their DNS names from it. */
 export function networkService(network: string) {
   return {
     metadata: { name: serviceName(network) },
@@ -36,10 +37,10 @@ export function networkService(network: string) {
 
 /** The user of the nodes. The image names root, which Pod Security `restricted` refuses. */
 const nodeUser = 1000;
-/** A folder that this user can write: the client and the node keep their data under $HOME. */
+/** A folder that this user can write: the client and the node store their data in $HOME. */
 const home = '/tmp';
 
-/** The StatefulSet. A Secret that is named goes from Kubernetes to the nodes; it is not read here. */
+/** The StatefulSet. Kubernetes gives a named Secret to the nodes. The controller does not read it. */
 export function networkStatefulSet(network: string, { nodes, secret = '' }: NetworkSpec) {
   const labels = { app: network };
   return {

@@ -1,14 +1,17 @@
-// BitcoinNetwork, the kind: a network of bitcoind nodes in regtest, which know each other. Two controllers share it,
-// and no field of its status has two writers: bitcoin-network says how its workloads are, bitcoin-peers which nodes
-// there are and whether they know each other.
+// BitcoinNetwork, the kind: a network of bitcoind nodes in regtest that are connected to each other. It has two
+// controllers, and no field of its status has two writers: bitcoin-network reports the workloads, bitcoin-peers the
+// nodes and their connections.
 //
-// A user writes spec, or scales. Ready sums up the workloads; PeersConnected stands beside it.
+// A user writes spec, or scales the network. Ready summarizes the workloads, without PeersConnected.
 import * as z from 'zod';
 import { defineKind } from '../../outrigger.ts';
 
 /** An upper bound for a full mesh: a node keeps at most eight connections to added nodes. */
 const maxNodes = 64;
-/** Leaves room for the longest name that is made of it: a pod's label, `<name>-sts-<hash>`, with a hash of ten (63). */
+/**
+ * Leaves room for the longest name that contains it: a pod's label `<name>-sts-<hash>` with a hash of ten characters
+ * (63).
+ */
 const maxNameLength = 48;
 /** The name of a Secret (a DNS subdomain), or nothing. */
 const secretName = /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$/;
@@ -30,7 +33,7 @@ export const BitcoinNetwork = defineKind({
     nodes: z.number().int().min(0).max(maxNodes).describe('How many nodes there are.'),
     secret: z.string().max(253).regex(secretName).optional().meta({
       description: 'A Secret whose keys the nodes get as variables. Only they read it.',
-      // A person who writes its name here must be able to read that Secret.
+      // The user who writes its name here must have permission to read that Secret.
       refersTo: 'secret',
     }),
   }),
@@ -56,5 +59,5 @@ export const BitcoinNetwork = defineKind({
 
 /** A network's spec. */
 export type NetworkSpec = ReturnType<typeof BitcoinNetwork.read>['spec'];
-/** A node, as the status lists it. */
+/** A node in the status. */
 export type NetworkNode = z.output<typeof node>;

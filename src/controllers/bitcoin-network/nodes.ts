@@ -1,17 +1,17 @@
-// From pods to the nodes of a network. Pure. A pod counts because of who controls it, never because of its name or its
-// labels, which any user may give to a pod.
+// Converts pods to the nodes of a network. Pure. Only the controller reference of a pod counts. Its name and labels do
+// not, because any user can set them.
 import { isIP } from 'node:net';
 import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node';
 import { controllerUidOf, type Live } from '../../outrigger.ts';
 import { serviceName, statefulSetName } from './children.ts';
 import type { NetworkNode } from './kind.ts';
 
-/** Which network, and how many nodes it should have. */
+/** The network, and its desired number of nodes. */
 type Network = { readonly name: string; readonly uid: string; readonly nodes: number };
 
 /**
- * Lists a network's nodes in the order of their ordinals: pods of its own StatefulSet. What is above the wanted number
- * is on its way out, and is no node any more.
+ * Lists a network's nodes in the order of their ordinals: pods of its own StatefulSet. Pods above the desired number
+ * are being removed, and are not listed.
  */
 export function nodesOf(
   { name, uid, nodes }: Network,
@@ -30,12 +30,12 @@ export function nodesOf(
   });
 }
 
-/** Tells whether a node may be told of others and others of it: it is ready, and its address is one. */
+/** Returns whether a node may be connected with the others: it is ready, and its address is valid. */
 export function hasUsableAddress({ ready, ip }: NetworkNode): boolean {
   return ready && isIP(ip) !== 0;
 }
 
-/** A pod that is being deleted may still call itself ready; it will not be for long. */
+/** A pod that is being deleted may still have the condition Ready. */
 function isReady({ metadata, status }: Live<V1Pod>): boolean {
   const isSaid = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
   return isSaid && metadata.deletionTimestamp === undefined;

@@ -1,8 +1,8 @@
-// JSON over HTTP with a deadline, as much of it as the sample worlds need. What goes wrong is one error that says what
-// was asked and what came back, because its message is shown in a status.
+// JSON over HTTP with a deadline, for the external systems of the samples. Every failure is one error with the request
+// and the response, because its message is shown in a status.
 
 import { toError } from '../../outrigger.ts';
-/** An answer that is not a success; a redirect is none either. */
+/** A response other than 2xx, redirects included. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
@@ -13,7 +13,7 @@ export class HttpError extends Error {
   }
 }
 
-/** One call. */
+/** A request. */
 export type JsonRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
@@ -22,11 +22,12 @@ export type JsonRequest = {
   readonly deadlineMs: number;
 };
 
-/** What the worlds say fits into a thousandth of it; an endless answer must not fill a function's memory. */
+/** The responses are a thousandth of this. An endless response must not fill the function's memory. */
 const maxAnswerBytes = 1024 * 1024;
 
 /**
- * Calls, and returns the answer's body, still to be parsed by a schema. Throws HttpError, or an Error without a status.
+ * Sends a request and returns the body of the response as JSON, which the caller has to validate. Throws HttpError, or
+ * an Error if there was no valid response.
  */
 export async function fetchJson(
   base: string,
@@ -47,12 +48,12 @@ export async function fetchJson(
   } catch (thrown) {
     if (thrown instanceof HttpError) throw thrown;
     const { message, cause } = toError(thrown);
-    // fetch says only "fetch failed"; why is in its cause.
+    // The message of fetch is only "fetch failed". Its cause has the reason.
     throw new Error(`${asked}: ${cause instanceof Error ? cause.message : message}`, { cause: thrown });
   }
 }
 
-/** Reads an answer whole; one that goes on beyond the bound is cut off there, and its connection with it. */
+/** Reads a whole response. If it is larger than the limit, the connection is closed. */
 async function readText({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

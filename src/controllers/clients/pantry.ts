@@ -1,5 +1,5 @@
-// The pantry over HTTP. It knows a portion by its holder (an object's uid) and by the key under which it was asked for,
-// so that asking twice moves goods once.
+// The pantry over HTTP. It identifies a portion by its holder (an object's uid) and by the idempotency key of the
+// request, so that a repeated request moves goods once.
 import * as z from 'zod';
 import { fetchJson, HttpError } from './fetch-json.ts';
 
@@ -10,28 +10,28 @@ const holding = z.object({
   measured: quantity.optional(),
 });
 
-/** What a holder has and where it is; `key` is the one under which the portion was asked for. */
+/** The portion of a holder and its location. `key` is the idempotency key of its request. */
 export type Holding = z.infer<typeof holding>;
 
-/** A portion: what, and how much of it. */
+/** A portion: the item and its amount. */
 export type Portion = { readonly item: string; readonly amount: number; readonly unit: string };
 
 /** Names the object of the request, and its idempotency key. */
 export type Claim = { readonly holder: string; readonly key: string };
 
-/** The pantry has not got that much. */
+/** The pantry has less than the requested amount. */
 export class OutOfStockError extends Error {
   override readonly name = 'OutOfStockError';
 }
 
-/** What a reconciler needs of the pantry. All of it throws when the pantry cannot be reached or refuses. */
+/** The client of the pantry. Every call throws if the pantry does not respond or refuses the request. */
 export type PantryClient = {
   look(holder: string, signal: AbortSignal): Promise<Holding>;
   /** Takes a portion from the shelf. Throws OutOfStockError. */
   reserve(claim: Claim, portion: Portion, signal: AbortSignal): Promise<Holding>;
-  /** Puts what was reserved on the counter; an older portion of the holder goes back in the same step. */
+  /** Puts the reserved portion on the counter. An older portion of the holder is returned in the same step. */
   measure(claim: Claim, signal: AbortSignal): Promise<Holding>;
-  /** Gives back all that the holder has. */
+  /** Returns everything that the holder has. */
   giveBack(claim: Claim, signal: AbortSignal): Promise<Holding>;
 };
 

@@ -1,18 +1,18 @@
-// The plant over HTTP: a level sensor and two valves for each tank. Every call ends at a deadline of its own, well
-// before the function's, so that a sensor that hangs leaves time to close the valves.
+// The plant over HTTP: a level sensor and two valves for each tank. Every call has its own deadline, long before that
+// of the function, so that time is left to close the valves after a call to the sensor that hangs.
 import * as z from 'zod';
 import { fetchJson } from './fetch-json.ts';
 
-/** How the valves of a tank stand, or should. */
+/** The positions of a tank's valves. */
 export type Valves = { readonly inlet: 'open' | 'closed'; readonly outlet: 'open' | 'closed' };
 
-/** What a reconciler needs of the plant. Tanks are named by an id of the caller's choice. */
+/** The client of the plant. The caller chooses the id of a tank. */
 export type PlantClient = {
-  /** Reads the sensor. Throws whatever kept it from giving a number. */
+  /** Reads the sensor. Throws if it returns no number. */
   level(tank: string, signal: AbortSignal): Promise<number>;
   /**
-   * Makes the valves stand so: commands are absolute, and only given to a valve that stands otherwise. Throws when they
-   * do not.
+   * Sets the valves. Commands are absolute, and are sent only to a valve in the other position. Throws if a valve does
+   * not confirm its position.
    */
   setValves(tank: string, valves: Valves, signal: AbortSignal): Promise<void>;
 };
@@ -32,7 +32,7 @@ export function createPlantClient(url: string): PlantClient {
     level: async (tank, signal) => reading.parse(await call('GET', `${at(tank)}/level`, signal)).level,
     setValves: async (tank, wanted, signal) => {
       let now = tankState.parse(await call('GET', at(tank), signal));
-      // Whatever closes goes first: water never runs in and out at once.
+      // A valve that closes is set first, so water never runs in and out at the same time.
       for (const part of wanted.inlet === 'closed' ? inletFirst : outletFirst) {
         const open = wanted[part] === 'open';
         if (now[part].open === open) continue;

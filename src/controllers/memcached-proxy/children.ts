@@ -1,28 +1,33 @@
-// The three objects that a proxy is made of, as they should be: a ConfigMap for each configuration, the Deployment that
-// mounts one of them, and the Service that clients keep however often the others change. Pure.
+// The desired children of a proxy: a ConfigMap for each configuration, the Deployment that mounts one of them, and the
+// Service with the stable address. Pure.
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
 import type { Live, Meta } from '../../outrigger.ts';
 import { shortHash } from './config.ts';
 import { defaultImage, type ProxySpec } from './kind.ts';
 
-/** On the pod template, and so on every ReplicaSet: the proxy's name. One that goes takes its configuration along. */
+/**
+ * On the pod template, and so on every ReplicaSet: the proxy's name. It maps the deletion of a ReplicaSet to the proxy.
+ */
 export const proxyLabel = 'cache.example.com/proxy';
 
 type Proxy = { readonly metadata: Meta; readonly spec: ProxySpec };
 
 const configFile = 'config.json';
 
-/** A ConfigMap's name says what is in it. More `digits` than five only where five are taken by something else. */
+/**
+ * The name of a ConfigMap contains a hash of its content. It has more `digits` than five only if the name with five is
+ * taken by another content.
+ */
 export function configMapName(proxy: string, config: string, digits: number): string {
   return `${proxy}-config-${shortHash([proxy, config], digits)}`;
 }
 
-/** A configuration, never to be changed: pods that mount it must not see another under its name. */
+/** An immutable configuration: pods that mount it must never see another content under its name. */
 export function proxyConfigMap(name: string, config: string) {
   return { metadata: { name }, immutable: true, data: { [configFile]: config } };
 }
 
-/** A ConfigMap that stays, said again: what is not repeated would be deleted. */
+/** A ConfigMap that is kept: applyAll deletes the children that are not repeated. */
 export function keepConfigMap({ metadata, data = {} }: Live<V1ConfigMap>) {
   return { metadata: { name: metadata.name }, immutable: true, data };
 }
@@ -76,7 +81,7 @@ export function proxyDeployment({ metadata, spec }: Proxy, configMap: string) {
   };
 }
 
-/** Pod Security `restricted`: a namespace with it refuses other pods, not the Deployment. */
+/** Pod Security `restricted`: a namespace with it rejects other pods, but not their Deployment. */
 const restrictedPod = {
   automountServiceAccountToken: false,
   securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
@@ -88,7 +93,7 @@ const restrictedContainer = {
   capabilities: { drop: ['ALL'] },
 };
 
-/** The Service. Its ports are ours alone (`replaceLists`), its address is immutable. */
+/** The Service. The controller owns its ports completely (`replaceLists`). Its address is immutable. */
 export function proxyService({ metadata, spec }: Proxy) {
   const { port } = spec.mcrouter;
   return {
@@ -101,12 +106,12 @@ export function proxyService({ metadata, spec }: Proxy) {
   };
 }
 
-/** One name, always: a creation that is repeated must meet the first, not stand beside it. */
+/** The name is constant, so that a repeated creation finds the first Service. */
 export function deploymentName(proxy: string): string {
   return `${proxy}-mcrouter`;
 }
 
-/** Which ConfigMap a Deployment or a ReplicaSet mounts. */
+/** Returns the ConfigMap that a Deployment or a ReplicaSet mounts. */
 export function mountedConfigMap({
   spec,
 }: Pick<V1Deployment, 'spec'> | Pick<V1ReplicaSet, 'spec'>): string | undefined {
@@ -124,7 +129,7 @@ function resourcesOf(resources: NonNullable<ProxySpec['mcrouter']['resources']>)
   };
 }
 
-/** Which pods are the proxy's. */
+/** The labels of the proxy's pods. */
 export function podLabels({ namespace = '', name }: Meta): Readonly<Record<string, string>> {
   return { 'memcached-operator': 'true', mcrouter: `${name}-${shortHash([namespace, name])}` };
 }

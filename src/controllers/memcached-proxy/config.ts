@@ -1,16 +1,15 @@
-// The configuration of mcrouter: pools of servers, and a route over them. Pure, and byte for byte the same for the
-// same input,
-// because a configuration is named after its content.
+// The configuration of mcrouter: pools of servers, and a route over them. Pure. The same input gives the same bytes,
+// because the name of a configuration is made from its content.
 //
-// Replication follows mcrouter's own "Replicated pools setup": reads from one replica, the next one if it fails
-// (LatestRoute), everything else to all of them (AllSyncRoute). A delete that reached one replica only would leave the
-// key alive on the others.
+// Replication follows mcrouter's "Replicated pools setup": a read goes to one replica, or to the next one if that fails
+// (LatestRoute), and everything else to all replicas (AllSyncRoute). A delete on one replica only would leave the key
+// on the others.
 import { createHash } from 'node:crypto';
 import type { Rule, ServiceReference } from './kind.ts';
 
 type Reference = ServiceReference & { readonly namespace: string };
 
-/** A Service that the rules name, and what its pool is called. */
+/** A Service that the rules name, and the name of its pool. */
 export type PoolReference = Reference & { readonly pool: string };
 
 /** Servers of pools, as `address:port`. */
@@ -25,7 +24,7 @@ type Route =
       readonly operation_policies: { readonly get: Route };
     };
 
-/** Names something after what it is: hexadecimal digits of SHA-1, from the third on. Five of them are 20 bits. */
+/** Makes a name from a content: hexadecimal digits of its SHA-1, from the third on. Five digits are 20 bits. */
 export function shortHash(parts: readonly string[], digits = 5): string {
   return createHash('sha1')
     .update(parts.join(''))
@@ -47,7 +46,7 @@ export function poolsOf(rules: Rule, home: string): readonly PoolReference[] {
   const hashOf = ({ name, namespace, port }: Reference, digits?: number) =>
     shortHash([name, namespace, String(port)], digits);
   const byName = Map.groupBy(found.values(), (one) => hashOf(one));
-  // Of 256 Services, two have the same 20 bits in three of a hundred proxies.
+  // With 256 Services, two have the same 20 bits in 3 % of the proxies.
   const poolOf = (name: string, one: Reference) =>
     (byName.get(name) ?? []).length > 1 ? hashOf(one, longDigits) : name;
   return [...found.values()].map((one) => ({ ...one, pool: poolOf(hashOf(one), one) }));

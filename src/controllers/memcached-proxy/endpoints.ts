@@ -1,5 +1,6 @@
-// From a Service and its EndpointSlices to the servers of a pool. Pure. Slices are matched by the name of the Service's
-// port and carry the resolved number, which may differ from slice to slice: a target port by name is each pod's own.
+// Converts a Service and its EndpointSlices to the servers of a pool. Pure. Slices are matched by the name of the
+// Service's port. They have the resolved number, which may differ between slices, because a named target port is
+// resolved for each pod.
 import { isIP } from 'node:net';
 import type { V1Endpoint, V1EndpointSlice, V1Service } from '@kubernetes/client-node';
 import type { PortReference } from './kind.ts';
@@ -7,7 +8,7 @@ import type { PortReference } from './kind.ts';
 /** The label that names an EndpointSlice's Service (Kubernetes: "Well-Known Labels"). */
 export const serviceNameLabel = 'kubernetes.io/service-name';
 
-/** Finds the TCP port of a Service that a rule means; undefined when it has none such. */
+/** Finds the TCP port of a Service that a rule names; undefined if there is none. */
 export function findPort({ spec }: V1Service, wanted: PortReference): { readonly name: string } | undefined {
   const found = spec?.ports?.find(
     ({ name, port, protocol = 'TCP' }) =>
@@ -22,7 +23,7 @@ export function serversOf(
   port: { readonly name: string },
   slices: readonly V1EndpointSlice[],
 ): readonly string[] {
-  // A pod of a dual-stack Service has an address in each family; in both it would be two servers.
+  // A pod of a dual-stack Service has an address in each family. With both it would count as two servers.
   const family = spec?.ipFamilies?.[0];
   const found = new Map<string, { readonly address: bigint; readonly port: number }>();
   for (const { addressType, endpoints, ports } of slices) {
@@ -31,7 +32,7 @@ export function serversOf(
       (one.name ?? '') === port.name && (one.protocol ?? 'TCP') === 'TCP' ? (one.port ?? []) : [],
     );
     for (const { addresses, conditions } of endpoints ?? []) {
-      // The addresses of one endpoint are the same server. Without a condition it is to be taken as ready.
+      // The addresses of one endpoint are the same server. An endpoint without a condition counts as ready.
       const [address] = addresses;
       if (address === undefined || !isReady(conditions) || !isAddress(address, addressType)) continue;
       for (const number of numbers) {
@@ -45,7 +46,7 @@ export function serversOf(
     .map(([server]) => server);
 }
 
-/** Lists what the ready endpoints of slices have for addresses and is none: a server is never looked up by name. */
+/** Lists the addresses of ready endpoints that are no IP addresses. Names are never resolved. */
 export function nonIpEndpoints(slices: readonly V1EndpointSlice[]): readonly string[] {
   const found = slices.flatMap(({ addressType, endpoints }) =>
     (endpoints ?? [])

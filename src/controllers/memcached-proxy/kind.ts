@@ -1,7 +1,7 @@
-// MemcachedProxy, the kind: a tree of rules whose leaves name Services with memcached behind them, and how the proxy in
-// front of them runs.
+// MemcachedProxy, the kind: a tree of rules whose leaves name Services of memcached, and the settings of the proxy's
+// pods.
 //
-// A structural schema cannot recurse, so the tree is unrolled; what is deeper is refused, not silently cut off.
+// A structural schema cannot recurse, so the tree is unrolled. A deeper tree is rejected, not truncated.
 import * as z from 'zod';
 import { defineKind, withRule } from '../../outrigger.ts';
 
@@ -11,12 +11,12 @@ export type PortReference = number | string;
 /** A Service that a rule names. */
 export type ServiceReference = {
   readonly name: string;
-  /** The proxy's own when absent; any other is refused (ResolvedRefs). */
+  /** Default: the namespace of the proxy. Another one is rejected (ResolvedRefs). */
   readonly namespace?: string | undefined;
   readonly port: PortReference;
 };
 
-/** A rule: how keys are spread over a Service's endpoints, or over other rules. It has one of the two. */
+/** A rule: how keys are distributed over a Service's endpoints, or over other rules. It has one of the two. */
 export type Rule = {
   readonly type: 'sharded' | 'replicated';
   readonly service?: ServiceReference | undefined;
@@ -41,13 +41,13 @@ const type = z
   .default('sharded')
   .describe('sharded: each key lives in one place. replicated: every key lives everywhere.');
 
-/** Four are more than any known use; with more children each, the API server would find the rules too costly. */
+/** Four levels are more than any known use. With more children, the API server would reject the rules as too costly. */
 const maxDepth = 4;
 const maxChildren = 16;
 
 const oneOfBoth = 'exactly one of service and children must be given';
-// A service that is required here would be the only error for a deeper tree: rules are not evaluated while fields are
-// missing.
+// If service were required here, a missing one would be the only error for a deeper tree: rules are not evaluated while
+// required fields are missing.
 const deepest = withRule(
   withRule(
     z.object({
@@ -92,7 +92,7 @@ function ruleOver<S extends z.ZodType>(child: S) {
   );
 }
 
-/** mcrouter as it was packaged for this kind; an empty image means this one too. */
+/** The image of mcrouter for this kind. An empty image counts as this one. */
 export const defaultImage = 'ianmlewis/mcrouter:v0.36.0-2';
 
 const quantities = z
@@ -113,7 +113,7 @@ const mcrouter = z.object({
   resources: z.object({ requests: quantities, limits: quantities }).exactOptional(),
 });
 
-/** Leaves room for the longest name that is made of it, `<name>-memcached-<hash>` of a Service (63). */
+/** Leaves room for the longest name that contains it, `<name>-memcached-<hash>` of a Service (63). */
 const maxNameLength = 47;
 
 /** The kind. */

@@ -1,5 +1,5 @@
-// From the Services that the rules name to the servers behind them, or to the reason why not; and the way back, from a
-// Service that changed to the proxies that name it.
+// Resolves the Services that the rules name to their servers, or to the reason why that fails. Also maps a changed
+// Service to the proxies that name it.
 //
 // A proxy would expose the memcached of any namespace to its clients, so it may name only Services of its own
 // namespace.
@@ -9,15 +9,15 @@ import { type PoolReference, poolsOf } from './config.ts';
 import { findPort, nonIpEndpoints, serversOf } from './endpoints.ts';
 import { MemcachedProxy, type Rule } from './kind.ts';
 
-/** A pool, the servers that are ready for it now, and what calls itself one without having an address. */
+/** A pool, its ready servers, and the endpoints without a valid address. */
 export type Pool = PoolReference & { readonly ready: readonly string[]; readonly nonIpEndpoints: readonly string[] };
 
-/** What the references resolve to. */
+/** The result of resolving the references. */
 export type ResolvedPools =
   | { readonly pools: readonly Pool[] }
   | { readonly unresolved: DeclaredCondition & { readonly status: 'False'; readonly message: string } };
 
-/** How the references are read: those of one Service, or all of the namespace by the name of their Service. */
+/** How EndpointSlices are read: those of one Service, or all of the namespace, grouped by Service. */
 type Reads = {
   service(name: string): Promise<Omit<V1Service, 'metadata'> | undefined>;
   slices(service: string): Promise<readonly Slice[]>;
@@ -55,7 +55,7 @@ export async function resolvePools(rules: Rule, home: string, reads: Reads): Pro
   return { pools };
 }
 
-/** Reads one after the other, so that a proxy has one request at a time. */
+/** Reads sequentially, so that a proxy sends one request at a time. */
 async function readEach<T>(
   names: ReadonlySet<string>,
   read: (name: string) => Promise<T | undefined>,
@@ -75,7 +75,9 @@ function unresolved(reason: string, what: string, references: readonly Key[]): R
 
 type Referencing = { readonly metadata: Meta; readonly spec: { readonly rules: Rule } };
 
-/** Proxies, as much of them as says what they name: one that cannot be read must not keep the others from following. */
+/**
+ * The part of a proxy with its references. A proxy that cannot be parsed must not prevent the mapping of the others.
+ */
 export const ReferencingProxy = foreignKind<Referencing, 'MemcachedProxy'>({
   group: MemcachedProxy.group,
   version: MemcachedProxy.version,

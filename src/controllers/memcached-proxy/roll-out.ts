@@ -1,9 +1,9 @@
-// Which configurations there should be, and which one is rolled out. A configuration never changes: a change is another
-// ConfigMap, and pods get it by the Deployment's rolling update. Pure; who reads and writes is ../memcached-proxy.ts.
+// Plans which configurations exist, and which one is rolled out. A configuration is immutable: a change is another
+// ConfigMap, which pods get by the Deployment's rolling update. Pure; ../memcached-proxy.ts reads and writes.
 //
-// A ConfigMap stays for as long as a ReplicaSet names it, so that a rollback finds its configuration, and is then
-// pruned. It stays ours meanwhile: handing it over to the ReplicaSet would do the same by garbage collection, but two
-// controllers would write one kind.
+// A ConfigMap is kept while a ReplicaSet names it, so that a rollback finds its configuration, and is then pruned. The
+// proxy stays its owner. If the ReplicaSets owned them, garbage collection would do the same, but two controllers would
+// write one kind.
 
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
 import * as z from 'zod';
@@ -13,11 +13,11 @@ import { formatConfig, type Servers } from './config.ts';
 import type { Rule } from './kind.ts';
 import type { Pool } from './references.ts';
 
-/** What the plan is made of. */
+/** The input of the plan. */
 export type RollOutInput = {
   readonly proxy: { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
   readonly pools: readonly Omit<Pool, 'nonIpEndpoints'>[];
-  /** The ConfigMap that runs now, whose servers are kept for pools that have none ready. */
+  /** The ConfigMap that is mounted now. Pools without a ready server keep its servers. */
   readonly mounted: string | undefined;
 };
 
@@ -26,17 +26,17 @@ export type RollOutPlan = {
   readonly name: string;
   readonly configMap: ReturnType<typeof proxyConfigMap>;
   readonly servers: Servers;
-  /** A name that five digits would have given, but which something else has. */
+  /** The name with five digits, if it is taken by another content. */
   readonly taken?: string;
 };
 
-/** Plans the roll-out over the ConfigMaps that there are. */
+/** Plans the roll-out for the existing ConfigMaps. */
 export function planRollOut(
   { proxy, pools, mounted }: RollOutInput,
   existing: readonly Live<V1ConfigMap>[],
 ): RollOutPlan {
   const last = serversIn(existing.find(({ metadata }) => metadata.name === mounted));
-  // A proxy without servers helps no client: the former servers may be back before a roll-out ends.
+  // A configuration without servers is not rolled out: the former servers may be back before the roll-out ends.
   const servers = new Map(
     pools.map(({ pool, ready }) => [pool, ready.length > 0 ? ready : (last.get(pool) ?? [])] as const),
   );
@@ -51,9 +51,9 @@ export function planRollOut(
 }
 
 /**
- * Lists the ConfigMaps that nothing names any more: neither the Deployment nor a ReplicaSet of it.
- * @param replicaSets as they were after the Deployment was read. Before its controller has seen the latest template,
- *   it may still make a ReplicaSet for one that nothing names, so nothing is dropped until then.
+ * Lists the ConfigMaps that neither the Deployment nor one of its ReplicaSets names.
+ * @param replicaSets as they were after the Deployment was read. Before its controller has seen the latest template, it
+ *   may still create a ReplicaSet for an unused one, so none is pruned until then.
  */
 export function unusedConfigMaps(
   deployment: Pick<Live<V1Deployment>, 'metadata' | 'spec' | 'status'>,
@@ -65,7 +65,7 @@ export function unusedConfigMaps(
   return existing.map(({ metadata }) => metadata.name).filter((name) => !named.has(name));
 }
 
-/** More digits, the more of its shorter names have other content. All of SHA-1 but its first byte is 38 digits. */
+/** One more digit for each shorter name that has another content. SHA-1 without its first byte has 38 digits. */
 const digits = [5, 10, 20, 38];
 
 function nameFor(

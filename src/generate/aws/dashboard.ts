@@ -59,7 +59,7 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
   row(rowHeight, ...sharedResources(registry));
   row(rowHeight, logs(registry, clusterQuery), logs(registry, failureQuery));
   for (const { name, declaration } of registry) {
-    // A kind that is not ours has no status that could show a missed change, so it has no alarm for that.
+    // A foreign kind has no status that could show a missed change, so it has no alarm for that.
     const ends = controllerAlarms.filter((end) => end !== 'missed-changes' || declaration.resource.definition);
     row(
       alarmsHeight,

@@ -117,7 +117,7 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
     ruleOf({ ...resource, plural: `${resource.plural}/${name}` }, verbs);
   return [
     ruleOf(resource, marksObjects(declaration) ? ['get', 'list', 'patch'] : ['get', 'list']),
-    // The status of a kind that is not ours is written only by conditions that the controller declares.
+    // The status of a foreign kind is written only by conditions that the controller declares.
     ...(resource.definition === undefined && statusSlice === undefined ? [] : [subresource('status', ['patch'])]),
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.
     ...(owns.length === 0 ? [] : [subresource('finalizers', ['update'])]),

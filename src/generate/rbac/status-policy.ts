@@ -1,12 +1,12 @@
-// A controller that adds conditions to a kind that is not ours needs patch on its status, and /status of a built-in
-// kind is more than that: it lets labels of a Namespace and finalizers of a Deployment through [tried on
-// kube-apiserver 1.36.3]. An admission policy permits only the declared conditions to differ.
+// A controller that adds conditions to a foreign kind needs patch on its status, and /status of a built-in kind is more
+// than that: it lets labels of a Namespace and finalizers of a Deployment through [tried on kube-apiserver 1.36.3]. An
+// admission policy permits only the declared conditions to differ.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { admissionPolicy } from './admission-policy.ts';
 import { sameMap } from './same-map.ts';
 
-/** Makes the policy and its binding; none for a kind of ours, whose status is a controller's own. */
+/** Makes the policy and its binding; none for a custom kind, whose status is a controller's own. */
 export function statusPolicy(
   { name, declaration: { resource, statusSlice } }: ControllerDefinition,
   project?: string,

@@ -168,7 +168,7 @@ async function applyChild(
   }
 }
 
-/** Tells whether the error means that the object was replaced since the read: a different uid or controller. */
+/** Returns whether the error means that the object was replaced since the read: a different uid or controller. */
 function isOtherObject(error: unknown): error is ApiError {
   if (isConflict(error) || isFieldManagerConflict(error) || isNotFound(error)) return true;
   return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');

@@ -75,7 +75,7 @@ function ownerReference(owner: KubeObject): ParsedOwnerReference {
   return { apiVersion, kind, name: owner.metadata.name, uid: uidOf(owner), controller: true, blockOwnerDeletion: true };
 }
 
-/** Tells whether this owner controls an object, by uid. */
+/** Returns whether this owner controls an object, by uid. */
 export function isOwned(owner: KubeObject, live: KubeObject): boolean {
   return controllerUidOf(live) === uidOf(owner);
 }

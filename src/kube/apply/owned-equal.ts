@@ -62,14 +62,14 @@ const decimalSuffixes: Readonly<Record<string, number>> = {
 };
 
 /**
- * Tells whether an object (or a part of one) is equal to the result of ownedFields, so that no apply is needed. Lists
+ * Returns whether an object (or a part of one) is equal to the result of ownedFields, so that no apply is needed. Lists
  * are compared in order, because an apply in another order reorders them.
  */
 export function ownedEqual(desired: Fields, owned: Fields | undefined): boolean {
   return owned !== undefined && isEqual(withoutIdentity(desired), owned, false);
 }
 
-/** Tells whether two values are equal quantities. Returns false if one is not a quantity. */
+/** Returns whether two values are equal quantities. Returns false if one is not a quantity. */
 export function sameQuantity(a: unknown, b: unknown): boolean {
   const first = nanoUnits(a);
   return first !== undefined && first === nanoUnits(b);
@@ -123,7 +123,7 @@ function hasEqualFields(desired: Fields, owned: Fields, quantity: boolean): bool
   );
 }
 
-/** Tells whether an owned field that is not desired makes no difference: a default, or a field desired as null. */
+/** Returns whether an owned field that is not desired makes no difference: a default, or a field desired as null. */
 function isIgnorable(name: string, desired: Fields, value: unknown): boolean {
   if (desired[name] === null) return value === null;
   return defaultedFields[name]?.includes(JSON.stringify(value)) === true;

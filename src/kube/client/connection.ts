@@ -26,7 +26,7 @@ export type Connection = {
   refresh?(): void;
 };
 
-/** Tells whether a URL's host name is a loopback address. */
+/** Returns whether a URL's host name is a loopback address. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -13,7 +13,7 @@ export function compareVersions(a: string, b: string): number | undefined {
   return a < b ? -1 : 1;
 }
 
-/** Tells whether a resourceVersion is well-formed by KEP-5504: decimal digits without a leading zero. */
+/** Returns whether a resourceVersion is well-formed by KEP-5504: decimal digits without a leading zero. */
 export function isComparable(version: string): boolean {
   return /^[1-9]\d*$/.test(version);
 }

@@ -20,13 +20,13 @@ import {
 export type StatusWriter = {
   /** The types of the conditions that the author reports. */
   readonly declared: readonly string[];
-  /** Whether the controller writes a status. It does not for a kind that is not ours. */
+  /** Whether the controller writes a status. It does not for a foreign kind. */
   readonly writesStatus: boolean;
   afterResult(result: AnyResult, input: StatusInput, retryState?: RetryState): OwnedStatus;
   afterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus;
   whileFinalizing(finalized: DeclaredCondition, input: StatusInput, retryState?: RetryState): OwnedStatus;
   isStalled(owned: Readonly<Record<string, unknown>>, generation: number): boolean;
-  /** Whether the status shows what was observed. That of a kind that is not ours does not. */
+  /** Whether the status shows what was observed. That of a foreign kind does not. */
   readonly showsObserved: boolean;
   /** Returns the generation from which the owned status was computed. */
   observed(owned: Readonly<Record<string, unknown>>): number | undefined;
@@ -48,7 +48,7 @@ export function createStatusWriter({
         afterFailure: statusAfterFailure,
         whileFinalizing: statusWhileFinalizing,
         isStalled,
-        // The observedGeneration of a kind that is not ours is another controller's.
+        // The observedGeneration of a foreign kind is another controller's.
         observed: definition === undefined ? () => undefined : observed,
       }
     : definition === undefined
@@ -66,8 +66,8 @@ export function createStatusWriter({
 }
 
 /**
- * The conditions of a kind that is not ours have no observedGeneration: the API server rejects it for most built-in
- * kinds (500, field not declared in schema) [tried on kube-apiserver 1.36.3].
+ * The conditions of a foreign kind have no observedGeneration: the API server rejects it for most built-in kinds (500,
+ * field not declared in schema) [tried on kube-apiserver 1.36.3].
  */
 function foreignSliceWriter({ conditions: declared }: StatusSlice): StatusWriter {
   const foreign = ({ conditions }: OwnedStatus): OwnedStatus => ({

@@ -67,7 +67,7 @@ function hasSameInputs(
   const [a, b] = [last.metadata, fresh.metadata];
   // An object whose finalizer another client removed gets it again.
   if (a.finalizers?.includes(finalizer) !== b.finalizers?.includes(finalizer)) return false;
-  // Without a generation nothing tells whether the rest of the object is the same.
+  // Without a generation it is unknown whether the rest of the object is the same.
   const isUnchanged = a.generation !== undefined && a.generation === b.generation;
   const isSame = a.uid === b.uid && isUnchanged && a.deletionTimestamp === b.deletionTimestamp;
   const isPaused = b.annotations?.[pausedAnnotation] === 'true';

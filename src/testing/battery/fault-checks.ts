@@ -1,5 +1,6 @@
 // The checks with faults: functions that crash, conflicts, an API server and outside systems that are down between any
-// two calls, and two functions at once. After each fault the next reconciles must end where a calm life ends.
+// two calls, and two functions at once. After each fault the next reconciles must end in the same state as without
+// faults.
 import { ApiError, ConnectError } from '../../kube/client/errors.ts';
 import { removed } from './change-checks.ts';
 import { converged, describe, expectSame, fail } from './report.ts';

@@ -1,4 +1,4 @@
-// How a check of the battery speaks: what happened, and what to change in the reconciler.
+// The messages of the checks: what happened, and what to change in the reconciler.
 import { isDeepStrictEqual } from 'node:util';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { BatteryError } from './contract.ts';

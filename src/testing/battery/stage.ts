@@ -1,5 +1,5 @@
 // One controller and one sample on an API server of its own, for one check of the battery. Every request of the
-// controller passes through here, so that a check can lose its answer, refuse it, or count it. The reconcile is the
+// controller passes through here, so that a check can drop its response, refuse it, or count it. The reconcile is the
 // runtime's own.
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition } from '../../api/definition.ts';
@@ -64,7 +64,7 @@ export function lineOf({ method, path }: KubeRequest): string {
   return `${method} ${path}`;
 }
 
-/** Opens a stage with the kinds of the controller, the objects beside, and the sample. */
+/** Starts a server with the kinds of the controller, the required objects, and the sample. */
 export async function openStage(
   controller: ControllerDefinition,
   sample: object,

@@ -1,4 +1,4 @@
-// Faults on request: what is broken, what it does to the objects, and how long everything took to be right again.
+// Faults on request: the broken part, its effect on the objects, and the time until every object was reconciled.
 import type { Experiment, FaultRow } from '../../wire.ts';
 import { perform } from '../actions.ts';
 import { clock, duration } from '../format.ts';

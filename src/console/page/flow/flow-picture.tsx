@@ -1,4 +1,5 @@
-// The way of keys as a picture: cluster, watcher, queues, functions, and back. Each moving dot is a reconcile that was.
+// The way of keys as a picture: cluster, watcher, queues, functions, and back. Each moving dot is a reconcile that has
+// ended.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ControllerFlow, Flow } from '../../wire.ts';
 import { count, duration, rate } from '../format.ts';

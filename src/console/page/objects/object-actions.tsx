@@ -75,7 +75,7 @@ function toneOfLine(line: string): string {
   return mark === '+' ? 'added' : mark === '-' ? 'removed' : mark === '~' ? 'changed' : 'plain';
 }
 
-/** What changes nothing that cannot be taken back is asked for on a stage only. */
+/** Actions that can be undone are confirmed on a stage only. */
 function onStage(question: Question): Question | undefined {
   return system.value?.mode === 'stage' ? question : undefined;
 }

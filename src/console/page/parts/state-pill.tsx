@@ -1,4 +1,5 @@
-// The state of an object as a coloured pill. The word says it too: a colour alone says nothing to many people.
+// The state of an object as a coloured pill. The word has the state, too, because many people cannot distinguish the
+// colours.
 import type { ObjectState } from '../../wire.ts';
 
 const tones: Readonly<Record<ObjectState, string>> = {
