@@ -1,10 +1,10 @@
-// Only the shorter examples of docs/authoring.md: each does what its text says. code-blocks.test.ts holds the blocks of the
+// Only the shorter examples of docs/authoring.md and docs/how-to: each does what its text says. code-blocks.test.ts holds the blocks of the
 // page to the code here.
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { Deployment, Namespace } from '../../src/kubernetes.ts';
-import { defineKind, notOk, ok, wake } from '../../src/outrigger.ts';
+import { Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
+import { defineKind, notOk, ok, type ResultOf, wake } from '../../src/outrigger.ts';
 import { startSystem } from '../../src/testing.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { site } from './authoring-example.ts';
@@ -35,6 +35,34 @@ const tank = Tank.controller('tank', {
     ]),
   ],
   reconcile: async () => ({ status: {}, conditions: {} }),
+});
+
+const App = defineKind({
+  group: 'apps.example.com',
+  version: 'v1',
+  kind: 'App',
+  // Only a user who may read the Secret can write its name here.
+  spec: z.object({ secret: z.string().meta({ refersTo: 'secret' }) }),
+  status: z.object({ secretVersion: z.string().optional() }),
+  conditions: ['SecretFound'],
+});
+
+const app = App.controller('app', {
+  reads: [Secret, App],
+  watches: [
+    {
+      kind: Secret,
+      // Called with the key of a changed Secret, also when it is gone. It returns the keys of the objects to reconcile.
+      mapToKeys: async (secret, { list }) =>
+        (await list(App)).filter(({ spec }) => spec.secret === secret.name).map(({ metadata: { name } }) => ({ name })),
+    },
+  ],
+
+  async reconcile({ spec }, { get }): Promise<ResultOf<typeof App>> {
+    const secret = await get(Secret, { name: spec.secret });
+    if (secret === undefined) return { status: {}, conditions: { SecretFound: notOk('NotFound') } };
+    return { status: { secretVersion: secret.metadata.resourceVersion }, conditions: { SecretFound: ok('Found') } };
+  },
 });
 
 const named = (name: string) => ({ namespace: 'default', name });
@@ -69,6 +97,26 @@ it('only an event with the documented pattern wakes the tank that it names', asy
   const event = { source: 'plant', detailType: 'LevelChanged', detail: { sensor: 'level', ...named('north') } };
   expect(await system.wake(event)).toBe(1);
   expect(await system.wake({ ...event, detail: { ...event.detail, sensor: 'valve' } })).toBe(0);
+});
+
+it('the App of the how-to follows its Secret: created, changed and deleted', async () => {
+  const one = { apiVersion: App.apiVersion, kind: 'App', metadata: named('one'), spec: { secret: 'keys' } };
+  await using system = await startSystem({ controllers: [app], objects: [one] });
+  await system.settled();
+  const read = async () => await system.cluster.get(App, named('one'));
+  const found = async () => (await read())?.conditions?.find(({ type }) => type === 'SecretFound')?.status;
+  expect(await found()).toBe('False');
+  const keys = { apiVersion: 'v1', kind: 'Secret', metadata: named('keys'), stringData: { token: 'a' } };
+  await system.cluster.apply(keys);
+  await system.settled();
+  expect(await found()).toBe('True');
+  const before = (await read())?.status?.secretVersion;
+  await system.cluster.apply({ ...keys, stringData: { token: 'b' } });
+  await system.settled();
+  expect((await read())?.status?.secretVersion).not.toBe(before);
+  await system.cluster.delete(Secret, named('keys'));
+  await system.settled();
+  expect(await found()).toBe('False');
 });
 
 it('the documented system runs an hour of requeues', async () => {
