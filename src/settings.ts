@@ -207,6 +207,7 @@ const awsSettings = z.object({
   AWS_ENDPOINT_URL_SQS: unlessEmpty,
   AWS_ENDPOINT_URL_STS: unlessEmpty,
   AWS_ENDPOINT_URL_IAM: unlessEmpty,
+  AWS_ENDPOINT_URL_EKS: unlessEmpty,
 });
 
 const credentials = z.object({
@@ -272,6 +273,7 @@ export type AwsSettings = {
   readonly s3Endpoint: string | undefined;
   readonly stsEndpoint: string | undefined;
   readonly iamEndpoint: string | undefined;
+  readonly eksEndpoint: string | undefined;
   /** Another server that implements every service without an address of its own. */
   readonly endpoint: string | undefined;
   /** Only SQS has an address of its own, as with an emulated queue: the identity on AWS says nothing there. */
@@ -289,6 +291,7 @@ export function readAwsSettings(from: Environment = process.env): AwsSettings {
     stsEndpoint,
     endpoint: all,
     iamEndpoint: given.AWS_ENDPOINT_URL_IAM ?? all,
+    eksEndpoint: given.AWS_ENDPOINT_URL_EKS ?? all,
     isQueueElsewhere: given.AWS_ENDPOINT_URL_SQS !== undefined && stsEndpoint === undefined,
   };
 }

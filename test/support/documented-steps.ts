@@ -155,6 +155,13 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger clusters add NAME FILE --replace': ['test/cli/clusters/edit.test.ts', "'--replace'"],
   'outrigger clusters pause': ['test/cli/clusters/edit.test.ts', "run('pause', 'a'"],
   'outrigger console --stage NAME': ['test/deploy/console.test.ts', "'console', '--stage'"],
+  'outrigger clusters decommission NAME': ['test/cli/clusters/decommission.test.ts', "run('decommission'"],
+  'outrigger clusters decommission': ['test/cli/clusters/decommission.test.ts', "run('decommission'"],
+  'outrigger clusters decommission NAME --leave-objects': [
+    'test/cli/clusters/decommission.test.ts',
+    "'--leave-objects'",
+  ],
+  'outrigger clusters move NAME --stage FROM --to STAGE': ['test/cli/clusters/move/move.test.ts', 'moveCluster(mortal'],
   'outrigger clusters access': ['test/cli/clusters/clusters.test.ts', "'access'"],
 };
 

@@ -7,6 +7,7 @@ import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject, readNamespaces, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
+import { decommissionCommand } from './decommission.ts';
 import {
   addCommand,
   listCommand,
@@ -15,6 +16,7 @@ import {
   removeCommand,
   setWatcherCommand,
 } from './edit-commands.ts';
+import { moveCommand } from './move/command.ts';
 import { openTable, tableLocation } from './table.ts';
 
 type AccessFlags = {
@@ -51,6 +53,8 @@ export function clustersCommand(): Command {
     addCommand(),
     setWatcherCommand(),
     ...pauseCommands(),
+    moveCommand(),
+    decommissionCommand(),
     removeCommand(),
     migrateCommand(),
     access,

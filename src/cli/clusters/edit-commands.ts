@@ -1,24 +1,16 @@
 // `outrigger clusters list`, `add`, `remove` and `migrate`: the entries of the clusters table.
-import { readFile } from 'node:fs/promises';
 import { paginateGetParametersByPath, SSMClient } from '@aws-sdk/client-ssm';
 import { Command } from 'commander';
-import { connectionOf } from '../../clusters/connection.ts';
-import { type ClusterEntry, type EntryWatcher, parseEntry } from '../../clusters/registry/entry.ts';
+import { type ClusterEntry, type EntryWatcher, moveOf } from '../../clusters/registry/entry.ts';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
-import { awsAccess, type RegionFlag } from '../stage-table.ts';
+import type { RegionFlag } from '../stage-table.ts';
 import { namesOf, type TableEntries, withEntry, withoutEntry, withPaused, withWatcher } from './edit-table.ts';
+import { readEntry } from './read-entry.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
+import { withTableOptions } from './table-options.ts';
 import { readWatcher, type WatcherFlags, withWatcherOptions } from './watcher-options.ts';
-
-/** Adds the options that choose a table. */
-function withTableOptions(command: Command): Command {
-  return command
-    .option('--stage <name>', 'the deployment whose table it is')
-    .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
-    .option('--table <location>', 's3://bucket/key or a JSON file; by default the table of the stage');
-}
 
 /** Makes the command that lists the entries. */
 export function listCommand(): Command {
@@ -59,7 +51,6 @@ const addText = `
 Example of an entry:
   {"server": "https://host", "ca": "<base64>", "access": {"type": "eks", "cluster": "prod-1", "region": "eu-central-1"}}
 Functions read the table again within a minute; a key of a cluster that they do not know yet makes them read at once.
-To decommission a cluster, replace its entry by one with "decommissioning": true.
 A write is refused if another operator changed the table in the meantime: run the command again.
 Exit status 1: nothing was written; the last line names the field and the next step.`;
 
@@ -167,7 +158,9 @@ async function runList(flags: TableFlags, output: Output): Promise<number> {
       const entry = await table.get(name);
       if (entry === undefined) continue;
       const { access, server = 'in its kubeconfig', decommissioning = false, paused = false, watchers = [] } = entry;
-      rows.push({ name, access: access.type, server, decommissioning, paused, watchers });
+      const move = moveOf(entry);
+      const moving = move === undefined ? {} : { moving: move };
+      rows.push({ name, access: access.type, server, decommissioning, paused, ...moving, watchers });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       problems.push(error.message);
@@ -182,32 +175,16 @@ async function runList(flags: TableFlags, output: Output): Promise<number> {
 type Row = Pick<ClusterEntry, 'server' | 'decommissioning' | 'paused'> & {
   readonly name: string;
   readonly access: string;
+  /** `to STAGE` or `from STAGE`, while a move is under way. */
+  readonly moving?: string;
   readonly watchers: readonly EntryWatcher[];
 };
 
-function rowLine({ name, access, server, decommissioning, paused, watchers }: Row): string {
+function rowLine({ name, access, server, decommissioning, paused, moving, watchers }: Row): string {
   const senders = watchers.map(({ arn, id }) => `  ${arn} (${id})`).join('');
   const state = decommissioning === true ? '  decommissioning' : paused === true ? '  PAUSED' : '';
-  return `${name}  ${access}  ${server}${state}${senders}`;
-}
-
-/** Reads and validates an entry: its fields, its address, its certificates. */
-async function readEntry(name: string, file: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`${file}: cannot be read; give a JSON file with the entry of "${name}"`, { cause: error });
-  }
-  const value = parseJson(text);
-  if (value === undefined) throw new UserError(`${file}: not JSON; give the entry of "${name}" as a JSON object`);
-  const entry = parseEntry(name, value);
-  const { access } = entry;
-  const { credentials, now } = awsAccess({});
-  if (access.type !== 'secret') await connectionOf(name, { ...entry, access }, { now, credentials });
-  else if (access.holds === 'token')
-    await connectionOf(name, { ...entry, access: { type: 'token', token: 'unknown' } }, { now, credentials });
-  return value;
+  const move = moving === undefined ? '' : `  MOVING ${moving}`;
+  return `${name}  ${access}  ${server}${state}${move}${senders}`;
 }
 
 async function readParameters(path: string, { region }: RegionFlag): Promise<ReadonlyMap<string, unknown>> {

@@ -36,9 +36,27 @@ export function withWatcher(entries: TableEntries, name: string, watcher: EntryW
 export function withPaused(entries: TableEntries, name: string, paused: boolean): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
   const { paused: _, ...entry } = parseEntry(name, entries.get(name));
+  if (entry.movingTo !== undefined || entry.movingFrom !== undefined)
+    throw new UserError(
+      `cluster "${name}": is on its way to another stage; finish that first: outrigger clusters move`,
+    );
   if (paused && entry.decommissioning === true)
     throw new UserError(`cluster "${name}": is being decommissioned, so its messages are deleted; it cannot be paused`);
   return new Map([...entries, [name, paused ? { ...entry, paused } : entry]]);
+}
+
+/**
+ * Marks an entry as decommissioned: the functions delete its messages. Throws a UserError if there is no such entry, or
+ * if it is on its way to another stage.
+ */
+export function withDecommissioning(entries: TableEntries, name: string): TableEntries {
+  if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
+  const { paused: _, ...entry } = parseEntry(name, entries.get(name));
+  if (entry.movingTo !== undefined || entry.movingFrom !== undefined)
+    throw new UserError(
+      `cluster "${name}": is on its way to another stage; finish that first: outrigger clusters move`,
+    );
+  return new Map([...entries, [name, { ...entry, decommissioning: true }]]);
 }
 
 /** Removes an entry. Throws a UserError if there is none. */

@@ -34,6 +34,17 @@ export function openTable(location: string, region: RegionFlag) {
   return createClusterRegistry(openClusterSource(location, awsAccess(region)), { now: () => new Date() });
 }
 
+/** Reads a table as it is now. A table that does not exist yet is empty. */
+export async function readTable(location: string, region: RegionFlag): Promise<TableEntries> {
+  const s3 = parseS3Location(location);
+  if (s3 !== undefined) {
+    const found = await createS3Object(s3, awsAccess(region)).get();
+    return found.type === 'object' ? parseTable(location, found.text) : new Map();
+  }
+  if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
+  return await readTableFile(location);
+}
+
 /**
  * Reads a table, changes it, validates the result and writes it. Throws a UserError for an invalid result, and if the
  * table was changed in between.
@@ -52,15 +63,18 @@ export async function changeTable(
     if (await object.put(formatTable(after), found.type === 'object' ? found.etag : undefined)) return after;
     throw new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
   }
-  if (location.startsWith('ssm:'))
-    throw new UserError(
-      `clusters table ${location}: its entries are parameters; change them with aws ssm put-parameter, ` +
-        'or copy the table to S3 with outrigger clusters migrate',
-    );
+  if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
   const before = await readTableFile(location);
   const after = change(before);
   await replaceFile(location, formatTable(after), { mode: 0o600 });
   return after;
+}
+
+function notInS3(location: string): string {
+  return (
+    `clusters table ${location}: its entries are parameters; change them with aws ssm put-parameter, ` +
+    'or copy the table to S3 with outrigger clusters migrate'
+  );
 }
 
 async function readTableFile(location: string): Promise<TableEntries> {

@@ -1,19 +1,17 @@
 // Dry runs of one object, and of every object of a controller: one process for all of them, one after the other. The
 // plan is printed while it is made, so its length does not matter.
 import { randomUUID } from 'node:crypto';
-import { type ControllerDefinition, marksHeldObjects } from '../../api/definition.ts';
+import type { ControllerDefinition } from '../../api/definition.ts';
 import { withFileSecrets } from '../../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../../clusters/auth/secret-reader.ts';
-import { formatReconcileKey, type ReconcileKey } from '../../core/key.ts';
-import { heldLabelOf } from '../../core/names.ts';
+import { formatReconcileKey } from '../../core/key.ts';
 import { redact } from '../../core/redact.ts';
-import { fieldSelectorOf, isSelected, labelSelectorOf } from '../../core/selector.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { listPages } from '../../kube/client/read.ts';
 import { replayEntry } from '../../operations/replay.ts';
 import { keyOfMessage, parseMessage } from '../../sqs/message.ts';
 import { printError, printLines } from '../command.ts';
 import { clusterClient, type Installation } from '../installation.ts';
+import { keysOf } from '../object-keys.ts';
 import { controllerSettings, createDryRunProcess, type DryRunEnd } from './process.ts';
 import { endLines, exitStatus, isPending } from './report.ts';
 
@@ -94,32 +92,6 @@ export async function printPlan(
   printLines([`create ${create}, change ${change}, delete ${deleted}, unchanged ${unchanged}${commands}${unknown}`]);
   if (failed > 0) return 1;
   return exitCode && create + change + deleted + command > 0 ? 2 : 0;
-}
-
-/** Lists the objects that a controller reconciles, and those that it still holds outside of its selection. */
-export async function* keysOf(
-  { name, declaration }: ControllerDefinition,
-  { project, namespaces }: Pick<Installation, 'project'> & Pick<Options, 'namespaces'>,
-  client: KubeClient,
-  cluster: string,
-  signal: AbortSignal,
-): AsyncGenerator<ReconcileKey> {
-  const { resource, selector } = declaration;
-  const { group, plural, kind } = resource;
-  const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
-  const held = marksHeldObjects(declaration) ? [{ labelSelector: heldLabelOf(name, project) }] : [];
-  for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
-    for (const [index, which] of [selected, ...held].entries()) {
-      for await (const { items } of listPages(client, resource, { ...which, namespace, signal })) {
-        for (const object of items) {
-          if (isSelected(selector, { ...object, kind }) !== (index === 0)) continue;
-          const { metadata } = object;
-          const key = { controller: name, cluster, group, resource: plural, name: metadata.name };
-          yield { ...key, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
-        }
-      }
-    }
-  }
 }
 
 function createRuns(

@@ -10,6 +10,8 @@ export type NamedCluster = {
   readonly decommissioning?: true;
   /** Nothing of it is reconciled until it is resumed. */
   readonly paused?: true | undefined;
+  /** `to STAGE` or `from STAGE`, while a move is under way. */
+  readonly moving?: string | undefined;
   readonly problem?: string;
 } & Partial<ClusterStatus>;
 
@@ -56,13 +58,14 @@ function clusterCells({
   name,
   decommissioning,
   paused,
+  moving,
   problem,
   version = '-',
   lastSeenSeconds,
   watcherDown,
 }: NamedCluster): readonly string[] {
   if (decommissioning === true) return [name, '-', 'decommissioning'];
-  const mark = paused === true ? 'PAUSED, ' : '';
+  const mark = moving !== undefined ? `MOVING ${moving}, ` : paused === true ? 'PAUSED, ' : '';
   if (problem !== undefined) return [name, '-', `${mark}unreachable`];
   // The version is the server's own text, and the reason may quote the watch checkpoint.
   if (watcherDown !== undefined) return [name, redact(version), `${mark}DOWN: ${redact(watcherDown)}`];

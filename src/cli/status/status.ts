@@ -1,6 +1,7 @@
 // `outrigger status`: shows the clusters, the queues, and each controller in each cluster, on one screen.
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { moveOf } from '../../clusters/registry/entry.ts';
 import {
   controllerDeadLetterQueue,
   controllerQueue,
@@ -137,11 +138,14 @@ async function readNamed(
   controllers: readonly ControllerDefinition[],
   signal: AbortSignal,
 ): Promise<NamedCluster> {
-  let paused: Pick<NamedCluster, 'paused'> = {};
+  let paused: Pick<NamedCluster, 'paused' | 'moving'> = {};
   try {
+    const entry = await requireRegistry(installation.registry).get(name);
+    const moving = entry === undefined ? undefined : moveOf(entry);
     const found = await requireRegistry(installation.clusters).find(name);
     if (found.type === 'decommissioning') return { name, decommissioning: true };
     if (found.type === 'paused') paused = { paused: true };
+    if (moving !== undefined) paused = { moving };
     const client = await clusterClient(installation, name);
     const { project } = installation;
     const status: ClusterStatus = await readClusterStatus(client, controllers, {

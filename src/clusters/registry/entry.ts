@@ -38,6 +38,8 @@ const access = z.discriminatedUnion('type', [
 const watcherArn = /^arn:aws[\w-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/;
 const watcherId = /^A(ROA|IDA)[A-Z0-9]{12,128}$/;
 
+const stageName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,40}$/);
+
 const watcher = z.strictObject({ arn: z.string().regex(watcherArn), id: z.string().regex(watcherId) });
 
 /** A role or user that may send a cluster's keys. */
@@ -68,10 +70,28 @@ const clusterEntry = z.strictObject({
   paused: z.boolean().optional(),
   /** The cluster is being decommissioned: its messages are deleted and counted. */
   decommissioning: z.boolean().optional(),
+  /**
+   * The cluster moves to this stage, since a time (ISO 8601): nothing of it is reconciled here. From `fencedAt` on, this
+   * stage has no rights in the cluster.
+   */
+  movingTo: z.strictObject({ stage: stageName, since: z.string(), fencedAt: z.string().optional() }).optional(),
+  /** The cluster comes from this stage. Before `startedAt`, nothing of it is reconciled here. */
+  movingFrom: z.strictObject({ stage: stageName, startedAt: z.string().optional() }).optional(),
 });
 
 /** One entry of the clusters table. */
 export type ClusterEntry = z.infer<typeof clusterEntry>;
+
+/** Whether the functions of this table reconcile nothing of the cluster, and keep its keys. */
+export function isHeld({ paused = false, movingTo, movingFrom }: ClusterEntry): boolean {
+  return paused || movingTo !== undefined || (movingFrom !== undefined && movingFrom.startedAt === undefined);
+}
+
+/** Names the other stage of a move that is under way: `to STAGE` or `from STAGE`. */
+export function moveOf({ movingTo, movingFrom }: ClusterEntry): string | undefined {
+  if (movingTo !== undefined) return `to ${movingTo.stage}`;
+  return movingFrom === undefined ? undefined : `from ${movingFrom.stage}`;
+}
 
 /** Returns whether a string is valid as a cluster's name: as one level of the name of an SSM parameter. */
 export function isClusterName(name: string): boolean {

@@ -12,6 +12,8 @@ const ssmPrefix = 'ssm:';
  * request, and it grows with the environments only: 70 of them send 1.4 a second.
  */
 export const refreshSeconds = 50;
+/** Until every environment that can read the table has read it: the registry's jitter, and a fifth for the read. */
+export const longestRefreshSeconds = Math.ceil(refreshSeconds * 1.2 * 1.2);
 /** Systems Manager accepts 40 reads a second, for all environments of an account and region together. */
 const ssmRefreshSeconds = 300;
 

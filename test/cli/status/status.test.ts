@@ -206,6 +206,10 @@ describe('status of what cannot be read', () => {
       gone: { server: 'http://127.0.0.1:9', access: { type: 'none' }, decommissioning: true },
       idle: { server: 'http://127.0.0.1:9', access: { type: 'none' }, paused: true },
       odd: { access: { type: 'token' } },
+      leaving: {
+        ...{ server: 'http://127.0.0.1:9', access: { type: 'none' } },
+        movingTo: { stage: 'canary', since: '2026-01-01T00:00:00Z' },
+      },
     };
     await writeFile(table(), JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(before)), ...more }));
     const { out, err, status } = await system.run('status', '--controller', 'foo');
@@ -213,6 +217,7 @@ describe('status of what cannot be read', () => {
     expect(out).toMatch(/^gone +- +decommissioning$/m);
     expect(out).toMatch(/^dark +- +unreachable$/m);
     expect(out).toMatch(/^idle +- +PAUSED, unreachable$/m);
+    expect(out).toMatch(/^leaving +- +MOVING to canary, unreachable$/m);
     expect(err).toMatch(
       /^dark: GET \/version: connect ECONNREFUSED.*; no server listens there; check that it still runs$/m,
     );

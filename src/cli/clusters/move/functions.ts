@@ -1,0 +1,43 @@
+// The functions of a stage as they are deployed: their roles, which EKS admits, and their timeouts, which a move waits
+// for. They are found by their queues, so a controller that is not in the registry any more counts too.
+import { LambdaClient, type LambdaClientConfig, paginateListFunctions } from '@aws-sdk/client-lambda';
+import { UserError } from '../../../core/errors.ts';
+import { deploymentPrefix } from '../../../core/names.ts';
+
+/** One function. */
+export type StageFunction = {
+  /** Without the prefix of the stage. */
+  readonly name: string;
+  /** The ARN of its role. */
+  readonly role: string;
+  readonly timeoutSeconds: number;
+};
+
+/** Lists the functions of a stage. Throws the client's errors, and a UserError if there are none. */
+export async function readFunctions(
+  config: LambdaClientConfig,
+  { stage, project, urlPrefix }: { readonly stage: string; readonly project: string; readonly urlPrefix: string },
+  signal: AbortSignal,
+): Promise<readonly StageFunction[]> {
+  const prefix = deploymentPrefix(stage, project);
+  const client = new LambdaClient(config);
+  try {
+    const found: StageFunction[] = [];
+    for await (const page of paginateListFunctions({ client }, {}, { abortSignal: signal })) {
+      for (const { FunctionName = '', Role = '', Timeout = 0, Environment } of page.Functions ?? []) {
+        // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. Hosts of SQS have several names.
+        if (!FunctionName.startsWith(prefix) || pathOf(Environment?.Variables?.QUEUE_URL_PREFIX) !== pathOf(urlPrefix))
+          continue;
+        found.push({ name: FunctionName.slice(prefix.length), role: Role, timeoutSeconds: Timeout });
+      }
+    }
+    if (found.length > 0) return found;
+    throw new UserError(`--stage ${stage}: no function has its queues (${urlPrefix}); deploy it first`);
+  } finally {
+    client.destroy();
+  }
+}
+
+function pathOf(url: string | undefined): string | undefined {
+  return url === undefined ? undefined : URL.parse(url)?.pathname;
+}

@@ -1,0 +1,26 @@
+// Reads the entry of a cluster from a file, for the commands that write it into a table.
+import { readFile } from 'node:fs/promises';
+import { connectionOf } from '../../clusters/connection.ts';
+import { parseEntry } from '../../clusters/registry/entry.ts';
+import { UserError } from '../../core/errors.ts';
+import { parseJson } from '../../core/json.ts';
+import { awsAccess } from '../stage-table.ts';
+
+/** Reads and validates an entry: its fields, its address, its certificates. Throws a UserError. */
+export async function readEntry(name: string, file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UserError(`${file}: cannot be read; give a JSON file with the entry of "${name}"`, { cause: error });
+  }
+  const value = parseJson(text);
+  if (value === undefined) throw new UserError(`${file}: not JSON; give the entry of "${name}" as a JSON object`);
+  const entry = parseEntry(name, value);
+  const { access } = entry;
+  const { credentials, now } = awsAccess({});
+  if (access.type !== 'secret') await connectionOf(name, { ...entry, access }, { now, credentials });
+  else if (access.holds === 'token')
+    await connectionOf(name, { ...entry, access: { type: 'token', token: 'unknown' } }, { now, credentials });
+  return value;
+}

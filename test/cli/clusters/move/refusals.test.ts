@@ -1,0 +1,194 @@
+// What a move refuses before it has changed anything, and what it does with access entries. Excluded: the move itself
+// (move.test.ts).
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { createFence } from '../../../../src/cli/clusters/move/fence.ts';
+import { nextMoveStep } from '../../../../src/cli/clusters/move/plan.ts';
+import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
+import type { ClusterEntry } from '../../../../src/clusters/registry/entry.ts';
+import { Foo, foo } from '../../../../src/controllers/foo.ts';
+import { adminToken, startGuardedServer } from './guarded-server.ts';
+
+const { signal } = new AbortController();
+const names = { name: 'a', from: 'prod', to: 'canary' };
+const timing = { drainSeconds: 100, settleSeconds: 40, refreshSeconds: 60 };
+const nowMs = Date.parse('2026-01-01T01:00:00Z');
+const entry: ClusterEntry = { server: 'https://a', access: { type: 'eks', cluster: 'a', region: 'us-east-1' } };
+const since = '2026-01-01T00:00:00Z';
+const from: ClusterEntry = { ...entry, movingFrom: { stage: 'prod' } };
+
+describe('nextMoveStep', () => {
+  it.each([
+    ['a cluster that is in no table', undefined, undefined, 'is not in the table of stage prod'],
+    ['a cluster of both stages', entry, entry, 'is in the table of stage canary too, so both reconcile it'],
+    ['a paused cluster', { ...entry, paused: true }, undefined, 'resume it first: outrigger clusters resume a'],
+    ['a cluster on its way to a third stage', { ...entry, movingTo: { stage: 'x', since } }, undefined, '--to x'],
+    ['a cluster that still comes from another stage', from, undefined, 'clusters move a --stage prod --to prod'],
+    ['a target that still comes from a third stage', entry, { ...entry, movingFrom: { stage: 'x' } }, 'from stage x'],
+    ['a cluster that is given up', { ...entry, decommissioning: true }, undefined, 'is being decommissioned'],
+  ] as const)('%s is refused', (_, source, target, message) => {
+    expect(() => nextMoveStep({ source, target }, names, timing, nowMs)).toThrow(message);
+  });
+
+  it('a time that cannot be read, or of a clock that is ahead, is noted again, so that no wait is shorter', () => {
+    for (const wrong of ['yesterday', '2026-01-01T02:00:00Z']) {
+      const source = { ...entry, movingTo: { stage: 'canary', since: wrong } };
+      expect(nextMoveStep({ source, target: from }, names, timing, nowMs)).toEqual({ type: 'drain' });
+      const fenced = { ...entry, movingTo: { stage: 'canary', since, fencedAt: wrong } };
+      expect(nextMoveStep({ source: fenced, target: from }, names, timing, nowMs)).toEqual({ type: 'fence' });
+    }
+  });
+});
+
+describe('createFence', () => {
+  const token = (user: string, server: string): ClusterEntry => ({ server, access: { type: 'token', token: user } });
+  const service = 'system:serviceaccount:functions:prod';
+
+  async function fenceOf(groups: Readonly<Record<string, readonly string[]>> = {}) {
+    const guarded = await startGuardedServer({ crds: [Foo] }, groups);
+    const admin = guarded.client(adminToken);
+    onTestFinished(async () => {
+      admin.close();
+      await guarded[Symbol.asyncDispose]();
+    });
+    await guarded.bind('prod', 'outrigger-foo');
+    await guarded.bind('canary', 'outrigger-foo');
+    const fence = createFence(
+      {
+        ...{ admin, registry: [foo], project: 'outrigger', namespaces: undefined },
+        connect: async ({ access }) => guarded.client(access.type === 'token' ? access.token : ''),
+        eks: () => ({ put: async () => undefined, remove: async () => undefined }),
+        functions: { source: [], target: [] },
+        wait: async () => undefined,
+      },
+      signal,
+    );
+    return { fence, guarded, of: (user: string) => token(user, guarded.url) };
+  }
+
+  it('two stages with users of their own may move; the fence takes only the first one’s bindings', async () => {
+    const { fence, guarded, of } = await fenceOf();
+    await guarded.server.apply({
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'both' } },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'outrigger-foo' },
+      subjects: ['prod', 'canary'].map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })),
+    });
+    await fence.checkRights({ source: of('prod'), target: of('canary') });
+    await fence.takeRights(of('prod'));
+    const left = Object.values(guarded.server.snapshot().collections)
+      .flat()
+      .filter(({ kind }) => kind === 'ClusterRoleBinding')
+      .map(({ metadata, subjects }) => ({ name: metadata.name, subjects }));
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'canary' }];
+    expect(left).toEqual([
+      { name: 'both', subjects },
+      { name: 'outrigger-foo.canary', subjects },
+    ]);
+    // Again, as after a kill: nothing is left to take.
+    await fence.takeRights(of('prod'));
+  });
+
+  it('one token for both stages is refused', async () => {
+    const { fence, of } = await fenceOf();
+    const both = fence.checkRights({ source: of('prod'), target: of('prod') });
+    await expect(both).rejects.toThrow('both stages are prod there, so the rights of one cannot be taken away');
+  });
+
+  it('a user that has its rights by a group is refused, since a credential keeps its groups', async () => {
+    const { fence, guarded, of } = await fenceOf({ prod: ['admins'] });
+    await guarded.bind('admins', 'outrigger-foo');
+    const moved = fence.checkRights({ source: of('prod'), target: of('canary') });
+    await expect(moved).rejects.toThrow('prod may get foos.samples.example.com by its groups (admins)');
+  });
+
+  it('a second stage without rights is refused before anything is changed', async () => {
+    const { fence, of } = await fenceOf();
+    const moved = fence.checkRights({ source: of('prod'), target: of('stranger') });
+    await expect(moved).rejects.toThrow('stranger, the user of the second stage, may not get foos');
+  });
+
+  it('the fence fails while another binding still gives the first stage rights', async () => {
+    const { fence, guarded, of } = await fenceOf();
+    await guarded.bind('prod', 'cluster-admin');
+    await expect(fence.takeRights(of('prod'))).rejects.toThrow('prod still may get foos.samples.example.com');
+  });
+
+  it('a cluster without credentials is refused', async () => {
+    const { fence, of } = await fenceOf();
+    const none: ClusterEntry = { server: 'http://127.0.0.1:1', access: { type: 'none' } };
+    await expect(fence.checkRights({ source: none, target: of('canary') })).rejects.toThrow('needs no credentials');
+  });
+
+  it('on EKS, the entries of the first stage’s roles are deleted, and those of the second created in their groups', async () => {
+    const calls: string[] = [];
+    const fence = createFence(
+      {
+        ...{ admin: undefined, registry: [foo], project: 'outrigger', namespaces: undefined },
+        connect: () => Promise.reject(new Error(service)),
+        eks: ({ cluster }) => ({
+          put: async (role, group) => void calls.push(`put ${cluster} ${role} ${group}`),
+          remove: async (role) => void calls.push(`remove ${cluster} ${role}`),
+        }),
+        functions: {
+          source: ['foo', 'resync', 'timers'].map((name) => ({ name, role: `prod-${name}`, timeoutSeconds: 30 })),
+          target: ['foo', 'resync', 'timers'].map((name) => ({ name, role: `canary-${name}`, timeoutSeconds: 30 })),
+        },
+        wait: async () => undefined,
+      },
+      signal,
+    );
+    await fence.checkRights({ source: entry, target: entry });
+    await fence.takeRights(entry);
+    await fence.grantRights(entry);
+    expect(calls).toEqual([
+      ...['foo', 'resync', 'timers'].map((name) => `remove a prod-${name}`),
+      'put a canary-foo outrigger:controller:foo',
+      'put a canary-resync outrigger:resync',
+    ]);
+  });
+});
+
+describe('eksAccessEntries', () => {
+  /** EKS, as its API reference has it: one entry a role. */
+  async function startEks() {
+    const entries = new Map<string, readonly string[]>();
+    const signed: string[] = [];
+    const body = z.object({ principalArn: z.string().optional(), kubernetesGroups: z.array(z.string()) });
+    const server = createServer(async (request, response) => {
+      signed.push(request.headers.authorization ?? '');
+      const [, role = ''] = /^\/clusters\/a\/access-entries\/?(.*)$/.exec(request.url ?? '') ?? [];
+      const arn = decodeURIComponent(role);
+      const answer = async (): Promise<readonly [number, object]> => {
+        if (request.method === 'DELETE') return entries.delete(arn) ? [200, {}] : [404, { message: 'no such entry' }];
+        const { principalArn, kubernetesGroups } = body.parse(JSON.parse(await text(request)));
+        if (arn === '' && entries.has(principalArn ?? '')) return [409, { message: 'ResourceInUse' }];
+        entries.set(principalArn ?? arn, kubernetesGroups);
+        return [200, {}];
+      };
+      const [status, result] = await answer();
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(result));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = z.object({ port: z.number() }).parse(server.address());
+    const credentials = async () => ({ accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'unused' });
+    const caller = { credentials, endpoint: `http://127.0.0.1:${port}`, now: () => new Date(nowMs) };
+    return { entries, signed, access: eksAccessEntries({ cluster: 'a', region: 'eu-west-1' }, caller) };
+  }
+
+  it('an entry is created, gets another group, and is deleted; each of them can be repeated', async () => {
+    const { entries, signed, access } = await startEks();
+    const role = 'arn:aws:iam::123456789012:role/path/foo';
+    for (const group of ['one', 'two', 'two']) {
+      await access.put(role, group);
+      expect([...entries]).toEqual([[role, [group]]]);
+    }
+    await access.remove(role);
+    await access.remove(role);
+    expect(entries.size).toBe(0);
+    expect(signed.every((one) => one.includes('/20260101/eu-west-1/eks/aws4_request'))).toBe(true);
+  });
+});
