@@ -24,7 +24,13 @@ beforeAll(async () => {
   await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
   await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd/foos.samples.example.com']);
   for (const user of ['prod', 'canary'])
-    await kubectl.output(['create', 'clusterrolebinding', `foo-${user}`, '--clusterrole=outrigger-foo', `--user=${user}`]);
+    await kubectl.output([
+      'create',
+      'clusterrolebinding',
+      `foo-${user}`,
+      '--clusterrole=outrigger-foo',
+      `--user=${user}`,
+    ]);
 });
 afterAll(async () => {
   admin.close();

@@ -149,7 +149,14 @@ async function openStages({ isFenced = true } = {}) {
   return {
     ...{ server, guarded, prod, canary, deps, runs, concurrent, reports, pass, entryOf },
     edits: () => edits,
-    close: () => parts.disposeAsync(),
+    close: async () => {
+      while (stages.some((one) => one.isBusy())) {
+        for (const one of blocked) one.go();
+        blocked.clear();
+        await setImmediate();
+      }
+      await parts.disposeAsync();
+    },
     levels: async () =>
       (await server.list(Gauge)).map(({ metadata: { name }, spec, status }) => ({
         name,
