@@ -1,11 +1,11 @@
 // The objects in the plan of a controller: `outrigger replay --all --dry-run`. What the command prints is
 // test/cli/replay.test.ts.
 import { expect, it } from 'vitest';
-import { keysOf } from '../../../src/cli/dry-run/plan.ts';
-import { Foo, foo } from '../../../src/controllers/foo.ts';
-import { tenantNetwork } from '../../../src/controllers/tenant-network.ts';
-import type { ControllerDefinition } from '../../../src/outrigger.ts';
-import { startApiServer } from '../../../src/testing.ts';
+import { keysOf } from '../../src/cli/object-keys.ts';
+import { Foo, foo } from '../../src/controllers/foo.ts';
+import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import type { ControllerDefinition } from '../../src/outrigger.ts';
+import { startApiServer } from '../../src/testing.ts';
 
 const aNamespace = (name: string, labels: Readonly<Record<string, string>> = {}) => ({
   apiVersion: 'v1',
