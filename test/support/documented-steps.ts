@@ -156,6 +156,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger clusters pause': ['test/cli/clusters/edit.test.ts', "run('pause', 'a'"],
   'outrigger console --stage NAME': ['test/deploy/console.test.ts', "'console', '--stage'"],
   'outrigger clusters decommission NAME': ['test/cli/clusters/decommission.test.ts', "run('decommission'"],
+  'outrigger clusters move': ['test/cli/clusters/move/command.test.ts', "['move', ...argv]"],
   'outrigger clusters decommission': ['test/cli/clusters/decommission.test.ts', "run('decommission'"],
   'outrigger clusters decommission NAME --leave-objects': [
     'test/cli/clusters/decommission.test.ts',

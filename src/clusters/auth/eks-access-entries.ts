@@ -26,10 +26,10 @@ export function eksAccessEntries(
 ): EksAccessEntries {
   const entries = `/clusters/${encodeURIComponent(cluster)}/access-entries`;
   const entry = (role: string) => `${entries}/${encodeURIComponent(role)}`;
-  const fail = (what: string, { status, text }: Answer, action: string) =>
-    new UserError(
-      `EKS cluster ${cluster}: ${what}: EKS answered ${status}${status === 403 ? `; you need ${action}` : reasonOf(text)}`,
-    );
+  const fail = (what: string, { status, text }: Answer, action: string) => {
+    const reason = status === 403 ? `; you need ${action}` : reasonOf(text);
+    return new UserError(`EKS cluster ${cluster}: ${what}: EKS answered ${status}${reason}`);
+  };
   return {
     put: async (role, group) => {
       const kubernetesGroups = [group];

@@ -1,5 +1,5 @@
-// `outrigger clusters move`: takes a cluster from the functions of one stage to those of another. This file connects the
-// steps with AWS and with the cluster.
+// `outrigger clusters move`: takes a cluster from the functions of one stage to those of another. This file connects
+// the steps with AWS and with the cluster.
 import { Command } from 'commander';
 import { eksAccessEntries } from '../../../clusters/auth/eks-access-entries.ts';
 import { loadKubeconfig } from '../../../clusters/kubeconfig/load-kubeconfig.ts';
@@ -77,7 +77,7 @@ Exit status 1: the move is not finished; the last line names the next step.`;
 
 /**
  * The token cache of an API server's authenticator is 2 minutes by default (--authentication-token-webhook-cache-ttl),
- * and a change of access entries is not there at once ("eventually consistent", Amazon EKS API). Not documented for EKS.
+ * and a change of access entries is not there at once ("eventually consistent"). Not documented for EKS.
  */
 const eksRevokedSeconds = 300;
 const marginSeconds = 10;
@@ -174,7 +174,7 @@ function timingOf(functions: readonly StageFunction[], entry: ClusterEntry | und
   const longest = Math.max(...functions.map(({ timeoutSeconds }) => timeoutSeconds)) + marginSeconds;
   return {
     drainSeconds: longestRefreshSeconds + longest,
-    settleSeconds: longest + (entry?.access.type === 'eks' ? eksRevokedSeconds : 0),
+    fenceSeconds: longest + (entry?.access.type === 'eks' ? eksRevokedSeconds : 0),
     refreshSeconds: longestRefreshSeconds,
   };
 }

@@ -25,7 +25,7 @@ export async function readFunctions(
     const found: StageFunction[] = [];
     for await (const page of paginateListFunctions({ client }, {}, { abortSignal: signal })) {
       for (const { FunctionName = '', Role = '', Timeout = 0, Environment } of page.Functions ?? []) {
-        // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. Hosts of SQS have several names.
+        // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. SQS has several hosts.
         if (!FunctionName.startsWith(prefix) || pathOf(Environment?.Variables?.QUEUE_URL_PREFIX) !== pathOf(urlPrefix))
           continue;
         found.push({ name: FunctionName.slice(prefix.length), role: Role, timeoutSeconds: Timeout });

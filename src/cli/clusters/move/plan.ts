@@ -20,7 +20,7 @@ export type MoveTiming = {
   /** Until no function of the first stage takes a key of the cluster: a read of the table and the longest timeout. */
   readonly drainSeconds: number;
   /** After the rights were taken away: until the API server knows it, and the longest timeout. */
-  readonly settleSeconds: number;
+  readonly fenceSeconds: number;
   /** Until every function of the second stage has read the table. */
   readonly refreshSeconds: number;
 };
@@ -46,7 +46,7 @@ export type MoveStep =
 export function nextMoveStep(
   entries: MoveEntries,
   names: MoveNames,
-  { drainSeconds, settleSeconds, refreshSeconds }: MoveTiming,
+  { drainSeconds, fenceSeconds, refreshSeconds }: MoveTiming,
   nowMs: number,
 ): MoveStep {
   const { source, target } = requireMove(entries, names);
@@ -60,7 +60,7 @@ export function nextMoveStep(
   const draining = left(since, drainSeconds);
   if (draining > 0) return { type: 'wait', seconds: draining, until: `no function of ${names.from} takes its keys` };
   if (fencedAt === undefined || !isUsable(fencedAt)) return { type: 'fence' };
-  const settling = left(fencedAt, settleSeconds);
+  const settling = left(fencedAt, fenceSeconds);
   if (settling > 0) return { type: 'wait', seconds: settling, until: `reconciles of ${names.from} have ended` };
   const { startedAt } = target.movingFrom;
   if (startedAt === undefined || !isUsable(startedAt)) return { type: 'start' };

@@ -1,6 +1,6 @@
 // Rights of a user in a cluster, as an administrator sees and takes them: for stages whose functions have one identity
 // there, of a token or a certificate. RBAC only adds rights, so they are gone when no binding names the user, and the
-// API server itself says so (SubjectAccessReview) before a move goes on.
+// API server itself confirms it (SubjectAccessReview) before a move goes on.
 //
 // Sources: Kubernetes API reference, SelfSubjectReview (1.28), SubjectAccessReview, RoleBinding.
 import * as z from 'zod';
@@ -49,7 +49,7 @@ export async function whoIs(client: KubeClient, signal: AbortSignal): Promise<Id
   return review.parse(body).status.userInfo;
 }
 
-/** Lists the rights without which a function reconciles nothing: to read its objects, and to write status and children. */
+/** Lists the rights without which a function reconciles nothing: to read objects, and to write status and children. */
 export function rightsOf(
   registry: readonly ControllerDefinition[],
   namespaces: readonly string[] | undefined,
@@ -99,7 +99,8 @@ export async function rightsHeld(
 /** Formats a right as `kubectl auth can-i` takes it. */
 export function formatRight({ verb, group, resource, subresource, namespace }: Right): string {
   const name = group === '' ? resource : `${resource}.${group}`;
-  return `${verb} ${name}${subresource === undefined ? '' : `/${subresource}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
+  const part = subresource === undefined ? name : `${name}/${subresource}`;
+  return `${verb} ${part}${namespace === undefined ? '' : ` in ${namespace}`}`;
 }
 
 /**

@@ -9,12 +9,12 @@ import { type MoveEntries, type MoveNames, type MoveTiming, nextMoveStep } from 
 export type MoveDeps = {
   /** Reads both entries, not from a cache. */
   readonly read: () => Promise<MoveEntries>;
-  /** Changes the entry in a table, unless somebody else changed the table in between. */
+  /** Changes the entry in a table, unless another operator changed the table in between. */
   readonly changeSource: (change: (entry: ClusterEntry) => ClusterEntry) => Promise<void>;
   readonly changeTarget: (change: (entry: ClusterEntry | undefined) => ClusterEntry) => Promise<void>;
   /** Returns the entry for the second stage. Throws a UserError if it needs one that is not given. */
   readonly targetEntry: (entries: MoveEntries) => ClusterEntry;
-  /** Throws a UserError if the first stage's rights cannot be taken away without the second's, or the second has none. */
+  /** Throws a UserError if one stage's rights cannot be taken away without the other's, or the second has none. */
   readonly checkRights: (entries: { readonly source: ClusterEntry; readonly target: ClusterEntry }) => Promise<void>;
   /** Takes the first stage's rights away. Throws a UserError if it still has some. */
   readonly takeRights: (source: ClusterEntry) => Promise<void>;

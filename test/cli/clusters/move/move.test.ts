@@ -26,7 +26,7 @@ const Gauge = defineKind({
 const cluster = 'test';
 const names = { name: cluster, from: 'prod', to: 'canary' };
 const timeoutSeconds = 30;
-const timing: MoveTiming = { drainSeconds: 72 + 40, settleSeconds: 40, refreshSeconds: 72 };
+const timing: MoveTiming = { drainSeconds: 72 + 40, fenceSeconds: 40, refreshSeconds: 72 };
 const objectCount = 12;
 const never = new AbortController().signal;
 const objectName = (index: number) => `gauge-${index}`;

@@ -14,7 +14,7 @@ import { adminToken, startGuardedServer } from './guarded-server.ts';
 
 const { signal } = new AbortController();
 const names = { name: 'a', from: 'prod', to: 'canary' };
-const timing = { drainSeconds: 100, settleSeconds: 40, refreshSeconds: 60 };
+const timing = { drainSeconds: 100, fenceSeconds: 40, refreshSeconds: 60 };
 const nowMs = Date.parse('2026-01-01T01:00:00Z');
 const entry: ClusterEntry = { server: 'https://a', access: { type: 'eks', cluster: 'a', region: 'us-east-1' } };
 const since = '2026-01-01T00:00:00Z';
@@ -28,7 +28,12 @@ describe('nextMoveStep', () => {
     ['a cluster on its way to a third stage', { ...entry, movingTo: { stage: 'x', since } }, undefined, '--to x'],
     ['a cluster that still comes from another stage', from, undefined, 'clusters move a --stage prod --to prod'],
     ['a target that still comes from a third stage', entry, { ...entry, movingFrom: { stage: 'x' } }, 'from stage x'],
-    ['a cluster that is given up', { ...entry, decommissioning: true }, undefined, 'is being decommissioned'],
+    [
+      'a cluster that is being decommissioned',
+      { ...entry, decommissioning: true },
+      undefined,
+      'is being decommissioned',
+    ],
   ] as const)('%s is refused', (_, source, target, message) => {
     expect(() => nextMoveStep({ source, target }, names, timing, nowMs)).toThrow(message);
   });

@@ -1,6 +1,6 @@
 // One stage as a test of moves needs it: a clusters table, queues, timers and a function, on the clock of the test. Its
 // watcher lists the cluster. A function has two environments in turn: one reads the table, and one has read it once and
-// cannot any more, so it believes for ever what it read first.
+// cannot any more, so it goes on with what it read first.
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition } from '../../../../src/api/definition.ts';
 import { createClusters } from '../../../../src/clusters/connect.ts';
@@ -116,7 +116,7 @@ export function createStage(
   ) {
     const records = queues.receive(from);
     if (records.length === 0) return;
-    // In flight: nobody else receives them.
+    // In flight: no other batch receives them.
     queues.hide(
       from,
       records.map(({ receiptHandle }) => receiptHandle),
