@@ -41,6 +41,8 @@ export function controllerManagerArguments(
   const authority = `--root-ca-file=${folder}/certificates/apiserver.crt`;
   return [
     ...[`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'],
+    // A process that simulates a kubelet may be stalled for minutes on a loaded machine. Its Pods stay Ready meanwhile.
+    '--node-monitor-grace-period=10m',
     ...(enableAdmission.includes(serviceAccounts) ? [authority] : []),
     ...controllerManagerFlags,
   ];

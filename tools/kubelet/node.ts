@@ -40,30 +40,34 @@ export async function registerNode(
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
   await applyObject(client, nodes, node, { fieldManager });
   const capacity = { cpu: '64', memory: '256Gi', pods: '10000' };
-  const seconds = time().replace(/\.\d+/, '');
-  await client.request({
-    method: 'PATCH',
-    path: objectPath(nodes, { name }, 'status'),
-    contentType: 'application/merge-patch+json',
-    body: {
-      status: {
-        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-        daemonEndpoints: { kubeletEndpoint: { Port: port } },
-        ...{ capacity, allocatable: capacity },
-        conditions: [
-          {
-            ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'test kubelet' },
-            ...{ lastHeartbeatTime: seconds, lastTransitionTime: seconds },
-          },
-        ],
-        // With this feature kube-apiserver forwards kubectl's WebSockets unchanged, instead of converting them to SPDY.
-        declaredFeatures: ['ExtendWebSocketsToKubelet'],
+  const readySince = time().replace(/\.\d+/, '');
+  /** Repeated: kube-controller-manager sets Unknown when renewals are late, and nothing else sets True again. */
+  const postStatus = async () =>
+    await client.request({
+      method: 'PATCH',
+      path: objectPath(nodes, { name }, 'status'),
+      contentType: 'application/merge-patch+json',
+      body: {
+        status: {
+          addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+          daemonEndpoints: { kubeletEndpoint: { Port: port } },
+          ...{ capacity, allocatable: capacity },
+          conditions: [
+            {
+              ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'test kubelet' },
+              ...{ lastHeartbeatTime: time().replace(/\.\d+/, ''), lastTransitionTime: readySince },
+            },
+          ],
+          // With this feature kube-apiserver forwards kubectl's WebSockets unchanged, instead of converting them to SPDY.
+          declaredFeatures: ['ExtendWebSocketsToKubelet'],
+        },
       },
-    },
-  });
+    });
+  await postStatus();
   await renew();
-  // A failed renewal is followed by another; a late one shows in the node's conditions.
-  const timer = setInterval(() => void renew().catch(() => undefined), renewSeconds * 1000).unref();
+  // A failed renewal is followed by another.
+  const renewAll = async () => await Promise.all([renew(), postStatus()]);
+  const timer = setInterval(() => void renewAll().catch(() => undefined), renewSeconds * 1000).unref();
   return {
     async close() {
       clearInterval(timer);
