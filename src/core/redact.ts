@@ -11,7 +11,7 @@ const maxSearched = 32_768;
 // The patterns take linear time on any text: what precedes the fixed part of a pattern is bounded, or begins only where
 // a word begins.
 const secretName = [
-  'password|passwd|passphrase|pwd|secret|token|authorization|cookie|credentials?|signature',
+  'password|passwd|pwd|secret|token|authorization|cookie|credentials?|signature',
   String.raw`(?:api|access|private)[-_]?key|x-amz-[\w-]{0,40}|aws_secret\w{0,40}`,
 ].join('|');
 /**

@@ -46,7 +46,6 @@ describe('redact', () => {
     ['psql --password "hunter2 with spaces" --host db', 'spaces'],
     ["vault login --token 'hunter2 with spaces'", 'hunter2'],
     ['Authorization: token hunter2', 'hunter2'],
-    ['passphrase: hunter2', 'hunter2'],
     ['push with glpat-abcdefghijklmnop failed', 'abcdefghijklmnop'],
     ['user=a;pwd=hunter2', 'hunter2'],
     ['Cookie: session=hunter2', 'hunter2'],
