@@ -18,7 +18,12 @@ import {
 } from '../../src/core/names.ts';
 import { generatedFiles, generatedFolders } from '../../src/generate/files.ts';
 import { functionFile, sharedFunctions } from '../../src/generate/functions.ts';
+import type { CauseType } from '../../src/sqs/message.ts';
 import { createMetrics } from '../../src/watcher/metrics.ts';
+
+const causes: ReadonlySet<string | undefined> = new Set<CauseType>([
+  ...(['change', 'requeue', 'retry', 'resync', 'wake', 'command'] as const),
+]);
 
 const page = (name: string): string => readFileSync(`docs/${name}.md`, 'utf8');
 
@@ -111,6 +116,14 @@ describe('docs/logs.md', () => {
 it('docs/operating.md has every metric of the functions, and no other', () => {
   const names = namesIn(section(page('operating'), 'Metrics')).map((name) => name.replace('…', 'Reconciles'));
   expect(new Set(names)).toEqual(new Set(Object.values(metricNames)));
+});
+
+it('docs/messages.md describes each cause of a message, with an example', () => {
+  const text = page('messages');
+  const types = new Set(namesIn(section(text, 'Causes')).filter((name) => causes.has(name)));
+  const examples = section(text, 'Causes').matchAll(/^\{ "type": "(\w+)"/gm);
+  expect(types).toEqual(causes);
+  expect(new Set([...examples].map(([, type]) => type))).toEqual(causes);
 });
 
 describe('docs/names.md', () => {
