@@ -30,7 +30,12 @@ export type Checker = {
    */
   untilConverged(
     deadlineSeconds: number,
-    options?: { /** The name of an object whose state and messages are ignored. */ readonly except?: string },
+    options?: {
+      /** The name of an object whose state and messages are ignored. */
+      readonly except?: string;
+      /** Returns the uids of objects whose portions may be left behind: each is named by a dead letter. */
+      readonly named?: () => Promise<readonly string[]>;
+    },
   ): Promise<readonly string[]>;
   /**
    * Records that etcd was restored: objects that no longer exist, or no longer have a finalizer, are forgotten. For
@@ -136,13 +141,14 @@ export async function startChecker({ api, pantry, sqs, queueUrl, requests }: Che
   }
 
   return {
-    async untilConverged(deadlineSeconds, { except } = {}) {
+    async untilConverged(deadlineSeconds, { except, named } = {}) {
       const until = performance.now() + deadlineSeconds * 1000;
       for (;;) {
         const since = performance.now();
         const found = await check(except).catch((error: unknown) => [`check failed: ${String(error)}`]);
         if (found.length === 0) return [];
         if (performance.now() > until) return found;
+        for (const uid of (await named?.().catch(() => [])) ?? []) excluded.add(uid);
         // Checking many objects takes a while; checking all the time would be a load of its own.
         await wait(Math.max(pollMilliseconds, 2 * (performance.now() - since)));
       }

@@ -19,7 +19,10 @@ export type PlainSqs = {
   send(queueUrl: string, messages: readonly PlainMessage[]): Promise<void>;
   /** The number of messages of a queue: visible, in flight and delayed. */
   count(queueUrl: string): Promise<number>;
-  /** Receives up to ten messages, which stay on the queue, and returns each with its attributes of type string. */
+  /**
+   * Receives all messages, which stay on the queue, and returns each with its attributes of type string. They are
+   * visible again after five seconds.
+   */
   read(queueUrl: string): Promise<readonly ReceivedMessage[]>;
   /** Deletes all messages of a queue. */
   purge(queueUrl: string): Promise<void>;
@@ -78,15 +81,20 @@ export function createPlainSqs(server: PlainServer): PlainSqs {
       const query = {
         QueueUrl: queueUrl,
         MaxNumberOfMessages: 10,
-        VisibilityTimeout: 0,
+        VisibilityTimeout: 5,
         MessageAttributeNames: ['All'],
       };
-      return received.parse(await request('ReceiveMessage', query)).Messages.map(({ Body, MessageAttributes }) => ({
-        body: Body,
-        attributes: Object.fromEntries(
-          Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]),
-        ),
-      }));
+      const all: ReceivedMessage[] = [];
+      for (;;) {
+        const { Messages } = received.parse(await request('ReceiveMessage', query));
+        if (Messages.length === 0) return all;
+        for (const { Body, MessageAttributes } of Messages) {
+          const texts = Object.entries(MessageAttributes).map(
+            ([name, { StringValue }]) => [name, StringValue] as const,
+          );
+          all.push({ body: Body, attributes: Object.fromEntries(texts) });
+        }
+      }
     },
     async purge(queueUrl) {
       await request('PurgeQueue', { QueueUrl: queueUrl });

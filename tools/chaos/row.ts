@@ -1,9 +1,10 @@
 // One row of the table: a fault, injected while users make changes, and the result of the checks afterwards.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import * as z from 'zod';
 import type { Checker, CheckResult } from './checker.ts';
 import type { Editor } from './editor.ts';
-import { createPlainSqs } from './plain-sqs.ts';
+import { createPlainSqs, type ReceivedMessage } from './plain-sqs.ts';
 import type { SeededRandom } from './random.ts';
 import type { ChaosSystem } from './system.ts';
 
@@ -62,6 +63,8 @@ export type Row = {
   readonly maxConvergeSeconds?: number;
   /** True: no message may become a dead letter. */
   readonly noDeadLetters?: true;
+  /** True: an external resource may be left behind if a dead letter names its object. */
+  readonly deadLettersName?: true;
   /** The number of watchers at the start; default 1. */
   readonly watchers?: number;
   /**
@@ -123,7 +126,8 @@ export async function runRow(
   await editUntil(fixture, hasFired);
   if (row.untilConverged !== true) byProxies += clearFaults();
   const since = performance.now();
-  const unconverged = await checker.untilConverged(deadlineSeconds);
+  const named = async () => (await readDeadLetters(system)).flatMap(uidOfObject);
+  const unconverged = await checker.untilConverged(deadlineSeconds, row.deadLettersName === true ? { named } : {});
   // Calls that AWS would deny, although the emulator accepted them.
   const denied = system.calls.takeDenied().map((line) => `not allowed by a policy: ${line}`);
   const convergeSeconds = (performance.now() - since) / 1000;
@@ -155,12 +159,26 @@ export async function runRow(
   };
 }
 
-/** One line for each of the first dead letters. */
-async function describeDeadLetters({ direct, queueUrl }: ChaosSystem): Promise<readonly string[]> {
-  const sqs = createPlainSqs(direct.sqs);
-  const found = await sqs.read(deadLetterQueueOf(queueUrl));
-  sqs.close();
+/** One line for each dead letter. */
+async function describeDeadLetters(system: ChaosSystem): Promise<readonly string[]> {
+  const found = await readDeadLetters(system);
   return found.map(({ body, attributes: { reason, error = '' } }) => `dead letter: ${reason} ${error} ${body}`);
+}
+
+async function readDeadLetters({ direct, queueUrl }: ChaosSystem): Promise<readonly ReceivedMessage[]> {
+  const sqs = createPlainSqs(direct.sqs);
+  try {
+    return await sqs.read(deadLetterQueueOf(queueUrl));
+  } finally {
+    sqs.close();
+  }
+}
+
+const savedObject = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
+
+/** The uid of the object that a dead letter holds: an operator can finish what it has outside of the cluster. */
+function uidOfObject({ attributes: { object } }: ReceivedMessage): readonly string[] {
+  return object === undefined ? [] : [savedObject.parse(JSON.parse(object)).metadata.uid];
 }
 
 const deadLetterQueueOf = (queueUrl: string) => queueUrl.replace(/\.fifo$/, '-dlq.fifo');

@@ -113,7 +113,11 @@ describe('lost changes', () => {
   it('Checker.untilConverged reports a portion whose object was deleted', async () => {
     const checker = await openChecker(2, 3, { finalizers: ['f'] });
     await checker.vanish();
-    expect(await checker.untilConverged(0)).toEqual(['a (u) is deleted, but its portion still exists']);
+    const left = ['a (u) is deleted, but its portion still exists'];
+    expect(await checker.untilConverged(0)).toEqual(left);
+    expect(await checker.untilConverged(0, { named: async () => ['other'] })).toEqual(left);
+    // A dead letter names it.
+    expect(await checker.untilConverged(10, { named: async () => ['u'] })).toEqual([]);
   });
   it.each([
     { of: 'a missing object', finalizers: ['f'], first: 'vanish', result: 'ignored', lost: [] },
