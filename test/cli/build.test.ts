@@ -1,6 +1,7 @@
 // Only the bundles that `outrigger build` makes of a folder of functions, and its errors.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -90,11 +91,35 @@ describe('build', () => {
       'functions/tree.ts',
       `import * as z from 'zod';
        export const handler = () => {
-         try { return z.toJSONSchema(z.string()); } catch (error) { return [z.string().parse('x'), error.message]; }
+         const schema = z.object({ a: z.string() });
+         const calls = [() => z.toJSONSchema(schema), () => schema.toJSONSchema(), () => schema['~standard'].jsonSchema.input({})];
+         const errors = calls.map((make) => { try { return make(); } catch (error) { return error.message; } });
+         return [schema.parse({ a: 'x' }).a, ...errors];
        };`,
     );
     await build(root);
-    expect(await call('tree')).toEqual(['x', expect.stringContaining('not in the bundle of a function')]);
+    const message = expect.stringContaining('not in the bundle of a function');
+    expect(await call('tree')).toEqual(['x', message, message, message]);
+  });
+
+  it('a bundle has no JavaScript SHA-256 and nothing that recognizes browsers, and hashes as Node does', async () => {
+    await write(
+      'functions/tree.ts',
+      `import { Sha256 } from '@smithy/core/checksum';
+       import { SQSClient } from '@aws-sdk/client-sqs';
+       export const handler = async () => {
+         const hash = new Sha256();
+         hash.update('tree');
+         return [Buffer.from(await hash.digest()).toString('hex'), typeof SQSClient];
+       };`,
+    );
+    await build(root);
+    expect(await call('tree')).toEqual([createHash('sha256').update('tree').digest('hex'), 'function']);
+    const sizes = (await readdir(path.join(root, 'dist/tree'))).map(async (file) => {
+      const text = await readFile(path.join(root, 'dist/tree', file), 'utf8');
+      return file.endsWith('.mjs') && /Chrome|0x428a2f98|1116352408/.test(text) ? [file] : [];
+    });
+    expect((await Promise.all(sizes)).flat()).toEqual([]);
   });
 
   it('a bundle loads node:http without the client that Node adds for its WebSocket', async () => {
