@@ -98,6 +98,11 @@ export interface ControllerSpec<
    */
   readonly changes?: Changes;
   /**
+   * For a foreign kind: stores a digest of the spec and metadata that a completed reconcile has observed, in an
+   * annotation. The resync then finds and counts missed changes. Without it there is no metric MissedChanges.
+   */
+  readonly evidence?: 'annotation';
+  /**
    * With `finalize` on Pods, Nodes and volumes: accepts that these objects stay until it is done. Drains and scaling
    * then wait while the functions are down.
    */
@@ -199,7 +204,7 @@ export function controllersOf<P extends PrimaryTypes>(
 }
 
 function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): ControllerDeclaration {
-  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec, sets, changes } = spec;
+  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec, sets, changes, evidence } = spec;
   return {
     resource,
     owns,
@@ -212,6 +217,7 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     wakes,
     finalizes: spec.finalize !== undefined,
     ...(changes === undefined ? {} : { changes }),
+    ...(evidence === undefined ? {} : { evidence }),
     ...(spec.finalizer === undefined ? {} : { blocksDeletion: true }),
     options: controllerOptions(name, withPeriod(resource, spec)),
     ...(spec.selector === undefined ? {} : { selector: spec.selector }),
@@ -223,11 +229,12 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
 }
 
 /**
- * A foreign kind has no observedGeneration of this controller, so the resync cannot find missed changes. Its objects
- * are reconciled every hour instead.
+ * A foreign kind has no observedGeneration of this controller, so the resync cannot find missed changes without
+ * evidence. Its objects are reconciled every hour instead.
  */
 function withPeriod(resource: PrimaryKind, spec: AnySpec): AnySpec {
-  return resource.definition === undefined ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
+  const isBlind = resource.definition === undefined && spec.evidence === undefined;
+  return isBlind ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
 }
 
 type Start = ClientsOptions & { readonly environment: Environment; readonly secrets: SecretReader | undefined };

@@ -59,10 +59,17 @@ export type ControllerDeclaration = {
   readonly finalizes: boolean;
   /** The changes of an object that trigger a reconcile. Absent: the default of the kind. */
   readonly changes?: Changes;
+  /** Where it stores what it has observed of an object. Absent: in its status; nowhere for a foreign kind. */
+  readonly evidence?: 'annotation';
   /** Whether its finalizer may delay the deletion of Pods, Nodes and volumes. */
   readonly blocksDeletion?: boolean;
   readonly options: ControllerOptions;
 };
+
+/** Whether an object shows what a controller has observed of it. Without that nothing tells which changes it missed. */
+export function hasEvidence({ resource, evidence }: ControllerDeclaration): boolean {
+  return resource.definition !== undefined || evidence !== undefined;
+}
 
 /**
  * Whether a controller marks the objects that it holds with a label: it has a selector, and leaves something behind on
@@ -75,9 +82,11 @@ export function marksHeldObjects({
   owns,
   sets,
   statusSlice,
+  evidence,
 }: ControllerDeclaration): boolean {
   const writesConditions = resource.definition === undefined && statusSlice !== undefined;
-  return selector !== undefined && (finalizes || owns.length > 0 || sets !== undefined || writesConditions);
+  const writesMetadata = finalizes || sets !== undefined || evidence !== undefined;
+  return selector !== undefined && (writesMetadata || owns.length > 0 || writesConditions);
 }
 
 /** A controller whose settings are read and whose clients are made. */

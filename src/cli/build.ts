@@ -111,17 +111,20 @@ const withoutUnused: Plugin = {
       const { version } = JSON.parse(await readFile(file, 'utf8'));
       return { contents: JSON.stringify({ version }), loader: 'json' };
     });
-    onLoad({ filter: /zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/ }, async ({ path: file }) => {
-      const names = (await readFile(file, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
-      // A schema makes its method at once, and calls it never.
-      const exported = [...names].map(
-        ([, name = '']) => `${/^create\w+Method$/.test(name) ? 'create' : 'unavailable'} as ${name}`,
-      );
-      const message = 'z.toJSONSchema is not in the bundle of a function; call it when the project is built';
-      const unavailable = `const unavailable = () => { throw new Error('${message}'); };`;
-      const contents = `${unavailable}const create = () => unavailable;export { ${exported} };`;
-      return { contents, loader: 'js' };
-    });
+    onLoad(
+      { filter: /zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/ },
+      async ({ path: file }) => {
+        const names = (await readFile(file, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
+        // A schema makes its method at once, and calls it never.
+        const exported = [...names].map(
+          ([, name = '']) => `${/^create\w+Method$/.test(name) ? 'create' : 'unavailable'} as ${name}`,
+        );
+        const message = 'z.toJSONSchema is not in the bundle of a function; call it when the project is built';
+        const unavailable = `const unavailable = () => { throw new Error('${message}'); };`;
+        const contents = `${unavailable}const create = () => unavailable;export { ${exported} };`;
+        return { contents, loader: 'js' };
+      },
+    );
     onLoad({ filter: /node_modules[\\/]bowser[\\/]/ }, () => ({ contents: 'export default {};', loader: 'js' }));
     onLoad({ filter: /@smithy[\\/]core[\\/].*[\\/]Sha256Js\.js$/ }, () => {
       const contents = "export class Sha256Js { constructor() { throw new Error('this Node has no SHA-256'); } }";

@@ -30,6 +30,7 @@ export const metricNames = {
   statusSubresourceMissing: 'StatusSubresourceMissing',
   unusableResponses: 'UnusableResponses',
   driftCorrected: 'DriftCorrected',
+  selfTriggered: 'SelfTriggered',
   applyNoops: 'ApplyNoops',
   decommissioningClusterMessages: 'DecommissioningClusterMessages',
   missedChanges: 'MissedChanges',

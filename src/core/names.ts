@@ -41,6 +41,11 @@ export function heldLabelOf(controller: string, project = defaultProject): strin
   return `${domain}/managed-by-${controllerLabelValue(controller, project)}`;
 }
 
+/** Returns the annotation in which a controller notes what it has observed of an object that has no status of ours. */
+export function observedAnnotationOf(controller: string, project = defaultProject): string {
+  return `${observedAnnotationPrefix}${controllerLabelValue(controller, project)}`;
+}
+
 /** Returns the controller of a finalizer, or undefined if the finalizer is not one of the project's. */
 export function controllerOfFinalizer(finalizer: string, project = defaultProject): string | undefined {
   const prefix = finalizerOf('', project);

@@ -3,6 +3,7 @@
 import { runtimeConditions } from '../api/conditions.ts';
 import type { ControllerDeclaration, ControllerDefinition } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
+import type { Kind } from '../api/kind.ts';
 import { SchemaError } from '../core/errors.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { logicalId } from './aws/names.ts';
@@ -69,7 +70,8 @@ export function nameProblem(name: string): string | undefined {
 }
 
 /** Returns what the controller of a built-in kind has to decide, and does not. */
-function undecidedIn({ resource, changes, finalizes, blocksDeletion }: ControllerDeclaration): string | undefined {
+function undecidedIn(declaration: ControllerDeclaration): string | undefined {
+  const { resource, changes, finalizes, blocksDeletion, evidence } = declaration;
   const { plural } = resource;
   const writers = writersOf(resource);
   if (writers !== undefined && changes === undefined)
@@ -82,7 +84,15 @@ function undecidedIn({ resource, changes, finalizes, blocksDeletion }: Controlle
       `finalize keeps ${plural} until it is done, so functions that are down hold up drains and scaling. ` +
       "Declare finalizer: 'blocks-deletion' to accept that"
     );
+  if (evidence !== undefined && resource.definition !== undefined)
+    return `the status of ${resource.kind} shows what was observed; leave evidence out`;
+  if (evidence !== undefined && (writers !== undefined || isSecret(resource)))
+    return `${plural} have no evidence: ${writers === undefined ? 'a digest reveals them' : 'they change often'}`;
   return undefined;
+}
+
+function isSecret({ group, kind }: Kind): boolean {
+  return group === '' && kind === 'Secret';
 }
 
 /** Returns the problem of an exec declaration: no limit, or not expressible in a policy. */

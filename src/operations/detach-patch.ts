@@ -7,6 +7,8 @@ import {
   controllerOfFinalizer,
   controllerOfManager,
   fieldManagerOf,
+  heldLabelOf,
+  observedAnnotationOf,
   ownerAnnotation,
   ownerUidLabel,
   pausedAnnotation,
@@ -65,11 +67,13 @@ export function detachPatch(
   const values = new Set([...controllers].map((name) => controllerLabelValue(name, project)));
   const isTheirs = as === 'child' && values.has(labels[controllerLabel] ?? '');
   const isCopy = as === 'copy' && labels[controllerLabel] === undefined;
-  const removedLabels = isTheirs ? present(labels, [controllerLabel, ownerUidLabel]) : [];
-  const removedAnnotations = present(
-    annotations,
-    as === 'primary' ? (shared ? [] : userAnnotations) : isTheirs || isCopy ? [ownerAnnotation] : [],
-  );
+  const own = (keyOf: (controller: string, project?: string) => string) =>
+    as === 'primary' ? [...controllers].map((name) => keyOf(name, project)) : [];
+  const removedLabels = present(labels, [...own(heldLabelOf), ...(isTheirs ? [controllerLabel, ownerUidLabel] : [])]);
+  const removedAnnotations = present(annotations, [
+    ...own(observedAnnotationOf),
+    ...(as === 'primary' ? (shared ? [] : userAnnotations) : isTheirs || isCopy ? [ownerAnnotation] : []),
+  ]);
   const owners = metadata.ownerReferences ?? [];
   const keptOwners = isTheirs && orphan ? owners.filter(({ uid }) => uid !== labels[ownerUidLabel]) : owners;
   const removes = {

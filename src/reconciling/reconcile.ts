@@ -10,6 +10,7 @@ import { isSelected } from '../core/selector.ts';
 import { sleep } from '../core/time.ts';
 import { recordEvent } from '../kube/apply/events.ts';
 import { holdObject, isHeld, isMarked, type Marks, releaseObject } from '../kube/apply/finalizers.ts';
+import { observationOf } from '../kube/apply/observation.ts';
 import { isConflict, isNotFound } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
@@ -19,9 +20,11 @@ import { type ContextHandle, createContext, type PendingEvent } from './context.
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
 import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
 import { outcomeOfNotFound } from './not-found.ts';
+import { noteObserved } from './note-observed.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
 import type { ReconcileDeps, ReconcileInput, ReconcileReport, SessionDeps } from './report.ts';
+import { followsOwnWrite } from './self-triggered.ts';
 import { currentConditions } from './status/status.ts';
 import { createStatusWriter } from './status/status-writer.ts';
 import { giveUpStatus, writeStatus } from './status/write-status.ts';
@@ -87,6 +90,7 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Pass
         noops: session.noops(),
         observedBefore: session.observedBefore,
         added: session.added(),
+        selfTriggered: session.selfTriggered(),
         ignoredSignal: session.ignoredSignal() !== undefined,
         ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
       };
@@ -130,11 +134,16 @@ function outcomeOf(thrown: unknown, stage: Stage): Outcome {
  */
 function marksOf(
   declaration: ControllerDeclaration,
-  { finalizer, label }: { readonly finalizer: string; readonly label: string },
+  {
+    finalizer,
+    label,
+    annotation,
+  }: { readonly finalizer: string; readonly label: string; readonly annotation: string | undefined },
 ): Marks {
   return {
     ...(declaration.finalizes ? { finalizer } : {}),
     ...(marksHeldObjects(declaration) ? { label } : {}),
+    ...(annotation === undefined ? {} : { annotation }),
   };
 }
 
@@ -155,6 +164,8 @@ type Session = {
   writes(): number;
   /** Applies that changed nothing. */
   noops(): number;
+  /** Whether it wrote to the object again, although nothing but its own last write had it reconciled. */
+  selfTriggered(): boolean;
   /** The error of a reconciler that still runs, although its signal was aborted. */
   ignoredSignal(): IgnoredSignalError | undefined;
   /** Sends the recorded Events. If an Event cannot be sent, a warning is logged, and the reconcile does not fail. */
@@ -172,10 +183,13 @@ function openSession(
   const fieldManager = fieldManagerOf(name, project);
   const statusWriter = createStatusWriter(declaration);
   const primary = createPrimaryObject(read, { fieldManager, finalizer });
-  // Without a status of ours nothing shows what was observed: each write of a periodic reconcile is a correction.
+  const observation = observationOf({ name, declaration }, project);
+  // Without evidence nothing shows what was observed: each write of a periodic reconcile is a correction.
   const observedBefore =
-    !statusWriter.showsObserved || statusWriter.observed(primary.ownedStatus()) === primary.generation();
-  const marks = marksOf(declaration, { finalizer, label: heldLabelOf(name, project) });
+    observation?.isObserved(read) ??
+    (!statusWriter.showsObserved || statusWriter.observed(primary.ownedStatus()) === primary.generation());
+  const { annotation } = observation ?? {};
+  const marks = marksOf(declaration, { finalizer, label: heldLabelOf(name, project), annotation });
   const statusInput = () => ({
     owned: primary.ownedStatus(),
     generation: primary.generation(),
@@ -250,6 +264,7 @@ function openSession(
         return outcome;
       }
       await writeStatus(primary, statusWriter.afterResult(result, statusInput()), deps);
+      await noteObserved(observation, read, primary, deps);
       const { requeueAfterSeconds } = result;
       return { type: 'done', ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }) };
     } catch (thrown) {
@@ -344,6 +359,7 @@ function openSession(
     added: () => added?.object,
     ignoredSignal: () => ignored,
     writes: () => contexts.reduce((sum, handle) => sum + handle.writes(), primary.writes()),
+    selfTriggered: () => primary.writes() > 0 && followsOwnWrite(message, read, fieldManager),
     noops: () => contexts.reduce((sum, handle) => sum + handle.noops(), primary.noops()),
     sendEvents,
   };

@@ -29,6 +29,8 @@ export type ReconcileReport = {
   readonly orphan?: { readonly uid: string; readonly object: string };
   /** The reconciler still runs, although its signal was aborted. */
   readonly ignoredSignal?: boolean;
+  /** Whether it wrote to the object again, although nothing but its own last write had it reconciled. */
+  readonly selfTriggered?: boolean;
   /** Whether the status showed the generation that was read as observed. A write then corrects drift. */
   readonly observedBefore?: boolean;
 };
@@ -76,7 +78,7 @@ export function reportReconcile(
   metrics: Metrics,
   { message, observedAt }: KeyGroup,
   {
-    report: { outcome, writes, noops = 0, generation, observedBefore = false },
+    report: { outcome, writes, noops = 0, generation, observedBefore = false, selfTriggered = false },
     action,
     log,
     durationMs,
@@ -98,6 +100,7 @@ export function reportReconcile(
   const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
   if (problem !== undefined) metrics.count(problem, 1, labels);
   if (driftCorrected) metrics.count(metricNames.driftCorrected, 1, labels);
+  if (selfTriggered) metrics.count(metricNames.selfTriggered, 1, labels);
   if (noops > 0) metrics.count(metricNames.applyNoops, noops, labels);
   // Latency is measured from a change to its status, including retries. Requeues, resyncs and commands follow no
   // change.
@@ -119,6 +122,7 @@ export function reportReconcile(
     ...(followsChange ? { latencyMs } : {}),
     durationMs: Math.round(durationMs),
     ...(driftCorrected ? { driftCorrected } : {}),
+    ...(selfTriggered ? { selfTriggered } : {}),
   };
   if (outcome.type === 'refused') log.error('message refused', fields);
   else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);

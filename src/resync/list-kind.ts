@@ -2,7 +2,7 @@
 // keys of the objects with unobserved changes and of those that are due. Nothing is concluded from an object's absence:
 // a list that fails has sent the keys of its pages so far.
 
-import type { ControllerDefinition } from '../api/definition.ts';
+import { type ControllerDefinition, hasEvidence } from '../api/definition.ts';
 import { recordWatcherDown } from '../checkpoint/watcher-status.ts';
 import { missedAfterSecondsOf } from '../core/controller-options.ts';
 import { toError } from '../core/errors.ts';
@@ -12,6 +12,7 @@ import { type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerQueue, heldLabelOf, resyncQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from '../core/selector.ts';
+import { observationOf } from '../kube/apply/observation.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { continueTokenOf, isGone } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
@@ -126,8 +127,8 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     deps.metrics.count(metricNames.resyncPages, totals.pages);
     deps.metrics.count(metricNames.resyncObjects, totals.objects);
     // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.
-    // Without a status of ours nothing shows what was missed. Nothing is written while nothing was missed.
-    if (queueIdle && controller.declaration.resource.definition !== undefined && totals.unobserved > 0) {
+    // Without evidence nothing shows what was missed. Nothing is written while nothing was missed.
+    if (queueIdle && hasEvidence(controller.declaration) && totals.unobserved > 0) {
       const labels = { controller: controller.name, cluster: message.cluster };
       deps.metrics.count(metricNames.missedChanges, totals.unobserved, labels);
       // The alarm subtracts nothing while keys are postponed. So the second metric has data whenever the first has.
@@ -153,7 +154,7 @@ function listObjects(
   signal: AbortSignal,
 ): AsyncGenerator<ListPage<ListedObject>> {
   const { resource, statusSlice } = declaration;
-  const hasEvidence = resource.definition !== undefined;
+  const observation = observationOf({ name: controller, declaration }, project);
   const missedAfterSeconds = missedAfterSecondsOf(declaration.options, rate.missedAfterSeconds);
   let serverNowMs = now();
   // The times of objects are the API server's, so their age is measured by its clock (RFC 9110 §6.6.1, Date).
@@ -177,7 +178,8 @@ function listObjects(
           controller,
           project,
           statusSlice,
-          hasEvidence,
+          hasEvidence: hasEvidence(declaration),
+          isObserved: observation?.isObserved,
           missedAfterSeconds,
           nowMs: serverNowMs,
         });

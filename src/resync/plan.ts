@@ -34,6 +34,7 @@ export function planObject(
     project,
     statusSlice,
     hasEvidence = true,
+    isObserved,
     missedAfterSeconds,
     nowMs,
   }: {
@@ -42,8 +43,9 @@ export function planObject(
     readonly project?: string | undefined;
     /** For a second controller on the kind. Its conditions show the generation that it has observed. */
     readonly statusSlice?: StatusSlice | undefined;
-    /** Whether the status shows what the controller has observed. It does not for a foreign kind. */
+    /** Whether the object shows what the controller has observed. */
     readonly hasEvidence?: boolean;
+    readonly isObserved?: ((object: KubeObject) => boolean) | undefined;
     readonly missedAfterSeconds: number;
     /** By the clock of the API server. */
     readonly nowMs: number;
@@ -51,7 +53,7 @@ export function planObject(
 ): ResyncDecision {
   if (isSkipped(object, controller, project)) return 'skip';
   if (!hasEvidence) return 'periodic';
-  const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice });
+  const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice, isObserved });
   return sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000 ? 'unobserved' : 'periodic';
 }
 
@@ -65,15 +67,17 @@ export function unobservedSinceMs(
     controller,
     project,
     statusSlice,
+    isObserved = (one) => (observedGenerationOf(one.status, statusSlice) ?? 0) >= (one.metadata.generation ?? 0),
   }: {
     readonly controller: string;
     readonly project?: string | undefined;
     readonly statusSlice?: StatusSlice | undefined;
+    /** For a controller whose evidence is not in the status. */
+    readonly isObserved?: ((object: KubeObject) => boolean) | undefined;
   },
 ): number | undefined {
   if (isSkipped(object, controller, project)) return undefined;
-  const { generation = 0 } = object.metadata;
-  if ((observedGenerationOf(object.status, statusSlice) ?? 0) >= generation) return undefined;
+  if (isObserved(object)) return undefined;
   return lastChangedMs(object, controller, project);
 }
 

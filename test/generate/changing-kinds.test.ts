@@ -1,8 +1,11 @@
 // Which changes of a kind that is not ours its controller is sent, and what the controllers of some built-in kinds have
 // to declare. How the watcher tells changes apart is test/forwarding/predicates.test.ts.
 import { expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
+import { awsOf } from '../../src/generate/aws/resources.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import {
   Deployment,
@@ -40,6 +43,11 @@ it.each([
   [EndpointSlice.controller('one', { reconcile }), "Declare changes: 'metadata'"],
   [Pod.controller('one', { reconcile }), "changes: 'any' (one reconcile for each write)"],
   [Pod.controller('one', { changes: 'any', reconcile, finalize }), "Declare finalizer: 'blocks-deletion'"],
+  [
+    Pod.controller('one', { changes: 'any', evidence: 'annotation', reconcile }),
+    'pods have no evidence: they change often',
+  ],
+  [Secret.controller('one', { evidence: 'annotation', reconcile }), 'secrets have no evidence: a digest reveals'],
   [PersistentVolumeClaim.controller('one', { reconcile, finalize }), 'finalize keeps persistentvolumeclaims'],
 ])('a controller that leaves it open is refused, and the message says what to declare (row %#)', (controller, message) => {
   expect(() => checkRegistry([controller])).toThrow(message);
@@ -50,4 +58,14 @@ it('a controller that declares it is accepted', () => {
   expect(() =>
     checkRegistry([Pod.controller('pods', declared), Secret.controller('secrets', { reconcile })]),
   ).not.toThrow();
+});
+
+it('a controller with evidence has an alarm for missed changes, a period of ten hours, and permission for its annotation', () => {
+  const noted = Deployment.controller('noted', { evidence: 'annotation', reconcile });
+  const blind = Deployment.controller('blind', { reconcile });
+  const alarms = (one: ControllerDefinition) => JSON.stringify(awsOf([one])).includes('missed-changes');
+  const roles = (one: ControllerDefinition) => JSON.stringify(rbacOf([one], watchListOf([one])));
+  expect([noted, blind].map(({ declaration }) => declaration.options.resyncPeriodSeconds)).toEqual([36_000, 3_600]);
+  expect([noted, blind].map(alarms)).toEqual([true, false]);
+  expect([noted, blind].map((one) => roles(one).includes('observed.outrigger.dev/noted'))).toEqual([true, false]);
 });

@@ -2,13 +2,14 @@
 // each controller the number of Ready objects and the age of the oldest change that is not observed yet. It is the
 // current state; history is in the metrics.
 import { reasons } from '../../api/conditions.ts';
-import type { ControllerDefinition } from '../../api/definition.ts';
+import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from '../../core/selector.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
+import { observationOf } from '../../kube/apply/observation.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { listPages } from '../../kube/client/read.ts';
@@ -98,17 +99,20 @@ export async function readControllers(
 
 async function readController(
   client: KubeClient,
-  { name, declaration: { resource, statusSlice, selector } }: ControllerDefinition,
+  { name, declaration }: ControllerDefinition,
   { project, nowMs, signal }: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<ControllerStatus> {
+  const { resource, statusSlice, selector } = declaration;
   const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
   let lastFailure: ObjectFailure | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
   let more = false;
   const isOurs = resource.definition !== undefined;
+  const isEvident = hasEvidence(declaration);
+  const isObserved = observationOf({ name, declaration }, project)?.isObserved;
   const currentStatus = () => ({
     controller: name,
-    ...shown(counted, isOurs),
+    ...shown(counted, { isOurs, isEvident }),
     ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
@@ -120,6 +124,13 @@ async function readController(
         if (!isSelected(selector, { ...object, kind: resource.kind })) continue;
         counted.objects += 1;
         if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
+        const sinceMs = isEvident
+          ? unobservedSinceMs(object, { controller: name, project, statusSlice, isObserved })
+          : undefined;
+        if (sinceMs !== undefined) {
+          counted.unobserved += 1;
+          oldestMs = Math.min(oldestMs, sinceMs);
+        }
         // Without conditions of its own, the conditions are another controller's.
         if (!isOurs && statusSlice === undefined) continue;
         if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
@@ -129,10 +140,6 @@ async function readController(
           counted.failing += 1;
           if (lastFailure === undefined || failure.ageSeconds < lastFailure.ageSeconds) lastFailure = failure;
         }
-        const sinceMs = unobservedSinceMs(object, { controller: name, project, statusSlice });
-        if (sinceMs === undefined || !isOurs) continue;
-        counted.unobserved += 1;
-        oldestMs = Math.min(oldestMs, sinceMs);
       }
       more = page.continue !== undefined && counted.objects >= mostObjects;
       if (more) break;
@@ -146,12 +153,10 @@ async function readController(
 
 /** Leaves out the counts that the status of a foreign kind does not show. */
 function shown<C extends { readonly ready: number; readonly unobserved: number }>(
-  counted: C,
-  isOurs: boolean,
-): C | Omit<C, 'ready' | 'unobserved'> {
-  if (isOurs) return counted;
-  const { ready: _, unobserved: __, ...rest } = counted;
-  return rest;
+  { ready, unobserved, ...rest }: C,
+  { isOurs, isEvident }: { readonly isOurs: boolean; readonly isEvident: boolean },
+): Omit<C, 'ready' | 'unobserved'> & Partial<Pick<C, 'ready' | 'unobserved'>> {
+  return { ...rest, ...(isOurs ? { ready } : {}), ...(isEvident ? { unobserved } : {}) };
 }
 
 function isStalled(object: KubeObject): boolean {

@@ -1,7 +1,7 @@
 // The alarms of each controller: keys wait too long, there are dead letters, the function fails or is throttled, or a
 // change was missed. SQS and Lambda report no values for unused resources, so missing data does not breach. The alarms
 // of the shared resources are in infra/aws/alarms.yml, in the same form.
-import type { ControllerDefinition } from '../../api/definition.ts';
+import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
 import { logicalId, metricsNamespace, namePrefix, ref } from './names.ts';
@@ -72,8 +72,8 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
       periods: 3,
       metric: lambda('Throttles'),
     }),
-    // Without a status of ours nothing shows that a change was missed.
-    ...(declaration.resource.definition === undefined
+    // Without evidence nothing shows that a change was missed.
+    ...(!hasEvidence(declaration)
       ? {}
       : {
           [`${id}MissedChangesAlarm`]: alarm(name, {

@@ -2,7 +2,7 @@
 // latency, outcomes, queue depth and function metrics. Metrics have no cluster dimension, so figures by cluster come
 // from the logs. The format is in "Dashboard Body Structure and Syntax" of the CloudWatch API reference.
 
-import type { ControllerDefinition } from '../../api/definition.ts';
+import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
@@ -59,8 +59,8 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
   row(rowHeight, ...sharedResources(registry));
   row(rowHeight, logs(registry, clusterQuery), logs(registry, failureQuery));
   for (const { name, declaration } of registry) {
-    // A foreign kind has no status that could show a missed change, so it has no alarm for that.
-    const ends = controllerAlarms.filter((end) => end !== 'missed-changes' || declaration.resource.definition);
+    // Without evidence nothing shows a missed change, so there is no alarm for that.
+    const ends = controllerAlarms.filter((end) => end !== 'missed-changes' || hasEvidence(declaration));
     row(
       alarmsHeight,
       alarms(

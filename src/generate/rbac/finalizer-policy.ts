@@ -3,13 +3,13 @@
 // metadata.finalizers, and the labels and annotations that it declares.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { finalizerOf, heldLabelOf } from '../../core/names.ts';
+import { finalizerOf, heldLabelOf, observedAnnotationOf } from '../../core/names.ts';
 import { admissionPolicy } from './admission-policy.ts';
 import { sameMap } from './same-map.ts';
 
 /** Makes the policy and its binding. */
 export function finalizerPolicy(
-  { name, declaration: { resource, selector, sets = {} } }: ControllerDefinition,
+  { name, declaration: { resource, selector, sets = {}, evidence } }: ControllerDefinition,
   project?: string,
 ): readonly JsonObject[] {
   const others = (object: string) =>
@@ -17,7 +17,8 @@ export function finalizerPolicy(
   // A controller with a selector marks the objects that it holds with a label of its own.
   const held = selector === undefined ? [] : [heldLabelOf(name, project)];
   const labels = [...held, ...(sets.labels ?? [])];
-  const { annotations = [] } = sets;
+  const noted = evidence === undefined ? [] : [observedAnnotationOf(name, project)];
+  const annotations = [...(sets.annotations ?? []), ...noted];
   const also = [
     ...(held.length === 0 ? [] : ['its own label']),
     ...(sets.labels ?? []).map((key) => `the label ${key}`),

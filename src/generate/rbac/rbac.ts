@@ -89,7 +89,8 @@ export function rbacOf(
 
 /** Whether a controller writes a finalizer, labels or annotations on its objects. */
 function marksObjects(declaration: ControllerDeclaration): boolean {
-  return declaration.finalizes || declaration.sets !== undefined || marksHeldObjects(declaration);
+  const { finalizes, sets, evidence } = declaration;
+  return finalizes || sets !== undefined || evidence !== undefined || marksHeldObjects(declaration);
 }
 
 /** The kind as one of ours; none for a built-in or foreign kind, which gets no CRD. */

@@ -16,7 +16,12 @@ export type FinalizerOptions = {
 };
 
 /** What marks an object as held by a controller: its finalizer, and a label for a controller with a selector. */
-export type Marks = { readonly finalizer?: string; readonly label?: string };
+export type Marks = {
+  readonly finalizer?: string;
+  readonly label?: string;
+  /** What it notes of the object. It is removed with the marks, and is none of them. */
+  readonly annotation?: string;
+};
 
 /** Returns whether an object has all the marks. */
 export function isHeld(
@@ -57,7 +62,7 @@ export async function releaseObject(
   client: KubeClient,
   resource: ResourceName,
   object: KubeObject,
-  { finalizer, label }: Marks,
+  { finalizer, label, annotation }: Marks,
   options: FinalizerOptions = {},
 ): Promise<void> {
   const { finalizers = [] } = object.metadata;
@@ -67,7 +72,22 @@ export async function releaseObject(
       : { finalizers: finalizers.filter((one) => one !== finalizer) }),
     // A merge patch removes a key whose value is null.
     ...(label === undefined ? {} : { labels: { [label]: null } }),
+    ...(annotation === undefined ? {} : { annotations: { [annotation]: null } }),
   });
+}
+
+/**
+ * Sets an annotation of an object that was read. Returns the object after the write. The error is isConflict if the
+ * object has changed since the read, and isNotFound if it no longer exists.
+ */
+export async function setAnnotation(
+  client: KubeClient,
+  resource: ResourceName,
+  object: KubeObject,
+  { annotation, value }: { readonly annotation: string; readonly value: string },
+  options: FinalizerOptions = {},
+): Promise<KubeObject> {
+  return await patchMetadata(client, resource, object, options, { annotations: { [annotation]: value } });
 }
 
 /**
@@ -100,7 +120,11 @@ async function patchMetadata(
   resource: ResourceName,
   { metadata }: KubeObject,
   { fieldManager, signal }: FinalizerOptions,
-  changed: { readonly finalizers?: readonly string[]; readonly labels?: Readonly<Record<string, 'true' | null>> },
+  changed: {
+    readonly finalizers?: readonly string[];
+    readonly labels?: Readonly<Record<string, 'true' | null>>;
+    readonly annotations?: Readonly<Record<string, string | null>>;
+  },
 ): Promise<KubeObject> {
   const { body } = await client.request({
     method: 'PATCH',
