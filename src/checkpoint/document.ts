@@ -133,7 +133,7 @@ export function mergeCheckpoint(
  * or queues that are new and empty, start without a version and receive every key.
  */
 export function entryNameOf(
-  { group, version, plural, labelSelector = '', subscribers }: WatchedResource,
+  { group, version, plural, labelSelector = '', fieldSelector, subscribers }: WatchedResource,
   { namespace = '', queues = '' }: CheckpointScope = {},
 ): string {
   const receivers = subscribers.map(({ controller, as, predicate, primary, label, matchLabels }) => {
@@ -141,7 +141,12 @@ export function entryNameOf(
     const selection = matchLabels === undefined ? [] : [labelSelectorOf({ matchLabels })];
     return [controller, as, predicate, primary.group, primary.plural, label ?? '', ...selection].join(' ');
   });
-  const hash = hashOf(queues, labelSelector, ...receivers.sort()).slice(0, 12);
+  const hash = hashOf(
+    queues,
+    labelSelector,
+    ...(fieldSelector === undefined ? [] : [fieldSelector]),
+    ...receivers.sort(),
+  ).slice(0, 12);
   return [group === '' ? 'core' : group, version, plural, namespace, hash].join('_');
 }
 

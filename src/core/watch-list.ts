@@ -46,6 +46,8 @@ const watchList = z.object({
       aggregated: z.boolean().optional(),
       /** Only objects with these labels. Absent: all objects. */
       labelSelector: z.string().optional(),
+      /** Only objects with these values of fields. Absent: all objects. */
+      fieldSelector: z.string().optional(),
       subscribers: z.array(subscriber).min(1),
     }),
   ),

@@ -232,8 +232,8 @@ export function createWatchLoop(
 
   async function follow(start: string | undefined, signal: AbortSignal): Promise<void> {
     const { wait, random, restoreDetection } = deps;
-    const { labelSelector, aggregated = false } = resource;
-    const target = { resource, namespace, labelSelector, metadata: desiredMetadata(resource) };
+    const { labelSelector, fieldSelector, aggregated = false } = resource;
+    const target = { resource, namespace, labelSelector, fieldSelector, metadata: desiredMetadata(resource) };
     const options = { start, signal, wait, random, restoreDetection, comparable: !aggregated };
     for await (const item of listAndWatch(client, target, options)) onItem(item, start);
   }

@@ -9,6 +9,7 @@ import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '..
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, writersOf } from './changing-kinds.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
+import { maySelect } from './selectable-fields.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
@@ -71,7 +72,7 @@ export function nameProblem(name: string): string | undefined {
 
 /** Returns what the controller of a built-in kind has to decide, and does not. */
 function undecidedIn(declaration: ControllerDeclaration): string | undefined {
-  const { resource, changes, finalizes, blocksDeletion, evidence } = declaration;
+  const { resource, changes, finalizes, blocksDeletion, evidence, selector } = declaration;
   const { plural } = resource;
   const writers = writersOf(resource);
   if (writers !== undefined && changes === undefined)
@@ -84,6 +85,12 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
       `finalize keeps ${plural} until it is done, so functions that are down hold up drains and scaling. ` +
       "Declare finalizer: 'blocks-deletion' to accept that"
     );
+  const unselectable =
+    resource.definition === undefined
+      ? Object.keys(selector?.fields ?? {}).find((field) => !maySelect(resource, field))
+      : undefined;
+  if (unselectable !== undefined)
+    return `selector.fields: the API server does not select ${plural} by ${unselectable}; select by labels`;
   if (evidence !== undefined && resource.definition !== undefined)
     return `the status of ${resource.kind} shows what was observed; leave evidence out`;
   if (evidence !== undefined && (writers !== undefined || isSecret(resource)))

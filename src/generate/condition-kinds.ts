@@ -20,8 +20,13 @@ const builtIn = [
   ...['node', 'rbac.authorization', 'resource', 'scheduling', 'storage'],
 ].map((name) => `${name}.k8s.io`);
 
+/** Returns whether a group is Kubernetes' own. */
+export function isBuiltInGroup(group: string): boolean {
+  return !group.includes('.') || group in withConditions || builtIn.includes(group);
+}
+
 /** Returns false for a built-in kind without conditions. The schema of a custom resource is not known here. */
 export function mayHaveConditions({ group, kind }: Pick<KindDescription, 'group' | 'kind'>): boolean {
   if (group in withConditions) return withConditions[group]?.includes(kind) === true;
-  return group.includes('.') && !builtIn.includes(group);
+  return !isBuiltInGroup(group);
 }

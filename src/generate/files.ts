@@ -10,6 +10,7 @@ import { costHints } from './crd/cost-hints.ts';
 import { crdOf } from './crd/crd.ts';
 import { structuralSchema } from './crd/schema.ts';
 import { ownKinds, rbacOf } from './rbac/rbac.ts';
+import { isAlwaysSelectable } from './selectable-fields.ts';
 import { watchListOf } from './watch-list.ts';
 
 /** Folders that contain only generated files. */
@@ -48,10 +49,13 @@ export function definitionsOf(
 ): readonly (readonly [name: string, crd: JsonObject])[] {
   const nameOf = ({ plural, group }: Pick<AnyCustomKind, 'plural' | 'group'>) => `${plural}.${group}`;
   const controlled = new Set(registry.map(({ declaration: { resource } }) => nameOf(resource)));
-  return ownKinds(registry, kinds).map((kind) => [
-    nameOf(kind),
-    crdOf(kind, { controlled: controlled.has(nameOf(kind)) }),
-  ]);
+  return ownKinds(registry, kinds).map((kind) => {
+    const selectors = registry
+      .filter(({ declaration: { resource } }) => nameOf(resource) === nameOf(kind))
+      .map(({ declaration: { selector } }) => Object.keys(selector?.fields ?? {}));
+    const selectable = [...new Set(selectors.flat())].filter((field) => !isAlwaysSelectable(field)).sort();
+    return [nameOf(kind), crdOf(kind, { controlled: controlled.has(nameOf(kind)), selectable })];
+  });
 }
 
 /** Lists the fields of the registry's kinds whose rules an API server may reject for their cost. */

@@ -2,7 +2,7 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { controllerLabel, controllerLabelValue, defaultProject } from '../core/names.ts';
-import { labelSelectorOf } from '../core/selector.ts';
+import { fieldSelectorOf, labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 import { predicateOf } from './changing-kinds.ts';
 
@@ -16,9 +16,9 @@ export function watchListOf(
   namespaces?: readonly string[],
 ): WatchList {
   const resources = new Map<string, WatchedResource>();
-  const selectors = new Map<Subscriber, string>();
-  const add = (kind: Kind, subscriber: Subscriber, labelSelector?: string) => {
-    if (labelSelector !== undefined) selectors.set(subscriber, labelSelector);
+  const selectors = new Map<Subscriber, Selectors>();
+  const add = (kind: Kind, subscriber: Subscriber, selected: Selectors = {}) => {
+    selectors.set(subscriber, selected);
     const { group, version, plural, namespaced, aggregated } = kind;
     const name = `${group}/${version}/${plural}`;
     const before = resources.get(name)?.subscribers ?? [];
@@ -37,7 +37,7 @@ export function watchListOf(
     add(
       resource,
       { controller, as: 'primary', primary, predicate: predicateOf(declaration) },
-      labelSelectorOf(selector),
+      { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) },
     );
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
@@ -49,7 +49,7 @@ export function watchListOf(
       };
       const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
       const labelSelector = selected.length === 0 ? undefined : selected.join(',');
-      add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by }, labelSelector);
+      add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by }, { labelSelector });
     }
   }
   const rateLimits = registry.flatMap(({ name, declaration: { options } }) =>
@@ -62,20 +62,32 @@ export function watchListOf(
     ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
     resources: [...resources]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, resource]) => withLabelSelector(resource, selectors)),
+      .map(([, resource]) => withSelectors(resource, selectors)),
   };
 }
 
+/** The selectors of a subscriber, as the API has them. Absent: all objects. */
+type Selectors = { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined };
+
 /**
- * Adds a label selector, so that the API server sends no other objects (for example every ConfigMap or every pod): if
- * all subscribers own the kind, that of their children, and if all have one selector, that one. Label selectors have no
- * OR, and a watch for each controller would cost the API server an evaluation of every event for each.
+ * Adds selectors, so that the API server sends no other objects (for example every ConfigMap or every pod): if all
+ * subscribers own the kind, that of their children, and if all have one selector, that one. Label selectors have no OR,
+ * and a watch for each controller would cost the API server an evaluation of every event for each.
  */
-function withLabelSelector(resource: WatchedResource, selectors: ReadonlyMap<Subscriber, string>): WatchedResource {
+function withSelectors(resource: WatchedResource, selectors: ReadonlyMap<Subscriber, Selectors>): WatchedResource {
   const { subscribers } = resource;
   if (subscribers.every(({ as }) => as === 'owned')) return { ...resource, labelSelector: childSelector(subscribers) };
-  const [label, ...others] = new Set(subscribers.map((subscriber) => selectors.get(subscriber)));
-  return label === undefined || others.length > 0 ? resource : { ...resource, labelSelector: label };
+  const common = (of: (selected: Selectors) => string | undefined) => {
+    const [first, ...others] = new Set(subscribers.map((subscriber) => of(selectors.get(subscriber) ?? {})));
+    return others.length === 0 ? first : undefined;
+  };
+  const labelSelector = common((selected) => selected.labelSelector);
+  const fieldSelector = common((selected) => selected.fieldSelector);
+  return {
+    ...resource,
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
 }
 
 /** The label of the children of these controllers. */

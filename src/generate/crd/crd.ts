@@ -36,11 +36,15 @@ const readyColumns: readonly JsonObject[] = [
 
 /**
  * Makes the CRD of a kind. Throws SchemaError, naming the field.
- * @param options `controlled`: whether the kind has a controller; true if absent
+ * @param options `controlled`: whether the kind has a controller; true if absent. `selectable`: the fields that a
+ *   controller selects by, which the API server must know
  */
 export function crdOf(
   resource: AnyCustomKind,
-  { controlled = true }: { readonly controlled?: boolean } = {},
+  {
+    controlled = true,
+    selectable = [],
+  }: { readonly controlled?: boolean; readonly selectable?: readonly string[] } = {},
 ): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, nameRule } = definition;
@@ -87,6 +91,9 @@ export function crdOf(
               ? {}
               : { scale: { specReplicasPath: scale.spec, statusReplicasPath: scale.status } }),
           },
+          ...(selectable.length === 0
+            ? {}
+            : { selectableFields: selectable.map((field) => ({ jsonPath: `.${field}` })) }),
           additionalPrinterColumns: [
             ...Object.entries(columns).map(([name, jsonPath]) => ({
               name,

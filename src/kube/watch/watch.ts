@@ -24,6 +24,7 @@ export type WatchTarget = {
   readonly resource: ResourceName;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   readonly metadata?: DesiredMetadata;
 };
 
@@ -143,7 +144,7 @@ async function probe(client: KubeClient, { resource, namespace }: WatchTarget, s
 
 async function* list(
   client: KubeClient,
-  { resource, namespace, labelSelector, metadata }: WatchTarget,
+  { resource, namespace, labelSelector, fieldSelector, metadata }: WatchTarget,
   state: WatchState & { step: 'list' },
   { signal, pageSize, listSeconds }: { signal: AbortSignal; pageSize: number; listSeconds: number },
 ): AsyncGenerator<ListWatchItem, string> {
@@ -154,6 +155,7 @@ async function* list(
   const options = {
     namespace,
     labelSelector,
+    fieldSelector,
     limit: pageSize,
     metadataOnly: true,
     signal,
@@ -171,14 +173,14 @@ async function* list(
 
 function open(
   client: KubeClient,
-  { resource, namespace, labelSelector }: WatchTarget,
+  { resource, namespace, labelSelector, fieldSelector }: WatchTarget,
   version: string,
   signal: AbortSignal,
 ): Promise<KubeStream> {
   return client.stream({
     method: 'GET',
     path: collectionPath(resource, namespace),
-    query: { watch: true, allowWatchBookmarks: true, resourceVersion: version, labelSelector },
+    query: { watch: true, allowWatchBookmarks: true, resourceVersion: version, labelSelector, fieldSelector },
     accept: metadataType,
     signal,
   });

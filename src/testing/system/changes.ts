@@ -30,7 +30,8 @@ export function createChangeFinder(
       const affected: AffectedKey[] = [];
       const collection = { resource, cluster: testCluster };
       let version = '';
-      for await (const page of listPages(client, resource, { labelSelector: resource.labelSelector, signal })) {
+      const { labelSelector, fieldSelector } = resource;
+      for await (const page of listPages(client, resource, { labelSelector, fieldSelector, signal })) {
         version = page.resourceVersion;
         for (const item of page.items) {
           const { name, namespace } = item.metadata;

@@ -17,6 +17,7 @@ import {
   timersQueue,
 } from '../../core/names.ts';
 import { sleep } from '../../core/time.ts';
+import { definitionsOf } from '../../generate/files.ts';
 import { createBatch } from '../../reconciling/batch.ts';
 import { createBreaker } from '../../reconciling/breaker.ts';
 import { createMapKeys, isMapped } from '../../reconciling/map-keys.ts';
@@ -116,7 +117,11 @@ export async function startSystem({
     }
     return await queues.send(queue, entries, sending);
   };
-  const cluster = await startApiServer({ ...options, crds: [...ownKinds(controllers), ...crds], now });
+  const cluster = await startApiServer({
+    ...options,
+    crds: [...definitionsOf(controllers, ownKinds(controllers)).map(([, crd]) => crd), ...crds],
+    now,
+  });
   const { client } = cluster;
   const ids = async () => createFunctionIds('test');
   const findCluster = async () => ({ type: 'client', client }) as const;

@@ -1,0 +1,80 @@
+// A selector of fields from the declaration to the API server: the CRD, the watch list, the checkpoint, the watch's finds
+// and the resync. What a label selector does is test/forwarding/light-watch.test.ts.
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { entryNameOf } from '../../src/checkpoint/document.ts';
+import { checkRegistry } from '../../src/generate/check-registry.ts';
+import { definitionsOf } from '../../src/generate/files.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { ConfigMap, Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
+import { defineKind, ok } from '../../src/outrigger.ts';
+import { startSystem } from '../../src/testing.ts';
+
+const Valve = defineKind({
+  group: 'valves.example.com',
+  version: 'v1',
+  kind: 'Valve',
+  spec: z.object({ mode: z.enum(['auto', 'manual']) }),
+  status: z.object({}),
+  conditions: ['Set'],
+});
+const automatic = { fields: { 'spec.mode': 'auto', 'metadata.namespace': 'default' } };
+const valve = Valve.controller('valve', {
+  selector: automatic,
+  owns: [ConfigMap],
+  async reconcile({ metadata: { name } }, { apply }) {
+    await apply(ConfigMap, { metadata: { name }, data: {} });
+    return { status: {}, conditions: { Set: ok('Set') } };
+  },
+});
+const all = Valve.controller('all-valves', {
+  reconcile: async () => ({ status: {}, conditions: { Set: ok('Set') } }),
+});
+const collectionOf = (...controllers: Parameters<typeof watchListOf>[0]) => {
+  const found = watchListOf(controllers).resources.find(({ kind }) => kind === 'Valve');
+  if (found === undefined) throw new Error('not watched');
+  return found;
+};
+const aValve = (name: string, mode: string) => ({
+  ...{ apiVersion: Valve.apiVersion, kind: 'Valve', metadata: { name }, spec: { mode } },
+});
+
+it('the CRD has the fields that a controller selects by, and the watch list has the selector', () => {
+  expect(JSON.stringify(definitionsOf([valve]))).toContain('"selectableFields":[{"jsonPath":".spec.mode"}]');
+  expect(JSON.stringify(definitionsOf([all]))).not.toContain('selectableFields');
+  expect(collectionOf(valve).fieldSelector).toBe('metadata.namespace=default,spec.mode=auto');
+  expect(collectionOf(valve, all)).not.toHaveProperty('fieldSelector');
+});
+
+it('the selector is part of the name of the checkpoint’s entry', () => {
+  const { fieldSelector: _, ...wide } = collectionOf(valve);
+  expect(entryNameOf(collectionOf(valve))).not.toBe(entryNameOf(wide));
+});
+
+it('only selected objects are reconciled, the resync finds them, and one that leaves loses its children', async () => {
+  await using system = await startSystem({ controllers: [valve] });
+  await system.cluster.apply(aValve('one', 'auto'), aValve('two', 'manual'));
+  await system.settled();
+  expect([...new Set(system.reconciles.map(({ object }) => object))]).toEqual(['default/one']);
+  await system.advance(601);
+  expect(system.reconciles.map(({ cause }) => cause)).toContain('resync');
+  await system.cluster.patch(Valve, { namespace: 'default', name: 'one' }, { spec: { mode: 'manual' } });
+  await system.settled();
+  expect(await system.cluster.list(ConfigMap, { namespace: 'default' })).toEqual([]);
+});
+
+it.each([
+  [
+    Deployment.controller('one', { selector: { fields: { 'spec.replicas': '1' } }, reconcile: async () => ({}) }),
+    false,
+  ],
+  [
+    Namespace.controller('one', { selector: { fields: { 'status.phase': 'Active' } }, reconcile: async () => ({}) }),
+    true,
+  ],
+  [Secret.controller('one', { selector: { fields: { type: 'Opaque' } }, reconcile: async () => ({}) }), true],
+])('a field by which the API server does not select is refused (row %#)', (controller, accepted) => {
+  const check = () => checkRegistry([controller]);
+  if (accepted) expect(check).not.toThrow();
+  else expect(check).toThrow('the API server does not select deployments by spec.replicas; select by labels');
+});
