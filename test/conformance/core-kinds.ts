@@ -94,6 +94,19 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(await named({ fieldSelector: 'metadata.name=two' })).toEqual(['two']);
   });
 
+  it('services are selected by their type, namespaces by their phase, and config maps by neither', async () => {
+    const ns = await namespace();
+    await wire.post(core(ns, 'services'), { metadata: { name: 'one' }, spec: { ports: [{ port: 80 }] } });
+    const named = async (path: string, query: Readonly<Record<string, string>>) =>
+      (await wire.get(path, query)).body.items?.map((item) => item.metadata?.name);
+    expect(await named(core(ns, 'services'), { fieldSelector: 'spec.type=ClusterIP' })).toEqual(['one']);
+    expect(await named(core(ns, 'services'), { fieldSelector: 'spec.type=NodePort' })).toEqual([]);
+    const spaces = { fieldSelector: `status.phase=Active,metadata.name=${ns}` };
+    expect(await named('/api/v1/namespaces', spaces)).toEqual([ns]);
+    const refused = await wire.get(core(ns, 'configmaps'), { fieldSelector: 'data.a=b' });
+    expect(refused.body).toMatchObject({ code: 400, message: expect.stringContaining('field label not supported') });
+  });
+
   it('items of a list of a core kind have no kind', async () => {
     const ns = await namespace();
     await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one', labels: { ours: 'yes' } } });
