@@ -102,7 +102,7 @@ const lightHttp: Plugin = {
 /**
  * Leaves out what a function never uses: of the AWS clients' package.json all but the version, which is in their user
  * agent; zod's conversion to JSON schemas, which only `outrigger generate` calls; and what the AWS clients have for
- * browsers and for a Node without its own SHA-256.
+ * browsers, for a Node without its own SHA-256, and for people who choose a region.
  */
 const withoutUnused: Plugin = {
   name: 'without-unused',
@@ -125,6 +125,10 @@ const withoutUnused: Plugin = {
         return { contents, loader: 'js' };
       },
     );
+    onLoad({ filter: /util-endpoints[\\/]lib[\\/]aws[\\/]partitions\.js$/ }, async ({ path: file }) => {
+      const contents = (await readFile(file, 'utf8')).replaceAll(/"description": "[^"]*"/g, '');
+      return { contents, loader: 'js' };
+    });
     onLoad({ filter: /node_modules[\\/]bowser[\\/]/ }, () => ({ contents: 'export default {};', loader: 'js' }));
     onLoad({ filter: /@smithy[\\/]core[\\/].*[\\/]Sha256Js\.js$/ }, () => {
       const contents = "export class Sha256Js { constructor() { throw new Error('this Node has no SHA-256'); } }";
