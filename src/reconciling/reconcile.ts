@@ -1,7 +1,6 @@
 // Reconciles one key: reads the object, adds the finalizer, runs the author's function, writes the status, and sends
 // Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
 // outcome means for the message.
-import { type ControllerDeclaration, marksHeldObjects } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../core/errors.ts';
 import { fieldManagerOf, finalizerOf, heldLabelOf, pausedAnnotation } from '../core/names.ts';
@@ -9,7 +8,7 @@ import { redact } from '../core/redact.ts';
 import { isSelected } from '../core/selector.ts';
 import { sleep } from '../core/time.ts';
 import { recordEvent } from '../kube/apply/events.ts';
-import { holdObject, isHeld, isMarked, type Marks, releaseObject } from '../kube/apply/finalizers.ts';
+import { holdObject, isHeld, isMarked, releaseObject } from '../kube/apply/finalizers.ts';
 import { observationOf } from '../kube/apply/observation.ts';
 import { isConflict, isNotFound } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
@@ -19,6 +18,7 @@ import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
 import { type ContextHandle, createContext, type PendingEvent } from './context.ts';
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
 import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
+import { marksOf } from './marks.ts';
 import { outcomeOfNotFound } from './not-found.ts';
 import { noteObserved } from './note-observed.ts';
 import type { Outcome } from './outcome.ts';
@@ -126,25 +126,6 @@ function outcomeOf(thrown: unknown, stage: Stage): Outcome {
     default:
       return { type: 'failed', error, stalledBefore: false };
   }
-}
-
-/**
- * What marks an object as held: the finalizer, and for a controller with a selector a label, by which the resync finds
- * the objects that have left the selection.
- */
-function marksOf(
-  declaration: ControllerDeclaration,
-  {
-    finalizer,
-    label,
-    annotation,
-  }: { readonly finalizer: string; readonly label: string; readonly annotation: string | undefined },
-): Marks {
-  return {
-    ...(declaration.finalizes ? { finalizer } : {}),
-    ...(marksHeldObjects(declaration) ? { label } : {}),
-    ...(annotation === undefined ? {} : { annotation }),
-  };
 }
 
 /** One pass over one object. */
