@@ -136,6 +136,12 @@ describe('status', () => {
     expect(Object.keys(controllers[0] ?? {})).not.toContain('unobserved');
     const [, , , , , , row] = statusLines([{ name: 'local', controllers }], []);
     expect(row).toMatch(/^local +tenant-network +1 +- +0 +0 +0 +- +-$/);
+    const matchLabels = { tenant: 'true' };
+    const noted = Namespace.controller('noted', {
+      ...{ evidence: 'annotation', selector: { matchLabels }, reconcile: async () => ({}) },
+    });
+    const evident = await readClusterStatus(client, [noted], options);
+    expect(evident.controllers).toMatchObject([{ controller: 'noted', objects: 1, unobserved: 1 }]);
     client.close();
   });
 
