@@ -2,12 +2,14 @@
 // object, the logs of its controller, the dead letters and the depth of the queue, and change nothing.
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { observedGenerationOf } from '../api/status-slice.ts';
 import { UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import { controllerDeadLetterQueue, controllerQueue, finalizerOf, pausedAnnotation } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { alignColumns } from '../dev/columns.ts';
+import { observationOf } from '../kube/apply/observation.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import { readDeadLetters } from '../operations/redrive.ts';
@@ -179,10 +181,11 @@ async function explain({ key, controller, installation, entries, signal }: Opene
     .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
     .map(({ reason, error }) => ({ reason, error }));
   const last = entries.findLast(({ outcome }) => outcome !== undefined);
-  const facts = { deadLetters: deadLetters.length, last, finalizer: finalizerOf(key.controller, installation.project) };
+  const { project } = installation;
+  const facts = { deadLetters: deadLetters.length, last, finalizer: finalizerOf(key.controller, project), project };
   return {
     key: redact(keyText(key)),
-    ...stateOf(object, facts),
+    ...stateOf(object, controller, facts),
     conditions: conditionsOf(object),
     last,
     nextDueAt: last?.dueAt === undefined ? undefined : new Date(last.dueAt * 1000).toISOString(),
@@ -196,9 +199,15 @@ function keyText(key: ReconcileKey): string {
 }
 
 /** Decides the state of an object, the most surprising one first. */
-function stateOf(
+export function stateOf(
   object: KubeObject | undefined,
-  facts: { readonly deadLetters: number; readonly last: KeyLogEntry | undefined; readonly finalizer: string },
+  controller: Pick<ControllerDefinition, 'name' | 'declaration'>,
+  facts: {
+    readonly deadLetters: number;
+    readonly last: KeyLogEntry | undefined;
+    readonly finalizer: string;
+    readonly project: string;
+  },
 ): Pick<Explanation, 'state' | 'why'> {
   const { deadLetters, last, finalizer } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
@@ -218,7 +227,14 @@ function stateOf(
   }
   if (failed)
     return { state: 'failing', why: `attempt ${(last?.attempt ?? 0) + 1} ended as ${last?.outcome}: ${error}` };
-  const observed = isRecord(status) ? Number(status.observedGeneration ?? 0) : 0;
+  const { resource, statusSlice } = controller.declaration;
+  if (resource.definition === undefined) {
+    const isObserved = observationOf(controller, facts.project)?.isObserved(object);
+    if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
+    const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
+    return { state: 'settled', why: `its last reconcile succeeded${whole}` };
+  }
+  const observed = observedGenerationOf(status, statusSlice) ?? 0;
   if (observed < (metadata.generation ?? 0)) {
     const why = `generation ${metadata.generation} is not reconciled yet; the status shows generation ${observed}`;
     return { state: 'unobserved', why };

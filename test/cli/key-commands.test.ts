@@ -6,10 +6,11 @@ import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { durationMs } from '../../src/cli/key-commands.ts';
+import { durationMs, stateOf } from '../../src/cli/key-commands.ts';
 import { readKeyLog } from '../../src/cli/key-log.ts';
 import { controllerDeadLetterQueue } from '../../src/core/names.ts';
 import { createLogFile, olderLogFile } from '../../src/dev/log-file.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
@@ -129,6 +130,16 @@ describe('logs and history', () => {
 });
 
 describe('explain', () => {
+  it('an object of a foreign kind is unobserved only by declared evidence, and not by the status of another controller', () => {
+    const facts = { deadLetters: 0, last: undefined, finalizer: 'none', project: 'outrigger' };
+    const object = { metadata: { name: 'web', generation: 2 }, status: { observedGeneration: 1 } };
+    const reconcile = async () => ({});
+    const blind = Deployment.controller('blind', { reconcile });
+    const noted = Deployment.controller('noted', { evidence: 'annotation', reconcile });
+    expect(stateOf(object, blind, facts).why).toContain('nothing shows which changes it has observed');
+    expect(stateOf(object, noted, facts).state).toBe('unobserved');
+  });
+
   const explained = async () => {
     const { out } = await system.run('explain', 'water-tank:default/north', '--json');
     return JSON.parse(out);

@@ -66,8 +66,8 @@ export const deliveryMutants: readonly Mutant[] = [
   swap(
     'takes an unobserved generation for observed in the resync',
     'src/resync/plan.ts',
-    'if ((observedGenerationOf(object.status, statusSlice) ?? 0) >= generation)',
-    'if (true)',
+    'if (isObserved(object)) return undefined;',
+    'return undefined;',
   ),
 ];
 
