@@ -1,4 +1,4 @@
-// The generated part of X8: the permissions of a controller for its own kind. test/cluster/cross.test.ts verifies them on a real API server.
+// The generated part of X8: the permissions of a controller for its own kind. test/cluster/least-privilege.test.ts verifies them on a real API server.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';

@@ -1,7 +1,6 @@
 // Only the command: its output, its exit status, and that no process is left. What the system does to objects is in the journeys.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -86,14 +85,6 @@ it('the demo ends without an error when the reader of its output ends', { timeou
   expect(said).not.toContain('EPIPE');
 });
 
-it('the demo refuses a port that there is not, with one line', { timeout: 120_000 }, async () => {
-  const { ended } = await dev('--api-port', '99999999');
-  const { status, said } = await ended;
-  expect(status).toBe(1);
-  expect(said).toContain('a port is at most 65535');
-  expect(said).not.toContain('    at ');
-});
-
 describe('outrigger dev', { timeout: 120_000 }, () => {
   it('dev --until-ready exits with 0 and prints a table of every sample', async () => {
     const { ended } = await dev('--apply', samples, '--until-ready');
@@ -157,36 +148,12 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
   });
 
   it.each([
-    [['--kubeconfig', '/nowhere/config'], /^outrigger dev: \/nowhere\/config: no such file; give/m],
-    [
-      ['--queue-endpoint', 'http://127.0.0.1:1'],
-      /^outrigger dev: --queue-endpoint http:\/\/127\.0\.0\.1:1: does not respond/m,
-    ],
     [['--apply', '/nowhere'], /^outrigger dev: \/nowhere: cannot be read/m],
-    [['--simulator-fault', 'cellar=down'], /^outrigger dev: --simulator-fault cellar=down: unknown fault/m],
+    [['--api-port', '99999999'], /a port is at most 65535/],
   ])('%j is one line and exit status 1', async (flags, expected) => {
     const { status, said } = await (await dev(...flags)).ended;
     expect(said).toMatch(expected);
-    expect(status).toBe(1);
-  });
-
-  it('dev names the file of an invalid manifest', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-manifest-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    await writeFile(path.join(folder, 'a.yaml'), 'hello: there');
-    const { status, said } = await (await dev('--apply', folder)).ended;
-    expect(said).toContain(`outrigger dev: ${path.join(folder, 'a.yaml')}: apiVersion and kind are needed`);
-    expect(status).toBe(1);
-  });
-
-  it('dev names the option of a port in use', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const { status, said } = await (await dev('--api-port', String(port))).ended;
-    expect(said).toContain(`outrigger dev: --api-port ${port}: the port is in use`);
+    expect(said).not.toContain('    at ');
     expect(status).toBe(1);
   });
 });

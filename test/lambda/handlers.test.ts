@@ -130,13 +130,6 @@ describe('createReconcileHandler', () => {
     expect((await read('two'))?.status).toMatchObject({ note: 'hello two' });
   });
 
-  it('a reconcile function deletes the messages of a cluster that is being decommissioned', async () => {
-    const handler = createReconcileHandler(controller);
-    const event = anEvent(aRecord('m1', formatMessage(messageFor('one', { cluster: 'old' }))));
-    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
-    expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
-  });
-
   it.each([
     [
       'entry is not valid',
@@ -277,11 +270,6 @@ describe('createTimersHandler', () => {
     expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', cause: { type: 'requeue' } });
     const [deadLetter] = await queues.drain('timers-dlq');
     expect(deadLetter?.MessageAttributes?.reason?.StringValue).toBe('the body is not JSON');
-  });
-
-  it('the timers function without QUEUE_URL_PREFIX names it', async () => {
-    vi.stubEnv('QUEUE_URL_PREFIX', '');
-    await expect(createTimersHandler(['widget', 'gadget'])(anEvent(), aContext())).rejects.toThrow('QUEUE_URL_PREFIX');
   });
 });
 

@@ -106,11 +106,4 @@ describe('createTimersHandler', () => {
     await createTimersHandler(['widget', 'gadget'])(anEvent(aRecord('m', body('untraced'))), aContext());
     expect(sent).toEqual([{ name: 'untraced', trace: undefined }]);
   });
-
-  it('the timers function forwards a message with a malformed trace', async () => {
-    const malformed = aRecord('malformed', body('malformed'));
-    const record = { ...malformed, attributes: { ...malformed.attributes, AWSTraceHeader: 'Root=\u0000' } };
-    await createTimersHandler(['widget', 'gadget'])(anEvent(record), aContext());
-    expect(sent).toEqual([{ name: 'malformed', trace: undefined }]);
-  });
 });

@@ -116,7 +116,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   ],
   'npm run demo -- --apply FILE': ['test/journey/demo.test.ts', "'--apply', samples"],
   'npm run demo -- --kubeconfig FILE [--context NAME]': ['test/cluster/uninstall.test.ts', "'--kubeconfig'"],
-  'npm run demo -- --queue-endpoint URL': ['test/journey/demo.test.ts', "'--queue-endpoint'"],
+  'npm run demo -- --queue-endpoint URL': ['test/journey/two-projects.test.ts', "'--queue-endpoint'"],
   'npx outrigger new controller Cafe': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npm pack': ['test/deploy/package.test.ts', "'pack'"],
   'npm init --yes': ['test/deploy/package.test.ts', "npm('init', '--yes')"],

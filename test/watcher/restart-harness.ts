@@ -1,12 +1,11 @@
-// The harness of the restart cases, for any API server: objects, watcher processes with the watch checkpoint in the
-// cluster, and the queues to which they send.
+// The harness of watcher processes, for any API server: objects, watchers with the watch checkpoint in the cluster or without
+// one, and the queues to which they send, which can be down.
 
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import type { Kind } from '../../src/api/kind.ts';
-import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
@@ -34,8 +33,11 @@ export type RestartServer = {
   readonly compact?: () => Promise<void>;
 };
 
-/** Sets up a server, a namespace for each case, and queues. Must be called where the cases are declared. */
-export function createRestartFixture(connect: () => RestartServer) {
+/**
+ * Sets up a server, a namespace for each case, and queues. Must be called where the cases are declared.
+ * @param options `checkpoint: false`: the ConfigMap of the watch checkpoint is not installed, so every start is the first one
+ */
+export function createRestartFixture(connect: () => RestartServer, { checkpoint = true } = {}) {
   let client: KubeClient;
   let queues: TestQueues;
   let proxy: FaultyProxy;
@@ -53,6 +55,7 @@ export function createRestartFixture(connect: () => RestartServer) {
       await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'test' });
       await untilEstablished(client, name);
     }
+    if (!checkpoint) return;
     const installed = parseAllDocuments(await generated('rbac.yaml')).map((document) => parseObject(document.toJS()));
     for (const [kind, resource] of [
       ['Namespace', Namespace],
@@ -92,7 +95,9 @@ export function createRestartFixture(connect: () => RestartServer) {
 
   return {
     rejectMessages: (rejecting: boolean) => proxy.reject(rejecting),
-    tank: async (name: string, targetLevel = 1) => await apply(tanks, { name }, { targetLevel, capacity: 100 }),
+    namespace: () => namespace,
+    tank: async (name: string, targetLevel = 1, metadata: object = {}) =>
+      await apply(tanks, { ...metadata, name }, { targetLevel, capacity: 100 }),
     dinner: async (name: string) =>
       await apply(dinners, { name }, { ingredients: [{ name: 'rice', item: 'rice', amount: 1, unit: 'g' }] }),
     /** A child that a dinner controls. */
@@ -131,11 +136,6 @@ export function createRestartFixture(connect: () => RestartServer) {
       return [...all, ...(await take(queue))];
     },
     take,
-    readCheckpoint: async () => await readCheckpoint(client),
-    writeCheckpoint: async (text: string) => {
-      const resourceVersion = (await readCheckpoint(client))?.resourceVersion ?? '';
-      await writeCheckpoint(client, { text, resourceVersion });
-    },
     compact: async () => await connect().compact?.(),
   };
 }

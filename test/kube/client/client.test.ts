@@ -89,13 +89,6 @@ describe('an error response', () => {
       });
     }
   });
-
-  it('a redirect is an ApiError, and is not followed', async () => {
-    const server = await startWireServer((_, response) => response.writeHead(307, { location: '/elsewhere' }).end());
-    const client = server.client({}, { token: async () => 'secret' });
-    expect(await failure(client.request(get))).toMatchObject({ name: 'ApiError', status: 307 });
-    expect(server.arrived.map(({ path }) => path)).toEqual(['/api/v1/pods']);
-  });
 });
 
 describe('the credentials of a client', () => {
