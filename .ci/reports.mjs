@@ -1,44 +1,25 @@
-// What .ci/run reads out of the tiers' reports (vitest's JSON): which files failed, and the sum of it all.
-// A file that was run a second time counts by its second run; its first failure is told, but counts no more.
+// The sum of the tiers' reports (vitest's JSON), and what failed in them, for the end of .ci/run.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** More files than these do not fail by accident. */
-const accidents = 3;
 const longest = 2_000;
 
-const [command, folder, argument] = process.argv.slice(2);
-if (command === 'failed-files') {
-  const files = read(argument).filter(isFailed);
-  process.stdout.write(files.length > accidents ? '' : files.map(({ name }) => `${name}\n`).join(''));
-} else {
-  total(Number(argument));
-}
-
-function total(failedSteps) {
-  const names = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.endsWith('.again.json'));
-  let passed = 0;
-  let failed = failedSteps;
-  const unstable = [];
-  const failures = existsSync(`${folder}/missed`) ? [readFileSync(`${folder}/missed`, 'utf8').trimEnd()] : [];
-  for (const name of names.map((file) => file.slice(0, -'.json'.length))) {
-    const first = read(name);
-    const again = read(`${name}.again`);
-    const files = first.map((file) => again.find((other) => other.name === file.name) ?? file);
-    unstable.push(...first.filter((file) => isFailed(file) && !files.includes(file)).flatMap(told));
-    const broken = files.filter(isFailed).flatMap(told);
-    const marked = [name, `${name}.again`].some((run) => existsSync(`${folder}/${run}.failed`));
-    if (broken.length === 0 && marked) {
-      broken.push(`${name}: an error outside of its tests`);
-    }
-    passed += files.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'passed').length;
-    failed += broken.length;
-    failures.push(...broken);
+const [folder, failedSteps] = process.argv.slice(2);
+let passed = 0;
+let failed = Number(failedSteps);
+const failures = existsSync(`${folder}/missed`) ? [readFileSync(`${folder}/missed`, 'utf8').trimEnd()] : [];
+for (const name of readdirSync(folder).flatMap((file) => /^(.*)\.json$/.exec(file)?.[1] ?? [])) {
+  const files = read(name);
+  const broken = files.filter(isFailed).flatMap(told);
+  if (broken.length === 0 && existsSync(`${folder}/${name}.failed`)) {
+    broken.push(`${name}: an error outside of its tests`);
   }
-  say('what failed at its first try', unstable);
-  say('what failed', failures);
-  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  passed += files.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'passed').length;
+  failed += broken.length;
+  failures.push(...broken);
 }
+process.stdout.write(failures.length === 0 ? '' : `\n==> what failed\n${failures.join('\n')}\n`);
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
 
 function read(name) {
   const file = `${folder}/${name}.json`;
@@ -59,8 +40,4 @@ function told(file) {
           '\n',
         ),
       );
-}
-
-function say(title, lines) {
-  process.stdout.write(lines.length === 0 ? '' : `\n==> ${title}\n${lines.join('\n')}\n`);
 }

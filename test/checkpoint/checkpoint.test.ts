@@ -1,6 +1,6 @@
 // The watch checkpoint in its ConfigMap on the embedded API server: what a start reads from it, and its reset after a
-// restore. When it is written is checkpoint-writing.test.ts, its text document.test.ts; how a watcher resumes from it
-// is test/watcher/restart.test.ts.
+// restore. When it is written is checkpoint-writing.test.ts, its text document.test.ts; how a watch loop resumes
+// from it is test/forwarding/watch-loop-checkpoint.test.ts.
 import { describe, expect, it } from 'vitest';
 import { readCheckpoint, readClusterUid } from '../../src/checkpoint/config-map.ts';
 import { checkpointName } from '../../src/core/names.ts';

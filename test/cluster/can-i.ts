@@ -1,19 +1,6 @@
 // The permissions of a user, as the API server reports them.
 import * as z from 'zod';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/client/connection.ts';
-
-/** A verb on a resource, in namespace `default` unless another is given. */
-export type Access = {
-  readonly verb: string;
-  readonly group?: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-};
-
-const review = z.object({ status: z.object({ allowed: z.boolean() }) });
+import type { KubeClient } from '../../src/kube/client/client.ts';
 
 /** The permissions of every authenticated user, by Kubernetes' own roles. */
 export const everyUsersPermissions = [
@@ -55,23 +42,4 @@ export async function listPermissions(client: KubeClient, namespace: string): Pr
       ),
     );
   return [...new Set(permissions)].sort();
-}
-
-/** Returns whether the user of the connection has this access (SelfSubjectAccessReview). */
-export async function hasAccess(connection: Connection, access: Access): Promise<boolean> {
-  const client = createClient(connection);
-  try {
-    const { body } = await client.request({
-      method: 'POST',
-      path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: { namespace: 'default', ...access } },
-      },
-    });
-    return review.parse(body).status.allowed;
-  } finally {
-    client.close();
-  }
 }

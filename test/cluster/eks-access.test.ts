@@ -11,7 +11,6 @@ import { registry } from '../../src/controllers/registry.ts';
 import { systemNamespace } from '../../src/core/names.ts';
 import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import { ApiError } from '../../src/kube/client/errors.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
@@ -138,24 +137,6 @@ async function timerOf(name: string): Promise<unknown> {
   }
 }
 
-/** Makes the authenticator reject a token, and waits until the API server does: it caches tokens for 10 s. */
-async function reject(token: string): Promise<void> {
-  rejected.add(token);
-  const client = createClient({ server: new URL(plane.url), ca: plane.ca, token: async () => token });
-  const statusOfToken = async () =>
-    await client.request({ method: 'GET', path: '/api' }).then(
-      ({ status }) => status,
-      (error: unknown) => (error instanceof ApiError ? error.status : error),
-    );
-  await expect.poll(statusOfToken, { timeout: 40_000, interval: 500 }).toBe(401);
-  client.close();
-}
-
-/** Advances the clock of this process by some minutes. */
-function minutesLater(minutes: number): void {
-  vi.setSystemTime(Date.now() + minutes * 60_000);
-}
-
 describe('a reconcile function with an EKS entry', () => {
   it('a reconcile function acts as its role, in the group of its access entry, with one token for all requests', async () => {
     await create('one');
@@ -169,27 +150,6 @@ describe('a reconcile function with an EKS entry', () => {
       written.map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.subresource ?? ''}`),
     ).toEqual(expect.arrayContaining(['patch deployments/', 'patch foos/status', 'create events/']));
     expect(written.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
-  });
-
-  it('a reconcile function uses a new token after 14 minutes, and after a token was rejected', async () => {
-    await create('two');
-    await create('three');
-    const handler = createReconcileHandler(foo);
-    await handler(eventOf('two'), aContext());
-    const first = seen.at(-1);
-    minutesLater(14);
-    await create('four');
-    await handler(eventOf('four'), aContext());
-    const second = seen.at(-1);
-    expect(second).not.toBe(first);
-    expect(await statusOf('four')).toMatchObject(observed);
-
-    minutesLater(1);
-    await reject(second ?? '');
-    expect(await handler(eventOf('three'), aContext())).toEqual({ batchItemFailures: [] });
-    expect(seen.at(-1)).not.toBe(second);
-    expect(await statusOf('three')).toMatchObject(observed);
-    expect(await queues.drain('foo-dlq.fifo')).toEqual([]);
   });
 
   it("a reconcile function whose role has another function's access entry is denied access", async () => {

@@ -203,31 +203,6 @@ describe('exec of a controller that declares commands', () => {
   });
 });
 
-describe('exec of bitcoin-peers', () => {
-  const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
-  const node = 'net-sts-ctr';
-
-  it.each<[string, readonly string[]]>([
-    ['may read the list of added nodes', ['getaddednodeinfo']],
-    ['may add a node', ['addnode', '10.0.0.1', 'add']],
-    ['may remove a node', ['addnode', '10.0.0.1', 'remove']],
-  ])('bitcoin-peers %s', async (_, words) => {
-    expect(await execStatus(peers, { container: node, command: [...cli, ...words] })).toBe(101);
-  });
-
-  it.each<[string, Options]>([
-    ['stop the node', { container: node, command: [...cli, 'stop'] }],
-    ['use the wallet', { container: node, command: [...cli, 'sendtoaddress', 'a', '1'] }],
-    ['read another configuration', { container: node, command: [cli[0] ?? '', '-conf=/etc/passwd', 'addnode'] }],
-    ['run a shell', { container: node, command: ['/bin/sh', '-c', [...cli, 'getaddednodeinfo'].join(' ')] }],
-    ['run a shell with a declared command behind it', { container: node, command: ['/bin/sh', '-c', 'id', ...cli] }],
-    ['type', { container: node, command: [...cli, 'getaddednodeinfo'], stdin: true }],
-    ['speak to another container', { container: 'sidecar', command: [...cli, 'getaddednodeinfo'] }],
-  ])('bitcoin-peers may not %s', async (_, options) => {
-    expect(await execStatus(peers, options)).toBe(403);
-  });
-});
-
 describe('exec of other users', () => {
   it('other users may exec what RBAC allows', async () => {
     expect(await execStatus(stranger, { container: 'sidecar', command: ['sh'], stdin: true, tty: true })).toBe(101);

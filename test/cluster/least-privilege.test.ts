@@ -1,24 +1,34 @@
 // The generated roles grant nothing beyond the required permissions, on a real kube-apiserver: the watcher and the resync
 // send every possible request, and all but the permissions listed here are rejected with 403; for the controllers the API
-// server lists what RBAC permits. permissions.test.ts and every suite that uses these users verify that the permissions
-// are sufficient.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// server lists what RBAC permits. The checkpoint and a
+// whole life of MemcachedProxy show that the permissions suffice, as does every suite that uses these users.
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import {
   checkpointName,
   controllerIdentity,
+  finalizerOf,
   resyncIdentity,
   systemNamespace,
   watcherAccount,
 } from '../../src/core/names.ts';
+import { sleep } from '../../src/core/time.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
+import { Deployment, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';
 import { edgesOf } from '../cross/variants.ts';
+import { install, startSystem } from '../statements/harness.ts';
+import { createMemcached } from '../statements/memcached.ts';
+import { conditionOf } from '../statements/user.ts';
+import { createRecorder } from '../support/recorder.ts';
 import { type Attempt, attemptsFor, findAllowed, listAttempts } from './access-attempts.ts';
 import { everyUsersPermissions, listPermissions } from './can-i.ts';
 import { createKubectl } from './kubectl.ts';
@@ -177,8 +187,75 @@ describe('the permission to patch an object for its finalizer', () => {
       );
       // Some changes of a spec are also invalid; these errors come from the policy.
       expect(errors.filter((error) => error?.includes('may only change its own entry')).length).toBeGreaterThan(3);
+      // It adds and removes its own finalizer, and leaves those of others.
+      const [ours, others] = [finalizerOf(identity), 'example.com/other'];
+      expect(await errorOf({ metadata: { finalizers: [ours] } })).toBeUndefined();
+      const path = objectPath(declaration.resource, { namespace: 'default', name });
+      const body = { metadata: { finalizers: [others, ours] } };
+      await admin.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+      expect(await errorOf({ metadata: { finalizers: [ours] } })).toMatch(/returned 403/);
+      expect(await errorOf({ metadata: { finalizers: [others] } })).toBeUndefined();
     } finally {
       client.close();
     }
   });
+});
+
+describe('the watch checkpoint', () => {
+  it('the watcher may write and read the checkpoint, the resync may only read it', async () => {
+    const [writer, reader] = [watcher, resyncIdentity].map((user) => createClient(plane.connection(user)));
+    if (writer === undefined || reader === undefined) throw new Error('no clients');
+    const { log, metrics, counts, lines } = createRecorder();
+    const deps = { client: writer, log, now: () => Date.now(), wait: sleep };
+    const { signal } = new AbortController();
+    try {
+      const [first, second] = [createWatchCheckpoint(deps), createWatchCheckpoint(deps)];
+      expect(await first.start('tanks', { signal })).toBeUndefined();
+      first.accepted('tanks', '17');
+      await first.flush();
+      expect(await second.start('tanks', { signal })).toBe('17');
+      await recordWatcherDown('test', reader, { log, metrics, now: () => Date.now() }, { signal });
+      // It can be read, and shows that no watcher has received an event yet.
+      expect(lines).toMatchObject([
+        { message: 'watcher down', fields: { reason: 'no watcher has received an event yet' } },
+      ]);
+      expect(counts.get('WatcherDown')).toBe(1);
+    } finally {
+      writer.close();
+      reader.close();
+    }
+  });
+});
+
+it('X8, M1, M6, M8, M16, M21: MemcachedProxy creates, repairs, prunes and reports with its declared permissions', async () => {
+  const proxyUser = plane.connection(controllerIdentity('memcached-proxy'));
+  await install(plane.connection());
+  const system = await startSystem(plane.connection(), { controllers: () => proxyUser });
+  onTestFinished(() => system.end());
+  const name = 'sharded-example';
+  const front = 'sharded-example-memcached-043e0';
+  const memcached = createMemcached(system);
+  await memcached.service('sharded-memcached');
+  await memcached.endpoints('sharded-memcached', ['10.0.2.17', '10.0.2.18']);
+  await memcached.proxy(name);
+  await system.reconcile(proxies, name);
+  const old = await memcached.rollOut(name);
+  expect(await memcached.events('SuccessfulCreate')).toHaveLength(3);
+
+  await memcached.endpoints('sharded-memcached', ['10.0.2.17']);
+  await system.patch(Service, front, { spec: { ports: [{ name: 'mcrouter', port: 9999 }] } });
+  const { metadata, spec } = await system.read(Deployment, `${name}-mcrouter`);
+  const { labels, annotations, ownerReferences } = metadata;
+  await memcached.put(Deployment, `${name}-mcrouter-old`, { spec }, { labels, annotations, ownerReferences });
+  await system.reconcile(proxies, name);
+  await memcached.rollOut(name);
+  await system.delete(ReplicaSet, old);
+  await system.reconcile(proxies, name);
+
+  expect(Service.read(await system.read(Service, front)).spec?.ports).toMatchObject([{ port: 11_211 }]);
+  expect(await system.list(Deployment)).toHaveLength(1);
+  expect(await memcached.configMaps(name)).toHaveLength(1);
+  expect(await memcached.events('SuccessfulDelete')).toHaveLength(2);
+  expect(conditionOf(await system.read(proxies, name), 'Ready')?.status).toBe('True');
+  expect(system.lines.filter((line) => /\b403\b|forbidden/i.test(line))).toEqual([]);
 });

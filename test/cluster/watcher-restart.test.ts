@@ -1,6 +1,6 @@
 // The watcher's process that is restarted, and one whose cluster is restored from a backup, on a real kube-apiserver and
 // etcd of its own: a cluster has one checkpoint, which other watchers would also write. What the API server does not decide
-// is test/watcher/restart.test.ts and test/forwarding.
+// is test/checkpoint and test/forwarding.
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { restartCases, restoredCases } from '../watcher/restart-cases.ts';

@@ -1,19 +1,18 @@
 // Changes of a kind and its controller while objects exist: between the two halves of an upgrade (CRDs, functions), and
 // after a controller was renamed or removed. The messages of two versions are in kept-versions.test.ts.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { detach } from '../../src/operations/detach.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { useClient } from '../harness/api-server.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
 import { applyDefinition } from '../support/established.ts';
@@ -65,16 +64,7 @@ const strict = namedBoat.controller('boat', {
   finalize: async () => 'done',
 });
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-let client: KubeClient;
-beforeAll(async () => {
-  server = await startApiServer();
-  client = createClient({ server: new URL(server.url) });
-});
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+const client = await useClient();
 beforeEach(() => applyDefinition(client, parseObject(crdOf(boat))));
 
 const deployDefinition = async (kind: AnyCustomKind) => await applyDefinition(client, parseObject(crdOf(kind)));

@@ -17,15 +17,6 @@ afterEach(() => pantry.close());
 const context = () => testContext(ingredient, { clients: createPantryClient(pantry.url) });
 
 describe('the reconcile of an ingredient', () => {
-  it('I1, I2: lays the portion out once, however often it runs and whatever became of the status', async () => {
-    const first = await ingredient.reconcile(salt, context());
-    expect(first.status).toEqual({ location: 'Counter', measured: { amount: 1, unit: 'tbsp' } });
-    expect(await ingredient.reconcile({ ...salt, status: first.status }, context())).toEqual(first);
-    expect(await ingredient.reconcile(salt, context())).toEqual(first);
-    expect(pantry.calls()).toMatchObject({ reserve: 1, measure: 1, look: 3 });
-    expect(pantry.stock('salt', 'tbsp')).toBe(9);
-  });
-
   it('I3: measures again where a restored cluster gives the same generation to another amount', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     const result = await ingredient.reconcile({ ...salt, spec: moreSalt.spec, status }, context());

@@ -71,7 +71,7 @@ export function idleCases(harness: Harness): void {
 /** Declares X13. */
 export function metadataCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
-  everyOne('X13: $name: a change of labels and annotations causes no write', async (controller) => {
+  everyOne('X13, M25: $name: a change of labels and annotations causes no write', async (controller) => {
     await using system = await harness.settled(controller);
     const before = await system.versions();
     const touched = { labels: { 'example.com/team': 'kitchen' }, annotations: { 'example.com/note': 'none' } };

@@ -33,7 +33,7 @@ export function writesCases(harness: Harness): void {
   };
 
   everyOne(
-    'X7: $name: every write is an apply with its own field manager, or conditional on the version that was read',
+    'X7, M30: $name: every write is an apply with its own field manager, or conditional on the version that was read',
     async (controller) => {
       const { writes } = await lifeOf(controller);
       expect(writes.length).toBeGreaterThan(0);

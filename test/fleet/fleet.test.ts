@@ -1,7 +1,6 @@
 // Several clusters and one set of functions: that a bad cluster harms only itself, and that clusters come and go while everything
 // runs. What must hold without a clock; how long the others wait meanwhile is a figure of the bench.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { formatMessage } from '../../src/sqs/message.ts';
 import { type Checker, startChecker } from '../../tools/chaos/checker.ts';
 import { createEditor, type Editor, type EditorOptions } from '../../tools/chaos/editor.ts';
 import { createSeededRandom } from '../../tools/chaos/random.ts';
@@ -178,17 +177,6 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
 
   it('a paused cluster has lost no key: it converges after it was resumed', async () => {
     expect(await unfinished(paused)).toEqual([]);
-  });
-
-  it('a message of a cluster that the table does not have is a dead letter with the reason', async () => {
-    const body = formatMessage({
-      ...{ controller: 'ingredient', cluster: 'nowhere', group: 'kitchen.example.com', resource: 'ingredients' },
-      ...{ namespace: 'default', name: 'portion-1', cause: { type: 'change', observedAt: 1 } },
-    });
-    await fleet.send('ingredient.fifo', body);
-    await expect.poll(() => fleet.depth('ingredient-dlq.fifo'), { timeout: caseSeconds * 1000 }).toBe(1);
-    expect(await fleet.deadLetters()).toEqual([{ body, reason: 'unknown cluster nowhere' }]);
-    await untilEmpty();
   });
 });
 

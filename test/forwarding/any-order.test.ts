@@ -1,6 +1,6 @@
 // Guarantee 1 for the watcher as a whole: SQS accepts a key after every change, whatever happens in whatever order. The
 // steps are changes, deletions, failures of the API server and of SQS, kills, restarts, two replicas and compactions.
-// Each single step has its own tests: test/watcher/restart.test.ts, watch-loop.test.ts, forwarder.test.ts.
+// Each single step has its own tests: watch-loop-checkpoint.test.ts, watch-loop.test.ts, forwarder.test.ts.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

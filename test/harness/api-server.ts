@@ -2,9 +2,12 @@
 // `npm run test:cluster`. The configuration of the run provides which one; test/both-servers.ts lists the files.
 import { afterAll, inject } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { applyDefinition } from '../support/established.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -45,6 +48,15 @@ export async function useApiServer({
   afterAll(() => server.close());
   const connection = { server: new URL(server.url) };
   return { url: server.url, connect: () => connection, expireWindow: () => server.expireWindow() };
+}
+
+/** Opens the API server of a test file with these kinds, and returns a client of it, which is closed after the tests. */
+export async function useClient(...definitions: readonly KubeObject[]): Promise<KubeClient> {
+  const { connect } = await useApiServer();
+  const client = createClient(connect());
+  afterAll(() => client.close());
+  for (const definition of definitions) await applyDefinition(client, definition);
+  return client;
 }
 
 /** Starts a real server of the file's own. */

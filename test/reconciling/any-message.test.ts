@@ -1,6 +1,6 @@
 // X20 for any bytes of a message: a malformed message becomes a dead letter with a reason, nothing is thrown, and no
 // byte of it chooses a request to an API server. The functions' own code against an HTTP server without objects. The
-// fields that are rejected are in group-records.test.ts and, for every controller, in test/cross/message-cases.ts.
+// fields that are rejected are in group-records.test.ts.
 import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';

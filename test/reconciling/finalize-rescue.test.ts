@@ -1,17 +1,16 @@
 // An object that is deleted during its first reconcile in spite of its finalizer, while the API server also fails:
 // finalize is still called, or a dead letter says that it was not. Against the in-memory API server.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
+import type { KubeClient, KubeRequest } from '../../src/kube/client/client.ts';
 import { ConnectError } from '../../src/kube/client/errors.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { useClient } from '../harness/api-server.ts';
 import { aMessage } from '../sqs/messages.ts';
-import { applyDefinition } from '../support/established.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 
@@ -41,17 +40,7 @@ const orphan = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
 /** Returns the object that the dead letter of an outcome holds. */
 const orphanIn = (outcome: Outcome) => orphan.parse(JSON.parse('orphan' in outcome ? (outcome.orphan ?? '') : ''));
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-let client: KubeClient;
-beforeAll(async () => {
-  server = await startApiServer();
-  client = createClient({ server: new URL(server.url) });
-  await applyDefinition(client, widgetDefinition);
-});
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+const client = await useClient(widgetDefinition);
 beforeEach(() => {
   resources = new Set();
   finalizeFails = false;

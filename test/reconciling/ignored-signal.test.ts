@@ -1,22 +1,18 @@
 // A reconciler that ignores its signal, in a batch on the in-memory API server: what its object, the queues and the log
 // show. Reconcilers that never end in other ways are test/reconciling/batch-ends.test.ts.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { listPages } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
+import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { setUp } from './batch-harness.ts';
 import { widgetsOn } from './widgets.ts';
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-beforeAll(async () => {
-  server = await startApiServer();
-});
-afterAll(() => server.close());
-const widgets = widgetsOn(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer();
+const widgets = widgetsOn(connect);
 
 /** Runs a batch with one message until its deadline, and resolves when its process exits or the batch ends. */
 async function runUntilDeadline(more: Partial<Message> = {}) {

@@ -1,11 +1,10 @@
 // The outcome and the status of a failure, by the call that fails. Against the in-memory API server, with failures
 // injected between it and the reconcile.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
+import type { KubeClient, KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
@@ -13,8 +12,8 @@ import { ConfigMap } from '../../src/kubernetes.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
+import { useClient } from '../harness/api-server.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
-import { applyDefinition } from '../support/established.ts';
 import { createRecorder, type Recorder } from '../support/recorder.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 
@@ -42,20 +41,10 @@ const runReconcile = createReconcile({
   now: () => new Date(),
 });
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-let client: KubeClient;
+const client = await useClient(widgetDefinition);
 let name: string;
 let recorder: Recorder;
 let count = 0;
-beforeAll(async () => {
-  server = await startApiServer();
-  client = createClient({ server: new URL(server.url) });
-  await applyDefinition(client, widgetDefinition);
-});
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
 beforeEach(async () => {
   count += 1;
   name = `w${count}`;

@@ -1,7 +1,6 @@
 // Failing reconciles of a second controller, against an API server: the error is reported in its own conditions, and
 // the rest of the status stays. Successful reconciles are in status-slice.test.ts.
 import { describe, expect, it } from 'vitest';
-import { TerminalError } from '../../src/core/errors.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { painted, widgetsOn } from './widgets.ts';
@@ -41,13 +40,6 @@ describe('a failing status slice', () => {
     expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'True', reason: 'Painted' });
   });
 
-  it('a failing slice reports the error before it was ever written', async () => {
-    await apply('a', { size: 3 });
-    fail(new Error('no brush'));
-    await paint('a');
-    expect(await owned('a', manager)).toEqual({ conditions: ['Painted'] });
-  });
-
   it('a failed last attempt stalls only the slice, and only at this generation', async () => {
     await writeBoth();
     fail(new Error('no brush'));
@@ -77,14 +69,6 @@ describe('a failing status slice', () => {
     expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'Unknown' });
     expect(condition(await read('a'), 'Stalled')).toMatchObject({ status: 'True' });
-  });
-
-  it('a TerminalError stalls the slice at once', async () => {
-    await writeBoth();
-    fail(new TerminalError('no such colour'));
-    expect((await paint('a')).outcome.type).toBe('terminal');
-    expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'False', reason: 'TerminalError' });
-    expect(condition(await read('a'), 'Ready')).toMatchObject({ status: 'True' });
   });
 
   it('a slice result with an error writes its status, and is retried like a thrown error', async () => {

@@ -1,16 +1,12 @@
 // Only what the reconciles of two projects in one cluster leave on one object: their controllers have the same name.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { expect, it } from 'vitest';
 import { isRecord } from '../../src/core/json.ts';
 import { listPages } from '../../src/kube/client/read.ts';
+import { useApiServer } from '../harness/api-server.ts';
 import { built, configMap, widgetsOn } from './widgets.ts';
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-beforeAll(async () => {
-  server = await startApiServer();
-});
-afterAll(() => server.close());
-const fixture = widgetsOn(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer();
+const fixture = widgetsOn(connect);
 
 /** Gives the controller one child of that name, and an Event. */
 const withChild = (name: string) => {

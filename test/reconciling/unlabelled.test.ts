@@ -1,17 +1,13 @@
 // Only children that have lost Outrigger's labels, which neither the watch nor the list by labels finds: which reconcile
 // finds them, and that it leaves the objects of others.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { expect, it } from 'vitest';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { listPages } from '../../src/kube/client/read.ts';
+import { useApiServer } from '../harness/api-server.ts';
 import { configMap, widgetsOn } from './widgets.ts';
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-beforeAll(async () => {
-  server = await startApiServer();
-});
-afterAll(() => server.close());
-const fixture = widgetsOn(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer();
+const fixture = widgetsOn(connect);
 
 const periodic = { cause: { type: 'resync', run: '2026-11-25T10:00:00.000Z', dueAt: 1 } } as const;
 const watcherPass = { cause: { type: 'resync', run: 'watcher-2026-11-25', dueAt: 1 } } as const;

@@ -1,6 +1,6 @@
-// The nodes of BitcoinNetwork and the peers of each (B5 to B15a, B21, B29, B31) on the in-memory API server: the
-// test alone makes pods, and nodes are a list each. Nodes that fail are bitcoin-peers-failure.test.ts, nodes that run
-// test/cluster/bitcoin-network-permissions.test.ts.
+// The nodes of BitcoinNetwork and the peers of each (B5, B6, B9 to B11, B13, B13a, B15, B21, B29, B31) on the in-memory API server:
+// the test alone makes pods, and nodes are a list each. Nodes that fail are bitcoin-peers-failure.test.ts, nodes that run
+// bitcoin-network-workload-cases.ts, single decisions test/controllers/bitcoin-network.
 
 import { describe, expect, it } from 'vitest';
 import { networkLabel } from '../../src/controllers/bitcoin-network/children.ts';
@@ -17,32 +17,6 @@ describe('BitcoinNetwork: nodes', () => {
     expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False' });
     expect(await connected()).toMatchObject({ status: 'Unknown', reason: 'NoReadyNodes' });
     expect(commandsSent()).toEqual([]);
-  });
-
-  it('B7: three pods are three nodes, in the order of their ordinals, ready or not, with an address or none', async () => {
-    await made([]);
-    await at.bitcoin.pod(name, 2, { ready: false });
-    await at.bitcoin.pod(name, 1, { ip: b });
-    await at.bitcoin.pod(name, 0, { ip: a });
-    await reconcile();
-    const node = (ordinal: number, ready: boolean, ip: string) => ({
-      ordinal,
-      ready,
-      ip,
-      nodeName: `${set}-${ordinal}`,
-      dnsName: `${set}-${ordinal}.my-network-svc`,
-    });
-    expect(await at.bitcoin.nodes(name)).toEqual([node(0, true, a), node(1, true, b), node(2, false, '')]);
-  });
-
-  it('B8: a pod that turns ready is so in the status after the next reconcile', async () => {
-    await made([a]);
-    await at.bitcoin.pod(name, 1, { ip: b, ready: false });
-    await reconcile();
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ready: true }, { ready: false }]);
-    await at.bitcoin.report(`${set}-1`, { ip: b });
-    await reconcile();
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ready: true }, { ready: true }]);
   });
 
   it('B9: a pod with a node’s name and labels that our StatefulSet does not control is not listed and never asked', async () => {
@@ -109,42 +83,12 @@ describe('BitcoinNetwork: peers', () => {
     expect([added(0), added(1)]).toEqual([[b], [a]]);
   });
 
-  it('B11: a node that disappears is dropped by the others', async () => {
-    await made();
-    await at.bitcoin.removePod(`${set}-1`);
-    await reconcile();
-    expect([added(0), added(2)]).toEqual([[c], [a]]);
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ordinal: 0 }, { ordinal: 2 }]);
-  });
-
-  it('B12: a pod that comes back with another address is known by that one, and knows the others', async () => {
-    await made();
-    await at.bitcoin.removePod(`${set}-1`);
-    await at.bitcoin.pod(name, 1, { ip: '10.1.0.9' });
-    commandsSent();
-    await reconcile();
-    expect([added(0), added(1), added(2)]).toEqual([
-      [c, '10.1.0.9'],
-      [a, c],
-      [a, '10.1.0.9'],
-    ]);
-    expect(commandsSent()).toContain(`0: addnode ${b} remove`);
-  });
-
   it('B13a: a list that was lost behind our back is made again by the next resync', async () => {
     await made();
     nodes.restart(pod(0));
     expect(added(0)).toEqual([]);
     await at.system.tick();
     await at.system.pass(600);
-    expect(added(0)).toEqual([b, c]);
-  });
-
-  it('B13b: what else is on a list, added by hand or left over, is taken off: the list is the controller’s', async () => {
-    await made();
-    await tell(0, 'addnode', '192.0.2.1', 'add');
-    await tell(0, 'addnode', 'seed.example.com', 'add');
-    await reconcile();
     expect(added(0)).toEqual([b, c]);
   });
 
@@ -162,18 +106,6 @@ describe('BitcoinNetwork: peers', () => {
     expect(await connected()).toMatchObject({ status: 'True' });
   });
 
-  it('B14: a fourth node knows the other three, and they know it', async () => {
-    await made();
-    await at.bitcoin.network(name, { nodes: 4 });
-    await reconcile();
-    await at.bitcoin.pod(name, 3, { ip: '10.1.0.4' });
-    await reconcile();
-    expect([added(0), added(3)]).toEqual([
-      [b, c, '10.1.0.4'],
-      [a, b, c],
-    ]);
-  });
-
   it('B15: a node that is not wanted any more is neither listed nor asked while its pod still ends', async () => {
     await made();
     await at.bitcoin.network(name, { nodes: 2 });
@@ -182,16 +114,6 @@ describe('BitcoinNetwork: peers', () => {
     expect(await at.bitcoin.nodes(name)).toMatchObject([{ ordinal: 0 }, { ordinal: 1 }]);
     expect([added(0), added(1)]).toEqual([[b], [a]]);
     expect(commandsSent().filter((call) => call.startsWith('2'))).toEqual([]);
-  });
-
-  it('B15a: a network scaled to zero has no nodes, and no command runs', async () => {
-    await made();
-    await at.bitcoin.network(name, { nodes: 0 });
-    commandsSent();
-    await reconcile();
-    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(0);
-    expect(await at.bitcoin.nodes(name)).toEqual([]);
-    expect(commandsSent()).toEqual([]);
   });
 
   it('B31: of more than nine nodes each lists all others; that they are connected is not said', async () => {

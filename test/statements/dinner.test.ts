@@ -1,5 +1,6 @@
-// The behaviour of Dinner (I6, I7, I10, and V1 to V13 of the aggregation), as cases for any API server. I8, the wake-ups, is
-// where the watcher is: wake.test.ts. What its schema refuses is bad-input.test.ts.
+// The behaviour of Dinner (I6, I7, I10, and V4 and V8 of the aggregation), as cases for any API server. I8, the wake-ups, is
+// where the watcher is: wake.test.ts. What its schema refuses is bad-input.test.ts,
+// the rules of the aggregation (V1 to V7) are test/api, what holds for every controller is test/cross.
 import { describe, expect, it } from 'vitest';
 import { Dinner as dinners } from '../../src/controllers/dinner.ts';
 import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
@@ -77,43 +78,6 @@ describe('Dinner', () => {
     await system.reconcile(ingredients, 'soup-leek');
     await system.reconcile(dinners, 'soup');
     expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
-  });
-
-  it('V1: Ready since when it became so, however often its list is put in another order', async () => {
-    await served('leek', 'salt');
-    const since = conditionOf(await soup(), 'Ready')?.lastTransitionTime;
-    system.clock.ms += 60_000;
-    await system.apply(dinners, 'soup', menu('salt', 'leek'));
-    await system.reconcile(dinners, 'soup');
-    const ready = conditionOf(await soup(), 'Ready');
-    expect(ready).toMatchObject({ status: 'True', observedGeneration: 2, lastTransitionTime: since });
-    await system.replaceStatus(ingredients, 'soup-salt', {});
-    await system.reconcile(dinners, 'soup');
-    expect(conditionOf(await soup(), 'Ready')).toMatchObject({ status: 'Unknown' });
-    expect(conditionOf(await soup(), 'Ready')?.lastTransitionTime).not.toBe(since);
-  });
-
-  it('V3, V5: an ingredient that says nothing leaves the dinner Unknown, whatever the others say', async () => {
-    await served('leek', 'salt');
-    await system.replaceStatus(ingredients, 'soup-leek', {});
-    await system.reconcile(dinners, 'soup');
-    expect((await soup()).status).toMatchObject({ ingredientsTotal: 2, ingredientsReady: 1 });
-    const expected = { status: 'Unknown', reason: 'NotReported' };
-    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject(expected);
-  });
-
-  it('V6: a dinner whose ingredients have just been made is Unknown', async () => {
-    await system.apply(dinners, 'soup', menu('leek'));
-    await system.reconcile(dinners, 'soup');
-    expect(conditionOf(await soup(), 'Ready')).toMatchObject({ status: 'Unknown', observedGeneration: 1 });
-  });
-
-  it('V2: an ingredient that cannot be had makes the dinner False, with its reason', async () => {
-    system.pantry.setFaults({ items: { saffron: 'out-of-stock' } });
-    await served('saffron', 'salt');
-    expect((await soup()).status).toMatchObject({ ingredientsReady: 1 });
-    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'OutOfStock' });
-    expect(conditionOf(await soup(), 'IngredientsReady')?.message).toContain('soup-saffron');
   });
 
   it('V8: a child that may not be made is False with what the API server said, written, and tried again', async () => {

@@ -112,7 +112,7 @@ it('V13: every controller is among these', () => {
 
 it.each(
   rows.map((row) => ({ ...row, name: row.controller.name })),
-)('V10, V13: $name: a spec that changes before any request of a reconcile is not said to be observed before it is', async ({
+)('M24, V10, V13: $name: a spec that changes before any request of a reconcile is not said to be observed before it is', async ({
   controller,
   specs,
   prepare,

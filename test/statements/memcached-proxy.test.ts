@@ -1,4 +1,6 @@
-// What is asked of MemcachedProxy as long as nothing is broken: its objects (M1 to M5), and what does not touch them (M24, M25, M30).
+// What is asked of MemcachedProxy as long as nothing is broken: its objects (M1), and a second reconcile (M5).
+// Where the servers come from (M2 to M4) is test/controllers/memcached-proxy, what holds for every controller (M24, M25, M30) test/cross
+// and generation.test.ts.
 // What changes behind the Services is memcached-proxy-roll-out.test.ts, broken worlds are memcached-proxy-missing.test.ts and
 // memcached-proxy-damage.test.ts, its schema is bad-input.test.ts.
 
@@ -6,11 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { ConfigMap, Service } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { name, proxyFixture, service, three } from './memcached-proxy-fixture.ts';
+import { name, proxyFixture, service } from './memcached-proxy-fixture.ts';
 import { conditionOf } from './user.ts';
 
 const { connect } = await useApiServer();
-const { at, becomes, proxy, servers, started, writes } = proxyFixture(connect);
+const { at, proxy, started, writes } = proxyFixture(connect);
 
 describe('MemcachedProxy: objects', () => {
   it('M1: a ConfigMap, a Deployment that mounts it and a Service are made, each owned, with one Event each', async () => {
@@ -85,29 +87,6 @@ describe('MemcachedProxy: objects', () => {
     });
   });
 
-  it('M2, M3: the configuration has the ready addresses, sorted, once each, from however many slices', async () => {
-    await at.memcached.endpoints('sharded-memcached', ['10.0.2.19', '10.0.2.9'], { slice: 'b' });
-    await at.memcached.endpoints('sharded-memcached', ['10.0.2.17', '10.0.2.19'], { slice: 'a' });
-    await at.memcached.endpoints('other', ['10.0.9.9']);
-    await at.memcached.service('sharded-memcached');
-    await at.memcached.proxy(name);
-    await at.system.reconcile(proxies, name);
-    const { pools, route } = JSON.parse(JSON.stringify(await at.memcached.config(name)));
-    const [pool = ''] = Object.keys(pools);
-    expect(pools).toEqual({ [pool]: { servers: ['10.0.2.9:11211', '10.0.2.17:11211', '10.0.2.19:11211'] } });
-    expect(route).toBe(`PoolRoute|${pool}`);
-  });
-
-  it('M4: who is not ready is not in it', async () => {
-    await started(three.slice(0, 1));
-    await at.memcached.endpoints('sharded-memcached', ['10.0.2.18'], { slice: 'x', conditions: { ready: false } });
-    const draining = { ready: false, serving: true, terminating: true };
-    await at.memcached.endpoints('sharded-memcached', ['10.0.2.19'], { slice: 'y', conditions: draining });
-    await at.memcached.endpoints('sharded-memcached', ['10.0.2.20'], { slice: 'z', conditions: {} });
-    await at.system.reconcile(proxies, name);
-    expect(await servers()).toEqual(['10.0.2.17', '10.0.2.20']);
-  });
-
   it('M5: a second reconcile writes nothing, says nothing, and reads each owned and each named kind once', async () => {
     await started();
     await at.memcached.rollOut(name);
@@ -124,32 +103,5 @@ describe('MemcachedProxy: objects', () => {
     const kinds = ['services', 'endpointslices', 'configmaps', 'deployments', 'replicasets', 'services'];
     expect(read).toEqual(['memcachedproxies', ...kinds]);
     expect(await at.memcached.events()).toEqual(events);
-  });
-
-  it('M24: the observed generation follows the spec, and our own writes do not raise it', async () => {
-    await started();
-    await at.memcached.proxy(name, undefined, { mcrouter: { port: 11_300 } });
-    await at.system.reconcile(proxies, name);
-    await at.system.reconcile(proxies, name);
-    expect((await proxy()).metadata.generation).toBe(2);
-    expect((await proxy()).status).toMatchObject({ observedGeneration: 2 });
-  });
-
-  it('M25: labels and annotations of the proxy change no child', async () => {
-    await started();
-    await at.system.patch(proxies, name, { metadata: { labels: { a: 'b' }, annotations: { c: 'd' } } });
-    at.system.requests.length = 0;
-    await at.system.reconcile(proxies, name);
-    expect(writes()).toEqual([]);
-  });
-
-  it('M30: each kind is written by this controller alone', async () => {
-    await started();
-    await becomes(three.slice(1));
-    const children = [...(await at.system.list(ConfigMap)), await at.memcached.deployment(name)];
-    for (const { metadata } of [...children, await at.system.read(Service, service)]) {
-      const managers = 'managedFields' in metadata ? metadata.managedFields : [];
-      expect(managers).toMatchObject([{ manager: 'outrigger-memcached-proxy', operation: 'Apply' }]);
-    }
   });
 });

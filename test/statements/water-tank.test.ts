@@ -1,4 +1,5 @@
-// What is asked of WaterTank (W1 to W10; W11 is test/testing/system.test.ts), as cases for any API server. What its schema refuses is bad-input.test.ts.
+// What is asked of WaterTank (W3 to W9; W11 is test/testing/system.test.ts), as cases for any API server. What its schema refuses is
+// bad-input.test.ts, what it does at which level (W1, W2) test/controllers/water-tank.test.ts, W10 test/cross.
 import { describe, expect, it } from 'vitest';
 import { WaterTank as tanks } from '../../src/controllers/water-tank.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
@@ -26,23 +27,6 @@ const valves = (id: string) => {
 const versionOf = async () => (await system.read(tanks, 'north')).metadata.resourceVersion;
 
 describe('WaterTank', () => {
-  it('W1: below the band the inlet opens, the outlet stays closed, and it is Filling', async () => {
-    const id = await tankAt(34);
-    await system.reconcile(tanks, 'north');
-    expect(valves(id)).toEqual({ inlet: true, outlet: false });
-    const after = await system.read(tanks, 'north');
-    expect(after.status).toMatchObject({ action: 'Filling', observedLevel: 34 });
-    expect(conditionOf(after, 'AtLevel')).toMatchObject({ status: 'False', reason: 'BelowTarget' });
-    expect(conditionOf(after, 'Ready')).toMatchObject({ status: 'False' });
-  });
-
-  it('W2: above the band the outlet opens, the inlet stays closed, and it is Draining', async () => {
-    const id = await tankAt(46);
-    await system.reconcile(tanks, 'north');
-    expect(valves(id)).toEqual({ inlet: false, outlet: true });
-    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Draining', observedLevel: 46 });
-  });
-
   it('W3: within the band both valves are closed, and a second reconcile neither commands nor writes', async () => {
     const id = await tankAt(38);
     await system.reconcile(tanks, 'north');

@@ -52,7 +52,7 @@ describe('nextTimerStep', () => {
     expect(nextTimerStep(requeue, early(40)).entry.delaySeconds).toBe(40);
   });
 
-  it('a message with a delay of one day is sent after its hops, unchanged', () => {
+  it('X21: a message with a delay of one day is sent after its hops, unchanged', () => {
     const nowMs = (dueAt - 86_400) * 1000;
     let entry = timerEntry(requeue, { nowMs });
     let waited = 0;

@@ -12,7 +12,7 @@ import { createWatchLoops } from '../../src/forwarding/watch-loops.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import { createRecorder, type Recorder } from '../support/recorder.ts';
+import { createRecorder } from '../support/recorder.ts';
 
 /** A running watcher. */
 export type KillableWatcher = {
@@ -20,9 +20,6 @@ export type KillableWatcher = {
   accepted(): ReadonlyMap<string, string>;
   writeCheckpoint(): Promise<void>;
   kill(): void;
-  /** Resolves with the fields of its log lines `collection listed` once every kind was listed. */
-  listed(): Promise<readonly object[]>;
-  readonly lines: Recorder['lines'];
 };
 
 /** Waits from here on never end. The idle timeout of a watch is 70 s, less the moments since its last event. */
@@ -60,7 +57,7 @@ export function startKillableWatcher({
       return response;
     },
   };
-  const { log, lines } = createRecorder();
+  const { log } = createRecorder();
   const random = () => 0.5;
   const checkpoint = createWatchCheckpoint({ client, log, now, wait: async (_, until) => await aborted(until) });
   const forwarder = createForwarder({
@@ -97,7 +94,6 @@ export function startKillableWatcher({
     checkpoint.run({ lastSeenAt: health.lastSeenAt, onRestored: restoreDetection.report, signal }),
   ];
   void Promise.all(running).finally(() => liveClient.close());
-  const listed = () => lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields);
   return {
     accepted: () =>
       new Map(
@@ -110,11 +106,6 @@ export function startKillableWatcher({
       if (!signal.aborted) await checkpoint.flush();
     },
     kill: () => lifetime.abort(),
-    listed: async () => {
-      while (new Set(listed().map((line) => ('kind' in line ? line.kind : ''))).size < loops.length) await turn();
-      return listed();
-    },
-    lines,
   };
 }
 

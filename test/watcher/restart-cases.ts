@@ -1,5 +1,5 @@
 // Cases of restarted watcher processes for any API server, with the watch checkpoint in the cluster: which keys are on
-// the queues for the changes in between. What the API server does not decide is restart.test.ts and test/forwarding.
+// the queues for the changes in between. What the API server does not decide is test/checkpoint and test/forwarding.
 import { describe, expect, it } from 'vitest';
 import { timersQueue } from '../../src/core/names.ts';
 import type { Message } from '../../src/sqs/message.ts';

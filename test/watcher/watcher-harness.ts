@@ -5,14 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Kind } from '../../src/api/kind.ts';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import {
-  checkpointName,
-  controllerLabel,
-  controllerQueue,
-  ownerAnnotation,
-  systemNamespace,
-  timersQueue,
-} from '../../src/core/names.ts';
+import { checkpointName, controllerLabel, ownerAnnotation, systemNamespace } from '../../src/core/names.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -193,17 +186,6 @@ export async function openWatcherFixture() {
       const markers = last.map((object, index) => [index === 0 ? ConfigMap.plural : Secret.plural, object] as const);
       while (!markers.every(isPast)) await turn();
     },
-    /** The pots whose keys SQS accepted since the last call: for changes, and at low priority. */
-    accepted: (() => {
-      let reported = 0;
-      return () => {
-        const recent = acceptances.slice(reported).filter(({ pot }) => pot !== 'last');
-        reported = acceptances.length;
-        const on = (name: string) =>
-          [...new Set(recent.filter(({ queue }) => queue === name).map(({ pot }) => pot))].sort();
-        return { changes: on(controllerQueue('dish')), lowPriority: on(timersQueue) };
-      };
-    })(),
     /** Changes after which no key of their pot was accepted. `ofGone`: also of pots that were deleted. */
     lost: async ({ ofGone }: { readonly ofGone: boolean }): Promise<readonly Change[]> => {
       const last = new Map(acceptances.map(({ pot, order: at }) => [pot, at]));

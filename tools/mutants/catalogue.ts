@@ -79,7 +79,10 @@ const proxy = [
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = statements('bitcoin-network', 'drift');
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
-const peers = [...statements('bitcoin-peers', 'bitcoin-peers-failure'), ...controllers('bitcoin-peers')];
+const peers = [
+  ...statements('bitcoin-peers', 'bitcoin-peers-failure', 'bitcoin-network-workload'),
+  ...controllers('bitcoin-peers'),
+];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
@@ -165,7 +168,11 @@ export const subjects: readonly Subject[] = [
       { mutants: eventMutants, suites: kube('apply/events') },
       { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
-      { mutants: travelMutants, suites: [...cross('messages'), ...timers('timer-message')], of: 'dinner' },
+      {
+        mutants: travelMutants,
+        suites: [...cross('messages'), ...timers('timer-message'), ...reconciling('any-message', 'group-records')],
+        of: 'dinner',
+      },
       { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
     ],
   },
