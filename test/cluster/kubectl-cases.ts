@@ -123,20 +123,6 @@ export async function kubectlCases({ kubectlPath, kubeconfig }: KubectlTarget): 
     expect(await output(['get', 'kettles', 'printed', '-o', 'yaml'])).toContain('kind: Kettle\n');
   });
 
-  it('kubectl get selects by label, by name and over all namespaces', async () => {
-    await create('chosen', { cups: 1 }, { labels: { pick: 'me' } });
-    const named = (...args: string[]) => output(['get', 'kettles', '-o', 'name', ...args]);
-    expect(await named('-l', 'pick=me')).toBe('kettle.kitchen.example.net/chosen\n');
-    expect(await named('--field-selector', 'metadata.name=chosen')).toBe('kettle.kitchen.example.net/chosen\n');
-    expect(await output(['get', 'kettles', '-A', '-l', 'pick=me', '--no-headers'])).toMatch(
-      new RegExp(`^${namespace} +chosen +1`),
-    );
-    expect((await run(['get', 'kettle', 'missing'])).stderr).toContain(
-      '(NotFound): kettles.kitchen.example.net "missing" not found',
-    );
-    expect((await run(['get', 'kettles', '-l', 'pick=nothing'])).stderr).toContain('No resources found');
-  });
-
   it('kubectl get -w prints a row for every change', async () => {
     await create('watched', { cups: 1 });
     await using watch = follow(['get', 'kettles', 'watched', '-w', '--no-headers']);
@@ -177,18 +163,6 @@ export async function kubectlCases({ kubectlPath, kubeconfig }: KubectlTarget): 
     );
   });
 
-  it('kubectl label, annotate and replace change the object', async () => {
-    await create('marked');
-    await output(['label', 'kettle', 'marked', 'room=kitchen']);
-    await output(['annotate', 'kettle', 'marked', 'note=hot']);
-    expect(await field('marked', '.metadata.labels.room')).toBe('kitchen');
-    expect(await field('marked', '.metadata.annotations.note')).toBe('hot');
-    await output(['label', 'kettle', 'marked', 'room-']);
-    expect(await field('marked', '.metadata.labels.room')).toBe('');
-    await output(['replace', ...stdin], { manifest: sampleObject('marked', { cups: 9 }) });
-    expect(await field('marked', '.spec.cups')).toBe('9');
-  });
-
   it('kubectl scale writes the declared field', async () => {
     await create('scaled', { cups: 1 });
     expect(await output(['scale', 'kettle/scaled', '--replicas=8'])).toBe('kettle.kitchen.example.net/scaled scaled\n');
@@ -211,14 +185,6 @@ export async function kubectlCases({ kubectlPath, kubeconfig }: KubectlTarget): 
     await output(['patch', 'kettle', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
     expect(await removed).toContain('kettle.kitchen.example.net "held" deleted');
     expect((await run(['get', 'kettle', 'held'])).status).toBe(1);
-  });
-
-  it('kubectl delete accepts a manifest or a selector, and may ignore missing objects', async () => {
-    await create('gone-a', { cups: 1 }, { labels: { going: 'yes' } });
-    await create('gone-b', { cups: 1 }, { labels: { going: 'yes' } });
-    await output(['delete', ...stdin], { manifest: sampleObject('gone-a') });
-    expect(await output(['delete', 'kettles', '-l', 'going=yes'])).toContain('"gone-b" deleted');
-    expect(await output(['delete', 'kettle', 'gone-a', '--ignore-not-found'])).toBe('');
   });
 
   it('kubectl describe and events show the events of an object', async () => {

@@ -226,12 +226,6 @@ describe('a deployment with osls', () => {
     expect(await account.trusted(name)).toEqual([service]);
   });
 
-  it('the role of the schedule may only invoke the resync', async () => {
-    expect(await account.allowedTo('schedule')).toEqual([
-      `lambda:InvokeFunction ${own('lambda', `function:${prefix}resync`)}`,
-    ]);
-  });
-
   it("the watchers' policy allows only sends of keys", async () => {
     const queues = [...registry.map(({ name }) => controllerQueue(name)), timersQueue];
     expect(await account.allowedToWatchers()).toEqual(

@@ -66,24 +66,6 @@ describe('resources that the emulator does not support', () => {
     expect(ages).toContainEqual(expect.objectContaining(wake));
   });
 
-  it('only schedules of this account may assume the role of the schedule', () => {
-    const roles = ofType('AWS::IAM::Role').filter(([, { Properties }]) =>
-      JSON.stringify(Properties).includes('scheduler.'),
-    );
-    expect(roles).toMatchObject([
-      [
-        'ScheduleRole',
-        {
-          Properties: {
-            AssumeRolePolicyDocument: {
-              Statement: [{ Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } } }],
-            },
-          },
-        },
-      ],
-    ]);
-  });
-
   it('the bucket of osls’ uploads denies plain HTTP', () => {
     expect(JSON.stringify(ofType('AWS::S3::BucketPolicy'))).toContain('{"Bool":{"aws:SecureTransport":false}}');
   });

@@ -3,7 +3,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../src/core/names.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { packageTemplate } from './package-template.ts';
@@ -50,17 +49,6 @@ describe('the packaged template', () => {
 
   it('the packaged template has no unresolved variable of osls', () => {
     expect(text.match(/\$\{(self|sls|opt|param|env|file)\b[^}]*\}/g)).toBeNull();
-  });
-
-  it('the packaged template has every queue of src/core/names.ts, and a dead-letter queue for each controller', () => {
-    const prefix = 'outrigger-test-';
-    for (const { name } of registry) {
-      const queue = stack.queues.find((one) => one.name === `${prefix}${controllerQueue(name)}`);
-      expect(queue?.deadLetters?.arn).toMatch(new RegExp(`:${prefix}${controllerDeadLetterQueue(name)}$`));
-    }
-    for (const name of [timersQueue, resyncQueue]) {
-      expect(stack.queues.find((one) => one.name === `${prefix}${name}`)?.deadLetters).toBeDefined();
-    }
   });
 
   it('the scheduler’s role is this account’s alone, and may invoke one function and nothing else', () => {
@@ -124,18 +112,6 @@ describe('the packaged template', () => {
     }
   });
 
-  it('a dead-letter queue has the type of its queue, and SQS moves messages of controllers after ten receives', () => {
-    const isFifo = (name: string) => name.endsWith('.fifo');
-    const fed = stack.queues.filter(({ deadLetters }) => deadLetters !== undefined);
-    expect(fed.filter(({ name }) => isFifo(name))).toHaveLength(registry.length);
-    for (const { name, attributes, deadLetters } of fed) {
-      const letters = stack.queues.find(({ arn }) => arn === deadLetters?.arn);
-      if (isFifo(name)) expect(deadLetters?.maxReceiveCount, name).toBe(10);
-      expect(isFifo(letters?.name ?? ''), name).toBe(isFifo(name));
-      expect(letters?.attributes.FifoQueue, name).toBe(attributes.FifoQueue);
-    }
-  });
-
   it.each([
     ['stages', async () => await packageTemplate('prod')],
     ['projects', async () => await packageTemplate('test', [], { project: 'cafes' })],
@@ -182,9 +158,5 @@ describe('the packaged template', () => {
     expect(more).toEqual([]);
     const resync = stack.functions.find(({ arn }) => arn === tick?.functionArn);
     expect(resync?.environment.RESYNC_SCHEDULE_SECONDS).toBe(String(tick?.everySeconds));
-  });
-
-  it('every function allows recursive loops, which Lambda would stop otherwise', () => {
-    expect(text.match(/"RecursiveLoop":\s*"Allow"/g)).toHaveLength(stack.functions.length);
   });
 });

@@ -96,10 +96,6 @@ describe('the watcher exits with 1 and one log line', () => {
     expect(await startupError({ CLUSTER: '' })).toMatch(/CLUSTER/);
   });
 
-  it('the error of a missing kubeconfig names the file', async () => {
-    expect(await startupError({ KUBECONFIG: '/not/there' })).toMatch(/^\/not\/there: no such file/);
-  });
-
   it('the error of a rejected token names the kubeconfig and the user', async () => {
     const wire = await startWireServer((_, response) => sendJson(response, 401, statusOf(401, 'Unauthorized')), {
       tls: true,
@@ -108,15 +104,6 @@ describe('the watcher exits with 1 and one log line', () => {
     const file = await kubeconfig(cluster, { token: 'expired-token' });
     const message = await startupError({ KUBECONFIG: file });
     expect(message).toBe(`${file}: user: the API server does not accept its credentials (401); renew them`);
-  });
-
-  it('the error of a wrong CA names the kubeconfig and what to check', async () => {
-    const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
-    const cluster = { server: wire.url.href, 'certificate-authority-data': base64(pem('other.pem')) };
-    const file = await kubeconfig(cluster, { token: 'token' });
-    expect(await startupError({ KUBECONFIG: file })).toMatch(
-      /kubeconfig-.*: cluster: .*check server and certificate-authority/,
-    );
   });
 
   it.each([
