@@ -1,4 +1,4 @@
-// The behaviour of Dinner (I6, I7, I10, and V4 and V8 of the aggregation), as cases for any API server. I8, the wake-ups, is
+// The behaviour of Dinner (I6, I7, I10, and V2, V4 and V8 of the aggregation), as cases for any API server. I8, the wake-ups, is
 // where the watcher is: wake.test.ts. What its schema refuses is bad-input.test.ts,
 // the rules of the aggregation (V1 to V7) are test/api, what holds for every controller is test/cross.
 import { describe, expect, it } from 'vitest';
@@ -78,6 +78,14 @@ describe('Dinner', () => {
     await system.reconcile(ingredients, 'soup-leek');
     await system.reconcile(dinners, 'soup');
     expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+  });
+
+  it('V2: an ingredient that cannot be had makes the dinner False, with its reason', async () => {
+    system.pantry.setFaults({ items: { saffron: 'out-of-stock' } });
+    await served('saffron', 'salt');
+    expect((await soup()).status).toMatchObject({ ingredientsReady: 1 });
+    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'OutOfStock' });
+    expect(conditionOf(await soup(), 'IngredientsReady')?.message).toContain('soup-saffron');
   });
 
   it('V8: a child that may not be made is False with what the API server said, written, and tried again', async () => {
