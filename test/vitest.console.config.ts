@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/console/browser/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
-    // One browser and one local system at a time.
-    fileParallelism: false,
+    // The one local system mostly waits, so the pages of sources in memory are looked at beside it.
+    maxWorkers: 2,
     passWithNoTests: false,
   },
 });

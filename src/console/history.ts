@@ -63,6 +63,8 @@ const reconciled = z.looseObject({
   nextCause: z.string().optional(),
   latencyMs: z.number().optional(),
   durationMs: z.number().optional(),
+  messageId: z.string().optional(),
+  attempt: z.number().optional(),
 });
 
 type Run = { readonly at: number; readonly failed: boolean; readonly latencyMs?: number | undefined };
@@ -161,11 +163,13 @@ export function readReconcile(text: string, source: string, at: number) {
   if (run === undefined || found === undefined) return undefined;
   const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
-  const { cause, durationMs, latencyMs, dueAt, nextCause } = run;
+  const { cause, durationMs, latencyMs, dueAt, nextCause, messageId, attempt } = run;
   const entry: TimelineEntry = {
     ...{ at, type: 'reconcile', controller: found.controller, cause, text: line?.text ?? run.outcome },
     ...(failed ? { failed: true } : {}),
     ...(run.outcome === 'postponed' ? { postponed: true } : {}),
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(attempt === undefined ? {} : { attempts: attempt }),
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(latencyMs === undefined ? {} : { latencyMs }),
   };

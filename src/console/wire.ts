@@ -98,6 +98,9 @@ export type TimelineEntry = {
   readonly failed?: true;
   /** It was postponed: a retry follows, which costs no attempt. */
   readonly postponed?: true;
+  /** Its message, and the failed reconciles before this one. */
+  readonly messageId?: string;
+  readonly attempts?: number;
   readonly durationMs?: number;
   /** From the change to the end of the reconcile. */
   readonly latencyMs?: number;

@@ -41,10 +41,12 @@ describe('the history of the local system', () => {
 
   it('a failed reconcile is marked, and other lines of a log are no entries', () => {
     const { addLogLine, timeline, entries } = history();
-    addLogLine(run({ outcome: 'failed', error: 'pump stuck' }), 'water-tank');
+    addLogLine(run({ outcome: 'failed', error: 'pump stuck', messageId: 'm-1', attempt: 2 }), 'water-tank');
     addLogLine('{"message":"sensor read"}', 'water-tank');
     addLogLine('"reconciled" is no entry', 'water-tank');
-    expect(timeline(id)).toMatchObject([{ failed: true, text: expect.stringContaining('pump stuck') }]);
+    expect(timeline(id)).toMatchObject([
+      { failed: true, text: expect.stringContaining('pump stuck'), messageId: 'm-1', attempts: 2 },
+    ]);
     expect(entries).toHaveLength(1);
   });
 

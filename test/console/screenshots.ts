@@ -1,83 +1,103 @@
-// Takes the pictures of docs/console and README: `npm run screenshots`. A local system with a fault of its own has a dead
-// letter after some seconds; 1,000 objects are those of a source in memory. Pictures change with fonts and browsers, so
-// they are looked at by a person and not compared; a test takes them too (browser/screenshots.test.ts).
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// Takes the pictures of docs/console and README: `npm run screenshots`. Pictures change with fonts and browsers, so they are
+// looked at by a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts).
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { readPage } from '../../src/console/server/page-files.ts';
 import { startConsole } from '../../src/console/server/server.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
 import { openCluster } from '../../src/dev/cluster-access.ts';
-import { objectPath } from '../../src/kube/client/path.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from './browser/chromium.ts';
 import { startDevProcess } from './browser/dev-process.ts';
-import { createFakeSource, rowOf } from './fake-source.ts';
+import { stagePicture, thousandTanks } from './picture-sources.ts';
 
-/** The pictures, by their names. */
-export const pictures = [
-  ...['flow-light', 'flow-dark', 'object-light', 'dead-letter-dark', 'break-light', 'objects-dark'],
+/** The pictures of a local system, and those of a source in memory. */
+export const localPictures = [
+  ...['flow-light', 'flow-dark', 'object-light', 'timeline-dark', 'dead-letter-dark', 'break-light'],
 ] as const;
+export const memoryPictures = ['objects-dark', 'stage-light'] as const;
 
-/** Takes the pictures into a folder. `plotSeconds` is how long the plots are filled. */
-export async function takePictures(folder: string, { plotSeconds }: { readonly plotSeconds: number }): Promise<void> {
+/** With these options a failing object has its dead letter after some seconds: the pantry has no dragonfruit. */
+export const pictureOptions: readonly string[] = [
+  ...['--attempts', '8', '--retry-after', '1', '--simulator-fault', 'pantry=dragonfruit:error'],
+];
+
+/** Takes a picture of what a page shows into a folder. */
+export async function takePicture(page: Page, folder: string, name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const browser = await startBrowser();
-  const take = async (page: Page, name: (typeof pictures)[number]): Promise<void> => {
-    // The notice of the last action would lie above the picture.
-    await page.locator('.notice').waitFor({ state: 'detached', timeout: 10_000 });
-    await page.screenshot({ path: path.join(folder, `${name}.png`) });
-  };
-  try {
-    await takeLocalSystem(browser, take, plotSeconds);
-    await takeThousand(browser, take);
-  } finally {
-    await browser.close();
-  }
+  // The notice of the last action would lie above the picture.
+  await page.locator('.notice').waitFor({ state: 'detached', timeout: 10_000 });
+  await page.screenshot({ path: path.join(folder, `${name}.png`) });
 }
 
-type Take = (page: Page, name: (typeof pictures)[number]) => Promise<void>;
+/** What the pictures of a local system are taken of: it was started with `pictureOptions`. */
+export type PicturedSystem = { readonly url: string; readonly client: KubeClient; readonly browser: Browser };
 
-async function takeLocalSystem(from: Browser, take: Take, plotSeconds: number): Promise<void> {
-  const options = ['--attempts', '2', '--retry-after', '1', '--simulator-fault', 'pantry=saffron:error'];
-  await using dev = await startDevProcess(options);
-  const { page: light } = await openPage(from, dev.url);
-  const { page: dark } = await openPage(from, dev.url, { colorScheme: 'dark' });
-  await light.locator('.activity li').filter({ hasText: 'BitcoinNetwork' }).first().waitFor({ timeout: 60_000 });
-  await dark.getByRole('link', { name: /^Queues/ }).click();
-  await dark.getByText('the saffron jar cannot be opened').first().waitFor({ timeout: 60_000 });
-  await dark.getByRole('button', { name: /^Redrive risotto/ }).click();
-  await dark.getByRole('dialog').waitFor();
-  await take(dark, 'dead-letter-dark');
-  await dark.getByRole('button', { name: 'Cancel' }).click();
-  await dark.getByRole('link', { name: 'Flow' }).click();
-  await using editor = await startEditor(dev.kubeconfig);
+/** Takes the pictures of a local system whose samples are Ready. `plotSeconds` is how long the plots are filled. */
+export async function takeLocalPictures(
+  { url, client, browser }: PicturedSystem,
+  folder: string,
+  { plotSeconds }: { readonly plotSeconds: number },
+): Promise<void> {
+  const { page: light } = await openPage(browser, url);
+  const { page: dark } = await openPage(browser, url, { colorScheme: 'dark' });
+  const take = (page: Page, name: (typeof localPictures)[number]) => takePicture(page, folder, name);
+  await client.request({
+    method: 'POST',
+    path: collectionPath(Ingredient, 'default'),
+    body: {
+      ...{ apiVersion: Ingredient.apiVersion, kind: Ingredient.kind, metadata: { name: 'risotto-dragonfruit' } },
+      spec: { item: 'dragonfruit', amount: 1, unit: 'piece' },
+    },
+  });
+  await using editing = startEditor(client);
+  await light.locator('.activity li').filter({ hasText: 'risotto-dragonfruit' }).first().waitFor({ timeout: 30_000 });
   await new Promise((resolve) => setTimeout(resolve, plotSeconds * 1000));
+  await dark
+    .getByText(/^\d+ dead$/)
+    .first()
+    .waitFor({ timeout: 60_000 });
   await take(light, 'flow-light');
   await take(dark, 'flow-dark');
-  await editor.stop();
+  await dark.getByRole('link', { name: /^Objects/ }).click();
+  await dark.getByRole('link', { name: 'north', exact: true }).click();
+  await dark.getByRole('tab', { name: 'Timeline' }).click();
+  const timeline = dark.getByRole('tabpanel');
+  await timeline.locator('summary').first().waitFor();
+  await editing.stop();
+  await timeline.locator('summary').first().click();
+  await take(dark, 'timeline-dark');
+  await dark.getByRole('link', { name: /^Queues/ }).click();
+  await dark.getByText('the dragonfruit jar cannot be opened').first().waitFor({ timeout: 30_000 });
+  const letter = dark.locator('.letter').filter({ hasText: 'the dragonfruit jar cannot be opened' });
+  await letter.locator('summary').click();
+  await dark.getByRole('button', { name: 'Redrive risotto-dragonfruit' }).click();
+  await dark.getByRole('dialog').waitFor();
+  await take(dark, 'dead-letter-dark');
   await light.getByRole('link', { name: /^Objects/ }).click();
   await light.getByRole('link', { name: 'my-network', exact: true }).click();
   await light.getByRole('tabpanel').getByText('3 ready nodes have each other').waitFor({ timeout: 60_000 });
   await light.getByRole('region', { name: 'Resource tree' }).getByText('my-network-sts', { exact: true }).waitFor();
   await take(light, 'object-light');
   await light.getByRole('link', { name: 'Break it' }).click();
+  await light.getByLabel('Broken for').selectOption('30 seconds');
   await light.getByRole('button', { name: 'Break: SQS down' }).click();
   const result = light.getByRole('region', { name: 'Experiment', exact: true });
   await result.getByText('Broken').waitFor();
   await take(light, 'break-light');
-  await result.getByText('Recovering').waitFor({ timeout: 20_000 });
+  await Promise.all([light.close(), dark.close()]);
 }
 
 /** Changes the levels of the tanks until it is stopped, so that the plots have something to show. */
-async function startEditor(kubeconfig: string): Promise<AsyncDisposable & { stop(): Promise<void> }> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pictures-'));
-  const cluster = await openCluster(folder, { file: kubeconfig, signal: AbortSignal.timeout(60_000) });
-  const stopped = new AbortController();
+function startEditor(client: KubeClient): AsyncDisposable & { stop(): Promise<void> } {
+  let isStopped = false;
   const edits = (async () => {
-    for (let edit = 0; !stopped.signal.aborted; edit += 1) {
+    for (let edit = 0; !isStopped; edit += 1) {
       const name = ['north', 'south', 'pond'][edit % 3] ?? 'north';
-      await cluster.client.request({
+      await client.request({
         method: 'PATCH',
         path: objectPath(WaterTank, { namespace: 'default', name }),
         contentType: 'application/merge-patch+json',
@@ -87,45 +107,41 @@ async function startEditor(kubeconfig: string): Promise<AsyncDisposable & { stop
     }
   })();
   const stop = async () => {
-    stopped.abort();
+    isStopped = true;
     await edits;
   };
-  return {
-    stop,
-    [Symbol.asyncDispose]: async () => {
-      await stop();
-      cluster.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return { stop, [Symbol.asyncDispose]: stop };
 }
 
-async function takeThousand(from: Browser, take: Take): Promise<void> {
-  const source = createFakeSource();
-  for (let index = 0; index < 1_000; index += 1) {
-    // Spread over the list, the same at each run.
-    const spread = (index * 7_919) % 100;
-    const state = spread < 82 ? 'Ready' : spread < 93 ? 'Progressing' : 'Not ready';
-    const status = state === 'Ready' ? 'True' : 'False';
-    const level = 3 + (spread % 20);
-    source.put(
-      rowOf(`local:watertanks.plant.example.com/region-${index % 7}/tank-${String(index).padStart(4, '0')}`, {
-        ...{ kind: 'WaterTank', state, text: state === 'Ready' ? 'Ready' : `BelowTarget: level ${level} of 30` },
-        conditions: [
-          { type: 'AtLevel', status, reason: 'Level', message: '' },
-          { type: 'SensorReachable', status: spread === 99 ? 'False' : 'True', reason: 'Ok', message: '' },
-        ],
-        createdAt: new Date(Date.now() - (1 + ((index * 31) % 90)) * 24 * 3_600_000).toISOString(),
-      }),
-    );
-  }
+/** Takes the pictures whose objects are made up: 1,000 objects, and a stage with several clusters. */
+export async function takeMemoryPictures(browser: Browser, folder: string): Promise<void> {
   const files = await readPage();
-  const running = await startConsole({ source, page: async () => files });
-  const { page } = await openPage(from, running.url, { colorScheme: 'dark' });
-  await page.getByRole('link', { name: /^Objects/ }).click();
-  await page.getByRole('button', { name: /^All 1000/ }).waitFor();
-  await take(page, 'objects-dark');
-  await running.close();
+  const page = async () => files;
+  const thousand = await startConsole({ source: thousandTanks(), page });
+  const { page: dark } = await openPage(browser, thousand.url, { colorScheme: 'dark' });
+  await dark.getByRole('link', { name: /^Objects/ }).click();
+  await dark.getByRole('button', { name: /^All 1,000/ }).waitFor();
+  await takePicture(dark, folder, 'objects-dark');
+  const stage = await startConsole({ source: stagePicture(), page });
+  const { page: light } = await openPage(browser, stage.url);
+  await light.getByText('prod-eu').first().waitFor();
+  await light.evaluate("document.querySelector('.parts-tables').scrollIntoView({ block: 'start' })");
+  await light.getByRole('button', { name: 'Pause prod-eu' }).click();
+  await light.getByRole('dialog').waitFor();
+  await takePicture(light, folder, 'stage-light');
+  for (const one of [dark, light]) await one.close();
+  for (const one of [thousand, stage]) await one.close();
 }
 
-if (import.meta.main) await takePictures(path.resolve(import.meta.dirname, '../../docs/console'), { plotSeconds: 40 });
+if (import.meta.main) {
+  const folder = path.resolve(import.meta.dirname, '../../docs/console');
+  await using parts = new AsyncDisposableStack();
+  const browser = await startBrowser();
+  parts.defer(() => browser.close());
+  await takeMemoryPictures(browser, folder);
+  const { url, kubeconfig } = parts.use(await startDevProcess(pictureOptions));
+  const signal = AbortSignal.timeout(600_000);
+  const cluster = await openCluster(path.dirname(kubeconfig), { file: kubeconfig, signal });
+  parts.defer(async () => cluster.close());
+  await takeLocalPictures({ url, client: cluster.client, browser }, folder, { plotSeconds: 30 });
+}

@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { BreakView } from './break/break-view.tsx';
 import { FlowView } from './flow/flow-view.tsx';
+import { count } from './format.ts';
 import { ObjectsView } from './objects/objects-view.tsx';
 import { Icon } from './parts/icon.tsx';
 import { Overlays } from './parts/overlays.tsx';
@@ -43,7 +44,7 @@ function Page() {
               <a key={name} class="tab" href={`#/${name}`} aria-current={view === name ? 'page' : undefined}>
                 <Icon name={icon} />
                 {title}
-                {name === 'objects' && <span class="count">{allRows.value.length}</span>}
+                {name === 'objects' && <span class="count">{count(allRows.value.length)}</span>}
                 {name === 'queues' && letters > 0 && <span class="count bad">{letters} dead</span>}
               </a>
             ))}

@@ -13,6 +13,7 @@ import type {
   Series,
   System,
 } from '../wire.ts';
+import { shortName } from './format.ts';
 import { RefusedError, readStream, type StreamEvent } from './stream.ts';
 
 /** The state of the connection to the console's server. */
@@ -56,6 +57,11 @@ export const allRows = computed(() =>
 /** Whether there are several clusters: a name alone then says too little. */
 export const hasClusters = computed(() => (flow.value?.clusters.length ?? 0) > 1);
 
+/** The name of an object for a person, with its cluster if there are several. */
+export function displayName(id: string): string {
+  return hasClusters.value ? `${id.slice(0, id.indexOf(':'))}: ${shortName(id)}` : shortName(id);
+}
+
 const entryListeners = new Set<(entries: readonly ObjectEntry[]) => void>();
 /** Calls the listener with new entries, for the moving keys of the picture. */
 export function onEntries(listener: (entries: readonly ObjectEntry[]) => void): () => void {
@@ -73,7 +79,7 @@ export function start(): void {
   }
   const readRoute = () => {
     const [, view = 'flow', id] = /^#\/([a-z]+)(?:\/(.+))?$/.exec(location.hash) ?? [];
-    route.value = { view, id: id === undefined ? undefined : decodeURIComponent(id) };
+    route.value = { view, id: id === undefined ? undefined : decoded(id) };
   };
   addEventListener('hashchange', readRoute);
   readRoute();
@@ -81,6 +87,15 @@ export function start(): void {
     now.value = Date.now();
   }, 1_000);
   void stayConnected();
+}
+
+/** A URL that a person has changed may be no valid one. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The URL of an object, or of the list. */

@@ -1,27 +1,32 @@
-// The console of a real `outrigger dev` in a real browser: the URL that the command prints, the flow, the tree, and the
-// way of a change to its status.
+// The console of a real `outrigger dev` in a real browser: the URL that the command prints, the flow, the tree, the way of
+// a change to its status, every fault, and the pictures of the documents. One system for all, as its start takes longest.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WaterTank } from '../../../src/controllers/water-tank.ts';
 import { openCluster } from '../../../src/dev/cluster-access.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { objectPath } from '../../../src/kube/client/path.ts';
+import { localPictures, pictureOptions, takeLocalPictures } from '../screenshots.ts';
 import { eventually, openPage, startBrowser } from './chromium.ts';
 import { startDevProcess } from './dev-process.ts';
+import { expectPicture } from './expect-picture.ts';
 
 const startSeconds = 300;
 const parts = new AsyncDisposableStack();
+let browser: Browser;
+let url: string;
 let page: Page;
 let problems: readonly string[];
 let client: KubeClient;
 
 beforeAll(async () => {
-  const browser = await startBrowser();
+  browser = await startBrowser();
   parts.defer(() => browser.close());
-  const { url, kubeconfig } = parts.use(await startDevProcess());
+  let kubeconfig: string;
+  ({ url, kubeconfig } = parts.use(await startDevProcess(pictureOptions)));
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const signal = AbortSignal.timeout(startSeconds * 1000);
@@ -107,17 +112,33 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
 
   it.each([
     'Cut the watch',
+    'Compact etcd (410)',
+    'Throttle (429)',
     'Unavailable (503)',
-    'SQS down',
+    'Slow responses',
     'Kill the watcher',
     'Kill at the next write',
+    'SQS down',
     'Duplicate every key',
+    'Plant down',
+    'Pantry down',
+    'Stall the watch',
   ])('%s loses no change', async (title) => {
     await page.getByRole('link', { name: 'Break it' }).click();
+    await page.getByLabel('Broken for').selectOption('3 seconds');
     await page.getByRole('button', { name: `Break: ${title}` }).click();
     const result = page.getByRole('region', { name: 'Experiment', exact: true });
-    await result.getByText(title).waitFor();
+    await result.getByRole('heading', { name: title }).waitFor();
     await result.getByText(/^(Converged|Not reconciled in time)$/).waitFor({ timeout: 140_000 });
-    expect(await result.innerText()).toMatch(/Converged[\s\S]*Lost\s+0\s/);
+    expect(await result.innerText()).toMatch(
+      /Converged[\s\S]*Changes\s+[1-9]\d*\s[\s\S]*Lost\s+0\s+Time to converge\s+\d/,
+    );
   }, 150_000);
+
+  it('the script takes the pictures of a local system', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pictures-'));
+    parts.defer(() => rm(folder, { recursive: true, force: true }));
+    await takeLocalPictures({ url, client, browser }, folder, { plotSeconds: 1 });
+    for (const name of localPictures) await expectPicture(folder, name);
+  });
 });

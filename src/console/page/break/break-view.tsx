@@ -1,12 +1,14 @@
 // Faults on request: the broken part, its effect on the objects, and the time until every object was reconciled.
+import { signal } from '@preact/signals';
 import type { Experiment, FaultRow } from '../../wire.ts';
 import { perform } from '../actions.ts';
 import { clock, duration } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { experiments, faults, now } from '../store.ts';
 
-/** How long the server keeps a part broken. */
-const faultMilliseconds = 8_000;
+/** How long a part may be broken, in seconds. */
+const durations = [3, 8, 30] as const;
+const chosen = signal<number>(8);
 
 export function BreakView() {
   const [latest] = experiments.value;
@@ -15,11 +17,28 @@ export function BreakView() {
   return (
     <div class="break">
       <header class="break-head">
-        <h1>Break it</h1>
-        <p>
-          A part fails for eight seconds while every object changes. Then the page shows what was lost, and how long it
-          took until every change was reconciled.
-        </p>
+        <div>
+          <h1>Break it</h1>
+          <p>
+            A part fails for some seconds while every object changes. Then the page shows what was lost, and how long it
+            took from the repair until every change was reconciled.
+          </p>
+        </div>
+        <label>
+          Broken for{' '}
+          <select
+            value={String(chosen.value)}
+            onChange={(event) => {
+              chosen.value = Number(event.currentTarget.value);
+            }}
+          >
+            {durations.map((seconds) => (
+              <option key={seconds} value={String(seconds)}>
+                {seconds} seconds
+              </option>
+            ))}
+          </select>
+        </label>
       </header>
       {latest !== undefined && <Result experiment={latest} />}
       <div class="break-parts">
@@ -38,9 +57,9 @@ export function BreakView() {
                   <button
                     type="button"
                     class="button small"
-                    aria-label={`Break: ${fault.title}`}
+                    aria-label={`${running?.fault === fault.name ? 'Running' : 'Break'}: ${fault.title}`}
                     disabled={running !== undefined}
-                    onClick={() => void perform({ type: 'break', fault: fault.name })}
+                    onClick={() => void perform({ type: 'break', fault: fault.name, seconds: chosen.value })}
                   >
                     <Icon name="bolt" />
                     {running?.fault === fault.name ? 'Running' : 'Break'}
@@ -66,7 +85,7 @@ function recoveryMs({ repairedAt, reconciledAt }: Experiment): number | undefine
 }
 
 function Result({ experiment }: { readonly experiment: Experiment }) {
-  const { fault, startedAt, repairedAt, endedAt, total, awaited, problem } = experiment;
+  const { fault, seconds, startedAt, repairedAt, endedAt, total, awaited, problem } = experiment;
   const reconciled = total - awaited;
   const isBroken = repairedAt === undefined;
   const state = isBroken ? 'broken' : endedAt === undefined ? 'recovering' : awaited > 0 ? 'lost' : 'converged';
@@ -81,9 +100,7 @@ function Result({ experiment }: { readonly experiment: Experiment }) {
           {texts[state]}
         </span>
         <h2>{titleOf(fault)}</h2>
-        <time>
-          {isBroken ? `${Math.max(0, Math.ceil((faultMilliseconds - elapsed) / 1000))} s until the repair` : ''}
-        </time>
+        <time>{isBroken ? `${Math.max(0, Math.ceil(seconds - elapsed / 1000))} s until the repair` : ''}</time>
       </header>
       <progress max={Math.max(1, total)} value={reconciled} aria-label="Reconciled changes" />
       <dl>
@@ -97,7 +114,9 @@ function Result({ experiment }: { readonly experiment: Experiment }) {
         </div>
         <div>
           <dt>Lost</dt>
-          <dd class={state === 'lost' ? 'bad' : 'good'}>{state === 'lost' ? awaited : 0}</dd>
+          <dd class={state === 'lost' ? 'bad' : state === 'converged' ? 'good' : ''}>
+            {endedAt === undefined ? '–' : awaited}
+          </dd>
         </div>
         <div>
           <dt>Time to converge</dt>

@@ -2,7 +2,7 @@
 // ended.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ControllerFlow, Flow } from '../../wire.ts';
-import { count, duration, rate } from '../format.ts';
+import { age, count, duration, rate } from '../format.ts';
 import { allRows, flow, onEntries, system } from '../store.ts';
 import { type Box, layOut, type Track, width } from './layout.ts';
 import { startKeys } from './moving-keys.ts';
@@ -59,7 +59,7 @@ export function FlowPicture() {
           {layout.tracks.map((track, index) => {
             const controller = controllers[index];
             return controller === undefined ? null : (
-              <TrackBoxes key={controller.name} track={track} controller={controller} />
+              <TrackBoxes key={controller.name} track={track} controller={controller} at={now.at} />
             );
           })}
         </svg>
@@ -135,7 +135,15 @@ function Ways({ track }: { readonly track: Track }) {
 /** A queue with this many messages is drawn full. */
 const fullQueue = 50;
 
-function TrackBoxes({ track, controller }: { readonly track: Track; readonly controller: ControllerFlow }) {
+function TrackBoxes({
+  track,
+  controller,
+  at,
+}: {
+  readonly track: Track;
+  readonly controller: ControllerFlow;
+  readonly at: number;
+}) {
   const {
     name,
     queued,
@@ -145,7 +153,11 @@ function TrackBoxes({ track, controller }: { readonly track: Track; readonly con
     failuresPerSecond,
     p50Ms,
     paused,
+    oldestAt,
   } = controller;
+  // A message that was sent just now is no news.
+  const oldestMs = oldestAt === undefined ? 0 : at - oldestAt;
+  const oldest = oldestMs < 2_000 ? '' : `${age(oldestMs)} · `;
   const { queue, function: box } = track;
   const fill = Math.min(1, (queued ?? 0) / fullQueue) * (queue.w - 4);
   const tone = failuresPerSecond > 0 ? 'bad' : inFlight > 0 ? 'busy' : '';
@@ -156,10 +168,10 @@ function TrackBoxes({ track, controller }: { readonly track: Track; readonly con
         <rect x={queue.x} y={queue.y} width={queue.w} height={queue.h} rx={8} />
         {fill > 0 && <rect class="fill" x={queue.x + 2} y={queue.y + 2} width={fill} height={queue.h - 4} rx={6} />}
         <text class="track-name" x={queue.x + 12} y={middle}>
-          {cut(name, 24)}
+          {cut(name, oldest === '' ? 24 : 20)}
         </text>
         <text class="track-count" x={queue.x + queue.w - 12} y={middle}>
-          {queued === undefined ? 'no response' : count(queued)}
+          {queued === undefined ? 'no response' : `${oldest}${count(queued)}`}
         </text>
       </g>
       {deadLetters > 0 && (

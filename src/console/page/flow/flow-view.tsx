@@ -1,7 +1,7 @@
 // The system at work: figures, the picture in which keys move, plots, and the latest events.
 import type { ObjectEntry } from '../../wire.ts';
-import { clock, count, duration, rate, shortName } from '../format.ts';
-import { allRows, flow, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
+import { clock, count, duration, rate } from '../format.ts';
+import { allRows, displayName, flow, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
 import { FlowPicture } from './flow-picture.tsx';
 import { PartsTable } from './parts-table.tsx';
 import { Plots } from './plots.tsx';
@@ -31,6 +31,8 @@ function Figures() {
   const controllers = now?.controllers ?? [];
   const ready = allRows.value.filter(({ state }) => state === 'Ready').length;
   const total = allRows.value.length;
+  const sent = controllers.flatMap(({ oldestAt }) => oldestAt ?? []);
+  const oldestMs = now === undefined || sent.length === 0 ? undefined : Math.max(0, now.at - Math.min(...sent));
   const failures = sum(controllers.map((one) => one.failuresPerSecond));
   const letters = sumKnown(controllers.map((one) => one.deadLetters));
   const figures = [
@@ -39,6 +41,7 @@ function Figures() {
     { label: 'Reconciles', value: rate(sum(controllers.map((one) => one.reconcilesPerSecond))), unit: '/ s' },
     { label: 'Failures', value: rate(failures), unit: '/ s', tone: failures > 0 ? 'bad' : '' },
     { label: 'In flight', value: count(sumKnown(controllers.map((one) => one.inFlight))), unit: 'keys' },
+    { label: 'Oldest message', value: duration(oldestMs), unit: '' },
     { label: 'Lag, median', value: duration(now?.p50Ms), unit: '' },
     { label: 'Lag, p99', value: duration(now?.p99Ms), unit: '' },
     { label: 'Dead letters', value: count(letters), unit: '', tone: (letters ?? 0) > 0 ? 'bad' : '' },
@@ -88,10 +91,10 @@ function ActivityLine({ entry: { at, type, id, text, failed, controller } }: { r
       <time>{clock(at)}</time>
       <span class={`tag ${failed === true ? 'bad' : type}`}>{type === 'reconcile' ? controller : type}</span>
       {row === undefined ? (
-        <span class="who">{shortName(id)}</span>
+        <span class="who">{displayName(id)}</span>
       ) : (
         <a class="who" href={objectHref(id)}>
-          {row.kind} {shortName(id)}
+          {row.kind} {displayName(id)}
         </a>
       )}
       <span class="what" title={text}>

@@ -115,6 +115,8 @@ function optionsOf(lines: readonly Line[], format: Plot['format'], width: number
   };
   return {
     ...{ width, height },
+    // A time at the right edge is as wide as this on each side.
+    padding: [null, 24, null, null],
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },

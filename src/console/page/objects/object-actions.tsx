@@ -76,7 +76,7 @@ function toneOfLine(line: string): string {
 }
 
 /** Actions that can be undone are confirmed on a stage only. */
-function onStage(question: Question): Question | undefined {
+export function onStage(question: Question): Question | undefined {
   return system.value?.mode === 'stage' ? question : undefined;
 }
 
@@ -84,7 +84,7 @@ function reconcileQuestion(name: string): Question {
   return { title: `Reconcile ${name} now?`, text: 'A message is sent to its controllers.', confirm: 'Reconcile' };
 }
 
-function dryRunQuestion(name: string): Question {
+export function dryRunQuestion(name: string): Question {
   return {
     title: `Run ${name} dry?`,
     text: 'It runs on your machine with your credentials. It reads the cluster and other systems, and writes nothing.',

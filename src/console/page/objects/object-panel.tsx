@@ -9,6 +9,7 @@ import { fetchDetail, now, objectHref, recent, rows } from '../store.ts';
 import { ObjectActions } from './object-actions.tsx';
 import { ResourceTree } from './resource-tree.tsx';
 import { Timeline } from './timeline.tsx';
+import { Yaml } from './yaml.tsx';
 
 const tabs = ['Overview', 'Timeline', 'YAML'] as const;
 type Tab = (typeof tabs)[number];
@@ -93,7 +94,7 @@ export function ObjectPanel({ id }: { readonly id: string }) {
           <div class="panel-body" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
             {tab.value === 'Overview' && <Overview detail={detail.value} />}
             {tab.value === 'Timeline' && <Timeline entries={detail.value.timeline} />}
-            {tab.value === 'YAML' && <Yaml text={detail.value.yaml} />}
+            {tab.value === 'YAML' && <Yaml id={id} name={row.name} text={detail.value.yaml} />}
           </div>
         </>
       )}
@@ -160,35 +161,6 @@ function Condition({ condition: { type, status, reason, message, since } }: { re
         {ageOf(since, now.value)}
       </span>
     </li>
-  );
-}
-
-function Yaml({ text }: { readonly text: string }) {
-  const copied = useSignal(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    copied.value = true;
-  };
-  return (
-    <div class="yaml">
-      <button type="button" class="button" onClick={() => void copy()}>
-        <Icon name="copy" />
-        {copied.value ? 'Copied' : 'Copy'}
-      </button>
-      <pre>
-        {text.split('\n').map((line, index) => {
-          const [, indent = '', key = '', rest = ''] = /^(\s*(?:- )*)([^\s:'"#][^:]*:)?(.*)$/.exec(line) ?? [];
-          return (
-            <span key={index}>
-              {indent}
-              <span class="yaml-key">{key}</span>
-              {rest}
-              {'\n'}
-            </span>
-          );
-        })}
-      </pre>
-    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 // The objects of every controlled kind, with filters, and the one that the URL names beside them.
 import { computed, signal } from '@preact/signals';
 import type { ObjectRow, ObjectState } from '../../wire.ts';
+import { count } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { allRows, connection, route } from '../store.ts';
 import { ObjectPanel } from './object-panel.tsx';
@@ -103,7 +104,7 @@ function Filters() {
                 filters.value = { ...filters.value, state };
               }}
             >
-              {state === '' ? 'All' : state} <span>{number}</span>
+              {state === '' ? 'All' : state} <span>{count(number)}</span>
             </button>
           );
         })}

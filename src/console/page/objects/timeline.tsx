@@ -15,7 +15,7 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
 }
 
 function Entry({
-  entry: { at, type, text, controller, failed, durationMs, latencyMs, changes = [] },
+  entry: { at, type, text, controller, failed, durationMs, latencyMs, messageId, attempts, changes = [] },
 }: {
   readonly entry: TimelineEntry;
 }) {
@@ -26,6 +26,7 @@ function Entry({
       <p class="entry-head">
         <strong>{type === 'reconcile' ? `Reconcile by ${controller}` : type === 'status' ? 'Status' : 'Change'}</strong>
         {failed === true && <span class="tag bad">failed</span>}
+        {attempts !== undefined && <span class="tag">attempt {attempts + 1}</span>}
         <time title={age(now.value - at)}>{clock(at)}</time>
       </p>
       <p class="entry-text">{first}</p>
@@ -34,6 +35,12 @@ function Entry({
         <p class="entry-facts">
           took {duration(durationMs)}
           {latencyMs !== undefined && `, ${duration(latencyMs)} after the change`}
+          {messageId !== undefined && (
+            <>
+              {' · message '}
+              <code title={messageId}>{messageId.slice(0, 8)}</code>
+            </>
+          )}
         </p>
       )}
       {changes.length > 0 && (

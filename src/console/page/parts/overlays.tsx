@@ -15,7 +15,14 @@ export function Overlays() {
 
 function Confirm() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    // A dialog that is removed does not give the focus back by itself.
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   const current = asked.value;
   if (current === undefined) return null;
   const { question, reply } = current;

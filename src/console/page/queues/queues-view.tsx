@@ -5,7 +5,7 @@ import type { QueuedMessage, Queues } from '../../wire.ts';
 import { perform } from '../actions.ts';
 import { age, count, shortName } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { fetchQueues, now, objectHref, rows, system } from '../store.ts';
+import { displayName, fetchQueues, now, objectHref, rows, system } from '../store.ts';
 
 const refreshMilliseconds = 2_000;
 /** The rows of a list on this page. */
@@ -82,8 +82,7 @@ function DeadLetters({
     <section class="card" aria-labelledby="dead-letters">
       <header class="card-head">
         <h2 id="dead-letters">
-          Dead letters{' '}
-          <span class={`count ${letters.length > 0 ? 'bad' : ''}`}>{isLoaded ? letters.length : '–'}</span>
+          Dead letters <span class={`count ${letters.length > 0 ? 'bad' : ''}`}>{isLoaded ? letters.length : '–'}</span>
         </h2>
         <p>Messages that are not retried any more</p>
       </header>
@@ -122,8 +121,8 @@ function Letter({ letter }: { readonly letter: QueuedMessage }) {
         <Who message={letter} />
         <span class="tag bad">{reason}</span>
         <span class="letter-facts">
-          {attempts !== undefined && `${attempts} attempts`}
-          {since !== undefined && ` since ${age(now.value - since)}`}
+          {attempts !== undefined && !reason.includes('attempts') && `${attempts} attempts, `}
+          {since !== undefined && `received first ${age(now.value - since)} ago`}
         </span>
         <span class="letter-buttons">
           {controller !== undefined && (
@@ -211,7 +210,7 @@ function Who({ message: { id, controller } }: { readonly message: QueuedMessage 
   const row = rows.value.get(id);
   return (
     <span class="who">
-      {row === undefined ? shortName(id) : <a href={objectHref(id)}>{`${row.kind} ${shortName(id)}`}</a>}
+      {row === undefined ? displayName(id) : <a href={objectHref(id)}>{`${row.kind} ${displayName(id)}`}</a>}
       <span class="of"> {controller}</span>
     </span>
   );

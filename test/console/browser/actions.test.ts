@@ -1,0 +1,146 @@
+// Only what a person does on the page: that an action is asked for, sent, and its result shown, with a console in memory.
+import { describe, expect, it } from 'vitest';
+import { eventually } from './chromium.ts';
+import { notReady, tank, useFakeConsole } from './fake-console.ts';
+
+const fake = useFakeConsole();
+const openObjects = async () => {
+  await fake.page.getByRole('link', { name: /^Objects/ }).click();
+};
+
+describe('an action', () => {
+  it('an action that changes something is confirmed, and its result or its error is shown', async () => {
+    fake.source.put(tank('north', notReady));
+    await openObjects();
+    await fake.page.getByRole('link', { name: 'north' }).click();
+    const notices = fake.page.getByRole('status').filter({ hasText: /./ });
+    await fake.page.getByRole('button', { name: 'Reconcile now' }).click();
+    await notices.getByText('Done.').waitFor();
+    fake.source.respond = () => ({
+      text: 'Dry run',
+      lines: ['change WaterTank default/north (status)', '  ~ level: 1 → 2'],
+      yaml: [
+        { mark: ' ', text: 'status:' },
+        { mark: '-', text: '  level: 1' },
+        { mark: '+', text: '  level: 2' },
+      ],
+    });
+    await fake.page.getByRole('button', { name: 'Dry run' }).click();
+    await fake.page.getByRole('region', { name: 'Dry run' }).getByText('~ level: 1 → 2').waitFor();
+    await fake.page.getByRole('tab', { name: 'YAML' }).click();
+    const yaml = fake.page.getByRole('tabpanel');
+    await yaml.getByRole('button', { name: 'Compare with the next reconcile' }).click();
+    await yaml.getByText('The next reconcile would change 2 lines.').waitFor();
+    expect(await yaml.locator('pre').innerText()).toMatch(/^ {2}status:\s+- {3}level: 1\s+\+ {3}level: 2\s*$/);
+    await yaml.getByRole('button', { name: 'As it is' }).click();
+    await yaml.getByText('name: north').waitFor();
+    await fake.page.getByRole('button', { name: 'Pause' }).click();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Escape');
+    await fake.page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await fake.page.locator(':focus').innerText()).toBe('Pause');
+    fake.source.respond = () => {
+      throw new Error('it is gone');
+    };
+    await fake.page.getByRole('button', { name: 'Pause' }).click();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await fake.page.getByText('it is gone').waitFor();
+    const { id } = tank('north');
+    expect(fake.source.actions.map(({ type }) => type)).toEqual(['reconcile', 'dry-run', 'dry-run', 'pause']);
+    expect(fake.source.actions.every((one) => 'id' in one && one.id === id)).toBe(true);
+  });
+
+  it('a dead letter has its reason, error and body, and is redriven or deleted after a question', async () => {
+    const queue = 'water-tank-dlq.fifo';
+    const dead = { queue, state: 'dead', controller: 'water-tank', reason: 'RetriesExhausted', attempts: 8 } as const;
+    const letter = (name: string) => ({
+      ...dead,
+      messageId: name,
+      id: tank(name).id,
+      body: `{"name":"${name}"}`,
+      error: 'pump stuck',
+    });
+    fake.source.setQueues({
+      messages: [
+        letter('north'),
+        letter('south'),
+        {
+          queue: 'timers',
+          messageId: 't',
+          state: 'timer',
+          body: '',
+          id: tank('pond').id,
+          cause: 'requeue',
+          dueAt: Date.now() + 90_500,
+        },
+      ],
+      unread: [],
+    });
+    await fake.page.getByRole('link', { name: /^Queues/ }).click();
+    await fake.page.getByText('pump stuck').first().waitFor();
+    await fake.page
+      .getByRole('region', { name: 'Timers' })
+      .getByText(/in (90|89)s/)
+      .waitFor();
+    await fake.page.getByRole('button', { name: 'Redrive north' }).click();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await eventually(
+      async () => fake.source.actions,
+      (all) => expect(all).toEqual([{ type: 'redrive', queue, messageId: 'north' }]),
+    );
+    await fake.page.getByRole('button', { name: 'Delete south' }).click();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await eventually(
+      async () => fake.source.actions.at(1),
+      (one) => expect(one).toEqual({ type: 'delete', queue, messageId: 'south' }),
+    );
+    await fake.page.getByRole('button', { name: 'Redrive all 2' }).click();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await eventually(
+      async () => fake.source.actions.at(2),
+      (one) => expect(one).toEqual({ type: 'redrive', queue }),
+    );
+    fake.source.setQueues({ messages: [], unread: [] });
+    await fake.page.getByText('There are no dead letters.').waitFor();
+    expect(fake.problems).toEqual([]);
+  });
+});
+
+describe('an action on a stage', () => {
+  const stage = useFakeConsole({ mode: 'stage', name: 'prod' });
+
+  it('on a stage every action is asked for, and a cancelled one is not sent', async () => {
+    const { page, source } = stage;
+    source.put(tank('north'));
+    source.setFlow({
+      ...{ at: 0, changesPerSecond: 0, watchers: 1, clusters: [{ name: 'lab' }] },
+      controllers: [{ name: 'water-tank', kind: 'WaterTank', reconcilesPerSecond: 0, failuresPerSecond: 0 }],
+    });
+    const letter = { queue: 'water-tank-dlq.fifo', state: 'dead', controller: 'water-tank', body: '{}' } as const;
+    source.setQueues({ messages: [{ ...letter, messageId: 'm', id: tank('north').id }], unread: [] });
+    const ask = async (name: string | RegExp) => {
+      for (const button of ['first-child', 'last-child']) {
+        const sent = source.actions.length;
+        await page.getByRole('button', { name, exact: true }).click();
+        await page.getByRole('dialog').waitFor();
+        expect(source.actions).toHaveLength(sent);
+        await page.locator(`dialog .confirm-buttons button:${button}`).click();
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+    };
+    await ask('Pause water-tank');
+    await ask('Pause lab');
+    await page.getByRole('link', { name: /^Objects/ }).click();
+    await page.getByRole('link', { name: 'north' }).click();
+    for (const name of ['Reconcile now', 'Dry run', 'Pause']) await ask(name);
+    await page.getByRole('link', { name: /^Queues/ }).click();
+    for (const name of ['Redrive 1', 'Redrive north', 'Delete north']) await ask(name);
+    await eventually(
+      async () => source.actions.map(({ type }) => type),
+      (all) => {
+        const first = ['pause-controller', 'pause-cluster', 'reconcile', 'dry-run', 'pause'];
+        expect(all).toEqual([...first, 'redrive', 'redrive', 'delete']);
+      },
+    );
+    expect(await page.getByRole('link', { name: 'Break it' }).count()).toBe(0);
+  });
+});
