@@ -66,6 +66,19 @@ describe('MemcachedProxy: what is missing', () => {
     expect(await condition('ConfigReady')).toMatchObject({ status: 'True' });
   });
 
+  it('M15: a Service that is only another name, or has no slices, is one without endpoints', async () => {
+    const ports = [{ port: 11_211 }];
+    await at.system.apply(Service, 'sharded-memcached', {
+      type: 'ExternalName',
+      externalName: 'db.example.com',
+      ports,
+    });
+    await at.memcached.proxy(name);
+    await reconcile();
+    expect(await condition('ConfigReady')).toMatchObject({ status: 'False', reason: 'NoEndpoints' });
+    expect(await children()).toHaveLength(2);
+  });
+
   it('M: service.namespace other than ns is RefNotPermitted, and its endpoints are not read', async () => {
     await at.memcached.proxy(name, {
       service: { name: 'sharded-memcached', namespace: 'kube-system', port: 11_211 },

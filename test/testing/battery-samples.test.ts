@@ -1,8 +1,11 @@
-// The battery on controllers of foreign kinds, and on two samples: one with children of its own kinds, one with an outside system.
-// What it checks holds for every sample by test/cross.
+// The battery on the sample controllers, through the same door as users' controllers. What test/cross does not have for every
+// controller is that an API server and an outside system may be down between any two calls.
 import { describe, it } from 'vitest';
+import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
+import { foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
+import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { battery, type OutsideWorld } from '../../src/testing.ts';
@@ -37,10 +40,13 @@ describe.each([
   for (const { name, run } of battery(controller, { samples: [sample] })) it(name, run);
 });
 
-describe.each([{ controller: dinner }, { controller: ingredient, outside: pantry }])('$controller.name', ({
-  controller,
-  outside,
-}) => {
+describe.each([
+  { controller: foo },
+  { controller: dinner },
+  { controller: memcachedProxy },
+  { controller: bitcoinNetwork },
+  { controller: ingredient, outside: pantry },
+])('$controller.name', ({ controller, outside }) => {
   const { subject, beside } = sampleOf(controller, samples);
   const withKind = ({ apiVersion, kind, object }: typeof subject) => ({ ...object, apiVersion, kind });
   const options = { samples: [withKind(subject)], objects: beside.map(withKind) };
