@@ -1,5 +1,6 @@
 // The watching programs of f1, each in a process of its own that collects its garbage on SIGUSR2 and prints its live
 // heap: the deployed watcher, controller-runtime's metadata informer, and the official client's informer.
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 import * as z from 'zod';
@@ -48,6 +49,28 @@ export const watcher: Follow = async (cleanup, { url, count }) => {
   await until(async () => ((await queue.request({})).keys ?? 0) >= count, child.died);
   return child;
 };
+
+/** A fleet watcher of these API servers with this number of objects each, as its image starts it. */
+export async function fleetWatcher(
+  cleanup: AsyncDisposableStack,
+  { urls, count }: { readonly urls: readonly string[]; readonly count: number },
+): Promise<Follower> {
+  const queue = await startMessageProcess(cleanup, 'frames/counting-queue.ts', [], (message) => counted.parse(message));
+  const { file, nodeOptions, environment } = await deployedWatcher(cleanup, {
+    apiServer: urls[0] ?? '',
+    queue: queue.first.url ?? '',
+  });
+  const table = path.join(path.dirname(environment.KUBECONFIG ?? ''), 'clusters.json');
+  const entries = urls.map((server, index) => [`bench-${index}`, { server, access: { type: 'none' } }] as const);
+  await writeFile(table, JSON.stringify(Object.fromEntries(entries)));
+  const { CLUSTER: _, KUBECONFIG: __, ...rest } = environment;
+  const child = start(cleanup, process.execPath, [...nodeArguments, ...nodeOptions, file], {
+    ...rest,
+    CLUSTERS: table,
+  });
+  await until(async () => ((await queue.request({})).keys ?? 0) >= count * urls.length, child.died);
+  return child;
+}
 
 /** The informer of controller-runtime's cache; `default` keeps all metadata, `stripped` removes managedFields. */
 export function metadataInformer(transform: 'default' | 'stripped'): Follow {

@@ -32,7 +32,7 @@ const residentGoals: readonly Goal[] = [
 ];
 
 /** The memory of a process, in bytes. */
-type Memory = { readonly liveHeap: number; readonly rss: number };
+export type Memory = { readonly liveHeap: number; readonly rss: number };
 
 /** Measures this number of watched objects of a child kind. */
 export async function f1({
@@ -86,7 +86,11 @@ async function memoryWith(follow: Follow, count: number): Promise<Memory> {
   await using cleanup = new AsyncDisposableStack();
   const server = await startMetadataServer(count);
   cleanup.defer(() => server.stop());
-  const follower = await follow(cleanup, { url: server.url, count });
+  return await settledMemory(await follow(cleanup, { url: server.url, count }));
+}
+
+/** Returns the memory of an idle process, when further collections free nothing more. */
+export async function settledMemory(follower: Follower): Promise<Memory> {
   let now = await collectGarbage(follower);
   for (let attempt = 0; attempt < settledWhen.attempts; attempt += 1) {
     await new Promise((resolve) => setTimeout(resolve, settledWhen.everyMs));

@@ -16,6 +16,7 @@ import { f10 } from './f10-watcher-rate.ts';
 import { f11 } from './f11-watched-bytes.ts';
 import { f12 } from './f12-timers.ts';
 import { measureFleet } from './fleet.ts';
+import { measureFleetMemory } from './fleet-memory.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
 import { scale } from './scale/document.ts';
@@ -96,6 +97,7 @@ export function allFigures(
     { name: 'scale', seconds: 60, onlyOnRequest: true, measure: () => scale({ write: scaleDocument }) },
     { name: 'scale-measure', seconds: 180, onlyOnRequest: true, measure: measureScale },
     { name: 'fleet', seconds: 700, onlyOnRequest: true, measure: measureFleet },
+    { name: 'fleet-memory', seconds: 120, onlyOnRequest: true, measure: measureFleetMemory },
     { name: 'loc', seconds: 2, onlyOnRequest: true, measure: linesOfCode },
   ];
 }

@@ -36,8 +36,8 @@ export async function startMetadataServer(count: number): Promise<MetadataServer
       const limit = Number(searchParams.get('limit') ?? count);
       void write(response, from, Math.min(count, from + limit), count);
     } else {
-      const metadata = { name: 'it', namespace: 'outrigger-system', uid: 'bench', resourceVersion };
-      const listed = searchParams.has('limit') ? { kind: 'List', items: [] } : { kind: 'PartialObjectMetadata' };
+      const metadata = { ...keyOf(pathname), uid: 'bench', resourceVersion };
+      const listed = searchParams.has('limit') ? { kind: 'List', items: [] } : {};
       response.end(JSON.stringify({ ...listed, apiVersion: 'v1', gitVersion: 'v1.36.3', metadata }));
     }
   });
@@ -49,6 +49,13 @@ export async function startMetadataServer(count: number): Promise<MetadataServer
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** The key in the path of an object. The client refuses a response with another one. */
+function keyOf(pathname: string): { readonly name: string; readonly namespace?: string } {
+  const [, namespace] = /\/namespaces\/([^/]+)\/[^/]+\/[^/]+$/.exec(pathname) ?? [];
+  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
+  return namespace === undefined ? { name } : { name, namespace };
 }
 
 async function write(response: http.ServerResponse, from: number, to: number, count: number): Promise<void> {
