@@ -115,7 +115,7 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   'memcached-proxy': {
-    generic: [...proxy, ...controllers('memcached-proxy'), ...everyController],
+    generic: [...proxy, ...statements('hostile-child'), ...controllers('memcached-proxy'), ...everyController],
     own: [
       {
         mutants: configurationMutants,
