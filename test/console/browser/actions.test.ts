@@ -125,6 +125,11 @@ describe('an action on a stage', () => {
         expect(source.actions).toHaveLength(sent);
         await page.locator(`dialog .confirm-buttons button:${button}`).click();
         await page.getByRole('dialog').waitFor({ state: 'detached' });
+        const expected = button === 'last-child' ? sent + 1 : sent;
+        await eventually(
+          async () => source.actions,
+          (all) => expect(all).toHaveLength(expected),
+        );
       }
     };
     await ask('Pause water-tank');
