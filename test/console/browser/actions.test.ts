@@ -56,7 +56,7 @@ describe('an action', () => {
       ...dead,
       messageId: name,
       id: tank(name).id,
-      body: `{"name":"${name}"}`,
+      body: `{"name":"${name}","rest":"${'x'.repeat(2_000)}"}`,
       error: 'pump stuck',
     });
     fake.source.setQueues({
@@ -77,6 +77,9 @@ describe('an action', () => {
     });
     await fake.page.getByRole('link', { name: /^Queues/ }).click();
     await fake.page.getByText('pump stuck').first().waitFor();
+    await fake.page.locator('.letter').filter({ hasText: 'north' }).locator('summary').click();
+    await fake.page.getByText('"name":"north"').waitFor();
+    expect(await fake.page.evaluate("document.querySelector('main').scrollWidth")).toBeLessThanOrEqual(1440);
     await fake.page
       .getByRole('region', { name: 'Timers' })
       .getByText(/in (90|89)s/)
