@@ -20,13 +20,20 @@ export function fieldSelector(text: string, resource: ApiResource): FieldSelecto
       const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
       if (operator === '')
         throw badRequest(`invalid field selector: ${JSON.stringify(text)}; can't understand '${term}'`);
-      if (!isSelectable(field, resource)) throw badRequest(`field label not supported: ${field}`);
+      if (!isSelectable(field, resource)) throw badRequest(unsupportedText(field, resource));
       return { field, equal: operator !== '!=', value };
     });
   return {
     matches: (object) => terms.every(({ field, equal, value }) => (read(object, field) === value) === equal),
     name: terms.find(({ field, equal }) => equal && field === 'metadata.name')?.value,
   };
+}
+
+/** Built-in kinds without fields of their own have the message of the conversion that they share. */
+function unsupportedText(field: string, { custom, selectable }: ApiResource): string {
+  return custom || selectable.length > 0
+    ? `field label not supported: ${field}`
+    : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 function isSelectable(field: string, { namespaced, selectable }: ApiResource): boolean {
