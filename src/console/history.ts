@@ -63,6 +63,7 @@ const reconciled = z.looseObject({
   nextCause: z.string().optional(),
   latencyMs: z.number().optional(),
   durationMs: z.number().optional(),
+  requests: z.number().optional(),
   messageId: z.string().optional(),
   attempt: z.number().optional(),
 });
@@ -163,7 +164,7 @@ export function readReconcile(text: string, source: string, at: number) {
   if (run === undefined || found === undefined) return undefined;
   const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
-  const { cause, durationMs, latencyMs, dueAt, nextCause, messageId, attempt } = run;
+  const { cause, durationMs, requests, latencyMs, dueAt, nextCause, messageId, attempt } = run;
   const entry: TimelineEntry = {
     ...{ at, type: 'reconcile', controller: found.controller, cause, text: line?.text ?? run.outcome },
     ...(failed ? { failed: true } : {}),
@@ -171,6 +172,7 @@ export function readReconcile(text: string, source: string, at: number) {
     ...(messageId === undefined ? {} : { messageId }),
     ...(attempt === undefined ? {} : { attempts: attempt }),
     ...(durationMs === undefined ? {} : { durationMs }),
+    ...(requests === undefined ? {} : { requests }),
     ...(latencyMs === undefined ? {} : { latencyMs }),
   };
   return { ...found, entry, dueAt, nextCause };

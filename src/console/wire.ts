@@ -102,6 +102,8 @@ export type TimelineEntry = {
   readonly messageId?: string;
   readonly attempts?: number;
   readonly durationMs?: number;
+  /** To the API server. */
+  readonly requests?: number;
   /** From the change to the end of the reconcile. */
   readonly latencyMs?: number;
   readonly changes?: readonly FieldChange[];

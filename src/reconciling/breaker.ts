@@ -87,11 +87,13 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
   };
 }
 
-/** A client that measures its first request. */
+/** A client that measures its first request, and counts all of them. */
 export type TimedClient = {
   readonly client: KubeClient;
   /** The duration of the first request, once it has ended. */
   first(): { readonly responseMs?: number };
+  /** The requests so far, without commands in containers. */
+  requests(): number;
   /**
    * Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object.
    */
@@ -106,14 +108,14 @@ export function timeFirstResponse(
   monotonicMs: () => number,
   { firstResponseTimeoutMs }: { readonly firstResponseTimeoutMs?: number | undefined } = {},
 ): TimedClient {
-  let requested = false;
+  let requests = 0;
   let timedOut = false;
   let first: { readonly responseMs?: number } = {};
   const timed: KubeClient = {
     ...client,
     request: async (request) => {
-      if (requested) return await client.request(request);
-      requested = true;
+      requests += 1;
+      if (requests > 1) return await client.request(request);
       const readsOne = request.method === 'GET' && request.query === undefined;
       const isLimited = readsOne && firstResponseTimeoutMs !== undefined;
       const requestedAt = monotonicMs();
@@ -129,7 +131,7 @@ export function timeFirstResponse(
       }
     },
   };
-  return { client: timed, first: () => first, timedOut: () => timedOut };
+  return { client: timed, first: () => first, requests: () => requests, timedOut: () => timedOut };
 }
 
 /**

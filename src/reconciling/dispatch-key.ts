@@ -173,7 +173,7 @@ async function runOnCluster(
   const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';
   if (isUnreachable) breaker.recordFailure(cluster, { durationMs: durationMs() });
   else breaker.recordSuccess(cluster, { ...timed.first(), durationMs: durationMs() });
-  return { ...report, outcome };
+  return { ...report, outcome, requests: timed.requests() };
 }
 
 /** Sends the follow-up of a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */

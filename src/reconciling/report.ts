@@ -22,6 +22,8 @@ export type ReconcileReport = {
   readonly foundUid?: string | null | undefined;
   /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
   readonly writes: number;
+  /** Requests to the API server. */
+  readonly requests?: number;
   /** Applies that changed nothing: a difference was found where there was none. */
   readonly noops?: number;
   readonly generation?: number;
@@ -78,7 +80,7 @@ export function reportReconcile(
   metrics: Metrics,
   { message, observedAt }: KeyGroup,
   {
-    report: { outcome, writes, noops = 0, generation, observedBefore = false, selfTriggered = false },
+    report: { outcome, writes, requests, noops = 0, generation, observedBefore = false, selfTriggered = false },
     action,
     log,
     durationMs,
@@ -118,6 +120,7 @@ export function reportReconcile(
     ...next,
     ...end,
     writes,
+    ...(requests === undefined ? {} : { requests }),
     generation,
     ...(followsChange ? { latencyMs } : {}),
     durationMs: Math.round(durationMs),

@@ -106,6 +106,18 @@ describe('createBatch', () => {
     expect(parseMessage(entry?.body ?? '')).toMatchObject({ name: 'north', cause: { type: 'requeue' } });
   });
 
+  it('the log line of a reconcile counts its requests, those that failed as well', async () => {
+    const { run, lines } = setUp(async ({ client, message: { name } }) => {
+      const request = async () => await client.request({ method: 'GET', path: '/version' }).catch(() => undefined);
+      if (name === 'south') return done;
+      await Promise.all([request(), request()]);
+      return done;
+    });
+    await run([record('north'), record('south')]);
+    const counted = lines.map(({ fields }) => ('requests' in fields ? fields.requests : undefined));
+    expect(counted.sort()).toEqual([0, 2]);
+  });
+
   it('a malformed body becomes a dead letter with the reason, unchanged, and is not reconciled', async () => {
     const { run, queues } = setUp(async ({ message }) => {
       reconciled.push(message.name);

@@ -15,7 +15,7 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
 }
 
 function Entry({
-  entry: { at, type, text, controller, failed, durationMs, latencyMs, messageId, attempts, changes = [] },
+  entry: { at, type, text, controller, failed, durationMs, requests, latencyMs, messageId, attempts, changes = [] },
 }: {
   readonly entry: TimelineEntry;
 }) {
@@ -35,6 +35,7 @@ function Entry({
         <p class="entry-facts">
           took {duration(durationMs)}
           {latencyMs !== undefined && `, ${duration(latencyMs)} after the change`}
+          {requests !== undefined && ` · ${requests} ${requests === 1 ? 'request' : 'requests'}`}
           {messageId !== undefined && (
             <>
               {' · message '}
