@@ -81,8 +81,6 @@ describe('the npm package', () => {
   });
 });
 
-describe('outrigger/testing in a project without controllers', { timeout }, () => {});
-
 describe('a service made with the package', { timeout }, () => {
   it('a service has the controller of the README, and one from outrigger new controller', async () => {
     await npm('exec', '--', 'outrigger', 'new', 'controller', 'Kettle');
