@@ -125,7 +125,8 @@ function bind(
   user: string,
   project: string,
 ): string {
-  const name = `${clusterRole}-shared`;
+  // A cluster may have the users of two stages. A name of RBAC has no slash.
+  const name = `${clusterRole}-${user.replaceAll('/', '-')}`;
   const everywhere = `kubectl create clusterrolebinding ${name} --clusterrole=${clusterRole} --user=${user}`;
   const places = [...namespaces, ...(hasRole ? [clusterNames(project).namespace] : [])];
   const within = places.map(

@@ -102,11 +102,11 @@ describe('clusters access', () => {
     const { out } = await run({ lab: secret }, '--user', user);
     const calls = await inShell(out);
     expect(calls).toContain(
-      `kubectl create clusterrolebinding outrigger-foo-shared --clusterrole=outrigger-foo --user=${user}`,
+      `kubectl create clusterrolebinding outrigger-foo-${user} --clusterrole=outrigger-foo --user=${user}`,
     );
     // The watch checkpoint is in a namespace.
     expect(calls).toContain(
-      `kubectl -n outrigger-system create rolebinding outrigger-resync-shared --role=outrigger-resync --user=${user}`,
+      `kubectl -n outrigger-system create rolebinding outrigger-resync-${user} --role=outrigger-resync --user=${user}`,
     );
     expect(calls).toHaveLength(registry.length + 2);
   });
