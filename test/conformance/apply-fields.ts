@@ -86,6 +86,19 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     ]);
   });
 
+  it('an atomic map that is applied empty replaces what its owner had applied', async () => {
+    const policy = `/apis/networking.k8s.io/v1/namespaces/${await namespace()}/networkpolicies/one`;
+    const selecting = (podSelector: object) => ({
+      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'one' } },
+      spec: { podSelector, policyTypes: ['Ingress'] },
+    });
+    await wire.apply(policy, 'alpha', selecting({ matchLabels: { a: 'b' } }));
+    expect((await wire.apply(policy, 'alpha', selecting({}))).body.spec?.podSelector).toEqual({});
+    await wire.mergePatch(policy, { spec: { podSelector: { matchLabels: { c: 'd' } } } }, { fieldManager: 'hand' });
+    const conflict = await wire.apply(policy, 'alpha', selecting({}));
+    expect(conflict.body.details?.causes).toMatchObject([{ field: '.spec.podSelector' }]);
+  });
+
   it('an atomic list is replaced by its owner and is a conflict for other managers', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, notes: ['a', 'b'] }));

@@ -1,8 +1,8 @@
 // Merges an applied configuration into an object. Applied fields replace live ones, lists of type map merge by their
 // keys, and the applied items keep the order of the configuration.
-import { isList, isObject, type Json, type JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { fieldShape, type ItemsShape, isEmptyValue, schemaBelow } from './shape.ts';
+import { fieldShape, type ItemsShape, schemaBelow } from './shape.ts';
 
 /** Returns `live` with `config` merged into it. */
 export function mergeApplied(live: Json | undefined, config: Json | undefined, schema: Schema): Json {
@@ -11,9 +11,6 @@ export function mergeApplied(live: Json | undefined, config: Json | undefined, s
   const [left, right] = [fieldShape(live, schema), fieldShape(config, schema)];
   if (left.is === 'fields' && right.is === 'fields') return mergeFields(left.fields, right.fields, schema);
   if (left.is === 'items' && right.is === 'items') return mergeItems(left, right);
-  // An empty map or list in the configuration does not change a live value of the same type.
-  if (isEmptyValue(config) && ((isObject(config) && isObject(live)) || (right.is === 'items' && isList(live))))
-    return live;
   return config;
 }
 

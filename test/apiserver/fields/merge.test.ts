@@ -37,3 +37,8 @@ describe('an applied set', () => {
     expect(merged(live, applied)).toEqual([...expected]);
   });
 });
+
+it('an atomic map that is applied empty replaces the live one', () => {
+  const atomic: Schema = { type: 'object', 'x-kubernetes-map-type': 'atomic' };
+  expect(mergeApplied({ a: 'b' }, {}, atomic)).toEqual({});
+});
