@@ -86,6 +86,14 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     ]);
   });
 
+  it('the fields of a conflict are listed by level', async () => {
+    const one = await path();
+    await wire.apply(one, 'alpha', gadget('one', { size: 1, box: { lid: 'open' } }));
+    const conflict = await wire.apply(one, 'beta', gadget('one', { size: 2, box: { lid: 'shut' } }));
+    const causes = conflict.body.details?.causes?.map(({ field }) => field);
+    expect(causes).toEqual(['.spec.size', '.spec.box.lid']);
+  });
+
   it('an atomic map that is applied empty replaces what its owner had applied', async () => {
     const policy = `/apis/networking.k8s.io/v1/namespaces/${await namespace()}/networkpolicies/one`;
     const selecting = (podSelector: object) => ({

@@ -30,6 +30,20 @@ export function schemaCases({ wire, namespace }: Suite): void {
     expect(made.body.spec).toEqual(expected);
   });
 
+  it('an applied null without default is refused, except in a nullable field', async () => {
+    const one = gadgets(await namespace(), 'one');
+    const applied = await wire.apply(
+      one,
+      'alpha',
+      gadget('one', { size: 1, finish: null, parts: null, nickname: null }),
+    );
+    expect(applied.status).toBe(422);
+    expect(applied.body.details?.causes).toMatchObject([
+      { field: 'spec.parts', message: 'Invalid value: "null": spec.parts in body must be of type array: "null"' },
+      { field: '<nil>' },
+    ]);
+  });
+
   it('a null without default is dropped, except in a nullable field or an object without a schema', async () => {
     const { body } = await make({ size: 1, color: null, nickname: null, free: { a: { b: [1, { c: null }] } } });
     expect(body.spec).toEqual({

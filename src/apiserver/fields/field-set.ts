@@ -81,17 +81,16 @@ export function writeFields({ members, children }: FieldSet): JsonObject {
   );
 }
 
-/** Returns the sorted paths of a set in the form of messages: `.spec.parts[name="c"].count`. */
+/**
+ * Returns the paths of a set in the form of messages: `.spec.parts[name="c"].count`. Those of one level are before those
+ * below it, as structured-merge-diff iterates (fieldpath/set.go).
+ */
 export function paths({ members, children }: FieldSet): string[] {
-  const elements = [...new Set([...members, ...children.keys()])].sort();
-  return elements.flatMap((element) => {
-    const prefix = formatElement(element);
-    const set = children.get(element);
-    return [
-      ...(members.has(element) ? [prefix] : []),
-      ...(set === undefined ? [] : paths(set).map((path) => `${prefix}${path}`)),
-    ];
-  });
+  const below = [...children].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    ...[...members].sort().map(formatElement),
+    ...below.flatMap(([element, set]) => paths(set).map((path) => `${formatElement(element)}${path}`)),
+  ];
 }
 
 /** Returns one path element in the form of messages. */

@@ -47,12 +47,15 @@ export function serverSideApply(
     if (config.metadata.name === undefined) throw badRequest('name must be provided');
     const empty = { apiVersion: config.apiVersion, kind: config.kind, metadata: nameAndNamespace(target) };
     const applied = recordApply([], empty, withMetadata(config, { resourceVersion: undefined }), request);
-    const object = readObject(state, applied.object, resource, ignoreUnknown);
+    const object = readObject(state, applied.object, resource, ignoreUnknown, { nulls: 'kept' });
     return { object: createObject(state, object, resource, options, applied.entries), created: true };
   }
   const change = (live: ApiObject) => {
     const applied = recordApply(readManaged(live.metadata.managedFields ?? []), live, config, request);
-    return { object: readObject(state, applied.object, resource, ignoreUnknown), entries: applied.entries };
+    return {
+      object: readObject(state, applied.object, resource, ignoreUnknown, { nulls: 'kept' }),
+      entries: applied.entries,
+    };
   };
   return { object: updateObject(state, target, subresource, change, options), created: false };
 }

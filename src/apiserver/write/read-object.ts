@@ -11,13 +11,15 @@ import { badRequest, invalid, statusCause, unrecognized } from '../status-error.
 /**
  * Reads an object of a kind. Unknown fields are dropped, and reported as `fieldValidation` says. Throws a 400
  * StatusError for a body of another kind, a value of the wrong type, and for unknown fields with strict field
- * validation.
+ * validation. An applied configuration keeps its nulls, which validation then refuses; those of other bodies are
+ * dropped.
  */
 export function readObject(
   { schemas }: Pick<ServerState, 'schemas'>,
   sent: Json,
   resource: ApiResource,
   { fieldValidation, warn }: Pick<WriteOptions, 'fieldValidation' | 'warn'>,
+  { nulls = 'dropped' }: { readonly nulls?: 'dropped' | 'kept' } = {},
 ): ApiObject {
   const typed = withType(sent, resource);
   const { value, unknown: found } = withBadRequest(resource, () => {
@@ -36,14 +38,14 @@ export function readObject(
     throw badRequest(cannotHandle(resource, `strict decoding error: ${listed}`));
   }
   if (fieldValidation === 'Warn') for (const field of unknown) warn(`unknown field ${JSON.stringify(field)}`);
-  return complete(asObject(value), resource);
+  return complete(asObject(value), resource, nulls);
 }
 
 /** Fills in the defaults of a custom resource. The defaults of a built-in kind are in its `prepare`. */
-function complete(value: JsonObject, resource: ApiResource): ApiObject {
+function complete(value: JsonObject, resource: ApiResource, nulls: 'dropped' | 'kept'): ApiObject {
   const { metadata = {}, ...rest } = value;
   const filled = resource.custom
-    ? fillDefaults(dropNulls(rest, resource.schema), schemaWithoutMetadata(resource))
+    ? fillDefaults(nulls === 'kept' ? rest : dropNulls(rest, resource.schema), schemaWithoutMetadata(resource))
     : rest;
   const object = { ...asObject(filled), metadata };
   if (!isApiObject(object)) throw badRequest('the object provided is unrecognized');

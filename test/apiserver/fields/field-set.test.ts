@@ -55,7 +55,7 @@ describe('field sets', () => {
     const set = readFields({
       'f:spec': { '.': {}, 'f:parts': { 'k:{"name":"a"}': { '.': {}, 'f:count': {} } }, 'f:size': {} },
     });
-    expect(paths(set)).toEqual(['.spec', '.spec.parts[name="a"]', '.spec.parts[name="a"].count', '.spec.size']);
+    expect(paths(set)).toEqual(['.spec', '.spec.size', '.spec.parts[name="a"]', '.spec.parts[name="a"].count']);
     expect(isEmpty(noFields)).toBe(true);
   });
 });
