@@ -30,7 +30,7 @@ export function schemaCases({ wire, namespace }: Suite): void {
     expect(made.body.spec).toEqual(expected);
   });
 
-  it('an applied null without default is refused, except in a nullable field', async () => {
+  it('an applied null without default is refused, except in a nullable field, and removes no items of others', async () => {
     const one = gadgets(await namespace(), 'one');
     const applied = await wire.apply(
       one,
@@ -42,6 +42,9 @@ export function schemaCases({ wire, namespace }: Suite): void {
       { field: 'spec.parts', message: 'Invalid value: "null": spec.parts in body must be of type array: "null"' },
       { field: '<nil>' },
     ]);
+    await wire.apply(one, 'alpha', gadget('one', { size: 1, parts: [{ name: 'a' }] }));
+    const kept = await wire.apply(one, 'beta', gadget('one', { size: 1, parts: null }));
+    expect(kept.body.spec?.parts).toEqual([{ name: 'a', count: 1 }]);
   });
 
   it('a null without default is dropped, except in a nullable field or an object without a schema', async () => {

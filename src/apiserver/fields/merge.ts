@@ -2,7 +2,7 @@
 // keys, and the applied items keep the order of the configuration.
 import type { Json, JsonObject } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { fieldShape, type ItemsShape, schemaBelow } from './shape.ts';
+import { fieldShape, type ItemsShape, isEmptyValue, schemaBelow } from './shape.ts';
 
 /** Returns `live` with `config` merged into it. */
 export function mergeApplied(live: Json | undefined, config: Json | undefined, schema: Schema): Json {
@@ -11,6 +11,8 @@ export function mergeApplied(live: Json | undefined, config: Json | undefined, s
   const [left, right] = [fieldShape(live, schema), fieldShape(config, schema)];
   if (left.is === 'fields' && right.is === 'fields') return mergeFields(left.fields, right.fields, schema);
   if (left.is === 'items' && right.is === 'items') return mergeItems(left, right);
+  // A null is merged as an empty map or list, unless the live one is empty too.
+  if (config === null && left.is !== 'leaf' && !isEmptyValue(live)) return live;
   return config;
 }
 
