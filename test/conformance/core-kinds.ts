@@ -94,6 +94,18 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(await named({ fieldSelector: 'metadata.name=two' })).toEqual(['two']);
   });
 
+  it('a service of type NodePort has a port of each node, which later writes keep', async () => {
+    const one = core(await namespace(), 'services', 'one');
+    const service = (spec: object) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'one' }, spec });
+    const spec = { type: 'NodePort', sessionAffinity: 'ClientIP', ports: [{ port: 80, targetPort: 0 }] };
+    const made = await wire.apply(one, 'alpha', service(spec));
+    const ports = [{ port: 80, protocol: 'TCP', targetPort: 80, nodePort: expect.any(Number) }];
+    const sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } };
+    expect(made.body.spec).toMatchObject({ externalTrafficPolicy: 'Cluster', sessionAffinityConfig, ports });
+    const again = await wire.apply(one, 'alpha', service({ ...spec, selector: { a: 'b' } }));
+    expect(again.body.spec?.ports).toEqual(made.body.spec?.ports);
+  });
+
   it('services are selected by their type, namespaces by their phase, and config maps by neither', async () => {
     const ns = await namespace();
     await wire.post(core(ns, 'services'), { metadata: { name: 'one' }, spec: { ports: [{ port: 80 }] } });

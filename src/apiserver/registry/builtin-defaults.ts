@@ -7,6 +7,9 @@ import { type ApiObject, withMetadata } from '../object.ts';
  * Services get the addresses 10.0.0.1 to 10.0.0.254 in turn. They repeat after that, because nothing routes to them.
  */
 const lastAddress = 254;
+/** kube-apiserver's default --service-node-port-range: 30000-32767. */
+const firstNodePort = 30_000;
+const nodePortCount = 2_768;
 
 type Defaults = (spec: JsonObject, object: ApiObject, old: ApiObject | undefined) => JsonObject;
 
@@ -111,21 +114,38 @@ function volume(given: JsonObject): JsonObject {
   };
 }
 
-/** Returns the defaults of the spec of a Service. Each server has its own address counter. */
+/** Returns the defaults of the spec of a Service. Each server counts its own addresses and node ports. */
 export function createServiceSpec(): Defaults {
   let allocated = 0;
   const address = (): string => {
     allocated = (allocated % lastAddress) + 1;
     return `10.0.0.${allocated}`;
   };
+  let nodePorts = 0;
+  const nodePort = (): number => {
+    nodePorts = (nodePorts % nodePortCount) + 1;
+    return firstNodePort + nodePorts - 1;
+  };
   return (spec, _object, old) => {
     const type = getString(spec, 'type') || 'ClusterIP';
-    const ports = each(spec.ports ?? [], (port) => ({
-      protocol: 'TCP',
-      ...(port.port === undefined ? {} : { targetPort: port.port }),
-      ...port,
-    }));
-    const plain = { sessionAffinity: 'None', ...spec, type, ...(ports.length === 0 ? {} : { ports }) };
+    const isExposed = type === 'NodePort' || type === 'LoadBalancer';
+    const before = each(getMap(old, 'spec').ports ?? [], (port) => port);
+    const ports = each(spec.ports ?? [], ({ targetPort = 0, ...port }) => {
+      const complete: JsonObject = { protocol: 'TCP', ...port };
+      const target = targetPort === 0 || targetPort === '' ? port.port : targetPort;
+      const same = before.find((one) => one.port === complete.port && one.protocol === complete.protocol);
+      const exposed = isExposed ? { nodePort: complete.nodePort ?? same?.nodePort ?? nodePort() } : {};
+      return { ...complete, ...(target === undefined ? {} : { targetPort: target }), ...exposed };
+    });
+    const affinity =
+      spec.sessionAffinity === 'ClientIP' ? { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } } : {};
+    const plain = {
+      ...{ sessionAffinity: 'None', ...affinity },
+      ...(isExposed ? { externalTrafficPolicy: 'Cluster' } : {}),
+      ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
+      ...{ ...spec, type },
+      ...(ports.length === 0 ? {} : { ports }),
+    };
     if (type === 'ExternalName') return plain;
     const clusterIP = getString(spec, 'clusterIP') || getString(old, 'spec', 'clusterIP') || address();
     const shared = { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
