@@ -27,6 +27,7 @@ function experiments() {
       ]),
     touch: async (id) => await touch(id),
     onChange: () => undefined,
+    limitSeconds: 120,
     signal: ending.signal,
   });
 }

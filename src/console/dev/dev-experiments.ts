@@ -1,5 +1,6 @@
 // The experiments of the local system: what they change and break in it.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { visibilitySecondsOf } from '../../core/controller-options.ts';
 import { reconcileRequestedAnnotation } from '../../core/names.ts';
 import type { Dev } from '../../dev/system.ts';
 import { objectPath } from '../../kube/client/path.ts';
@@ -55,8 +56,10 @@ export function createDevExperiments(
   const faults = faultsOf({
     ...{ embedded, functions, injectFaults, watchers, controllers, onNextWrite, duplicate },
   });
+  const visibilities = controllers.map(({ declaration }) => visibilitySecondsOf(declaration.options.timeoutSeconds));
   const experiments = createExperiments({
     faults,
+    limitSeconds: Math.max(0, ...visibilities) + 60,
     signal: ending,
     targets: () => new Map(targets().map(({ id }) => [id, controllersOf(controllers, id).map(({ name }) => name)])),
     touch: async (id, signal) => {

@@ -2,16 +2,15 @@
 // broken, the part is repaired, and the time is measured until each object was reconciled.
 //
 // Guarantees: one experiment runs at a time, and its fault ends after some seconds, also if the page is closed. An
-// object counts as lost if it was not reconciled by each of its controllers within two minutes after the repair.
+// object counts as lost if it was not reconciled by each of its controllers within `limitSeconds` after the repair.
 import { forEachConcurrently } from '../../core/async.ts';
 import { UserError } from '../../core/errors.ts';
 import { sleep } from '../../core/time.ts';
 import type { Experiment, ObjectEntry } from '../wire.ts';
 import type { Faults } from './faults.ts';
 
-/** How long a part is broken if nothing else is asked for, and how long the rest may take. */
+/** How long a part is broken if nothing else is asked for. */
 export const defaultFaultSeconds = 8;
-const limitSeconds = 120;
 const concurrency = 8;
 /** The results that are kept. */
 const maxPast = 8;
@@ -24,6 +23,11 @@ export type ExperimentDeps = {
   /** Asks for a reconcile of an object, as a change of the object. */
   readonly touch: (id: string, signal: AbortSignal) => Promise<void>;
   readonly onChange: () => void;
+  /**
+   * How long the rest may take after the repair. The message of a function that died, or whose delete SQS did not
+   * accept, is received again after its visibility timeout, and the object's next messages wait for it.
+   */
+  readonly limitSeconds: number;
   /** The end of the system: it repairs the part, and ends the experiment. */
   readonly signal: AbortSignal;
   readonly now?: () => number;
@@ -59,6 +63,7 @@ export function createExperiments({
   targets,
   touch,
   onChange,
+  limitSeconds,
   signal,
   now = Date.now,
 }: ExperimentDeps): Experiments {
