@@ -82,7 +82,7 @@ export function writeFields({ members, children }: FieldSet): JsonObject {
 }
 
 /**
- * Returns the paths of a set in the form of messages: `.spec.parts[name="c"].count`. Those of one level are before those
+ * Returns the paths of a set in the form of messages: `.spec.parts[name="c"].count`. Those of a level are before those
  * below it, as structured-merge-diff iterates (fieldpath/set.go).
  */
 export function paths({ members, children }: FieldSet): string[] {
