@@ -5,12 +5,11 @@
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { readWatcherStatus } from '../checkpoint/watcher-status.ts';
-import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { UserError } from '../core/errors.ts';
 import { collectionName } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { alignColumns } from '../dev/columns.ts';
-import { createClient, type KubeClient } from '../kube/client/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { discoverKinds, type ServedKind } from '../kube/client/discovery.ts';
 import { isForbidden } from '../kube/client/errors.ts';
 import { retryingClient } from '../kube/client/retrying-client.ts';
@@ -23,6 +22,7 @@ import {
   requireClusterName,
   withInstallationOptions,
 } from './installation.ts';
+import { connectKubeconfig } from './kubeconfig-client.ts';
 import { loadProject, readProjectName } from './project.ts';
 
 type Flags = InstallationFlags & {
@@ -136,8 +136,7 @@ async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: Kub
   const { kubeconfig, context, cluster } = flags;
   if (kubeconfig !== undefined) {
     if (cluster !== undefined) throw new UserError('--kubeconfig and --cluster exclude each other');
-    const connection = await loadKubeconfig({ file: kubeconfig, ...(context === undefined ? {} : { context }) });
-    const client = createClient(connection, { userAgent: 'outrigger-cli' });
+    const client = await connectKubeconfig(kubeconfig, context);
     return { client: retryingClient(client), close: () => client.close() };
   }
   const installation = await openInstallation(flags, signal);

@@ -3,15 +3,14 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { parseAllDocuments } from 'yaml';
-import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { SchemaError, toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { replaceFile } from '../dev/replace-file.ts';
 import { importCrd, importedHeader } from '../generate/import/import-crd.ts';
-import { createClient } from '../kube/client/client.ts';
 import { getObject } from '../kube/client/read.ts';
 import { printLines, runCommand } from './command.ts';
+import { connectKubeconfig } from './kubeconfig-client.ts';
 import { fileExists, handlerSourceOf } from './project.ts';
 
 type Flags = {
@@ -99,8 +98,7 @@ async function readCrds(file: string): Promise<readonly unknown[]> {
 }
 
 async function readFromCluster(name: string, { kubeconfig, context }: Flags, signal: AbortSignal): Promise<object> {
-  const connection = await loadKubeconfig({ file: kubeconfig, ...(context === undefined ? {} : { context }) });
-  const client = createClient(connection, { userAgent: 'outrigger-cli' });
+  const client = await connectKubeconfig(kubeconfig, context);
   try {
     const crd = await getObject(client, CustomResourceDefinition, { name }, { signal });
     if (crd === undefined) throw new UserError(`the cluster has no CustomResourceDefinition ${name}`);

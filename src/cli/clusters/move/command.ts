@@ -2,18 +2,18 @@
 // the steps with AWS and with the cluster.
 import { Command } from 'commander';
 import { eksAccessEntries } from '../../../clusters/auth/eks-access-entries.ts';
-import { loadKubeconfig } from '../../../clusters/kubeconfig/load-kubeconfig.ts';
 import { type ClusterEntry, parseEntry } from '../../../clusters/registry/entry.ts';
 import { longestRefreshSeconds } from '../../../clusters/registry/source.ts';
 import { UserError } from '../../../core/errors.ts';
 import { deploymentPrefix } from '../../../core/names.ts';
 import { sleep } from '../../../core/time.ts';
-import { createClient, type KubeClient } from '../../../kube/client/client.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
 import { retryingClient } from '../../../kube/client/retrying-client.ts';
 import { readAwsSettings } from '../../../settings.ts';
 import { createSend } from '../../../sqs/send.ts';
 import { printLines, runCommand } from '../../command.ts';
 import { type Installation, openInstallation } from '../../installation.ts';
+import { connectKubeconfig } from '../../kubeconfig-client.ts';
 import { loadProject, readNamespaces } from '../../project.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../../stage-table.ts';
 import { connectEntry } from '../connect-entry.ts';
@@ -185,8 +185,7 @@ function entryIn(entries: ReadonlyMap<string, unknown> | undefined, name: string
 
 async function openAdmin({ kubeconfig, context }: Flags, parts: AsyncDisposableStack): Promise<KubeClient | undefined> {
   if (kubeconfig === undefined) return undefined;
-  const connection = await loadKubeconfig({ file: kubeconfig, ...(context === undefined ? {} : { context }) });
-  const client = createClient(connection, { userAgent: 'outrigger-cli' });
+  const client = await connectKubeconfig(kubeconfig, context);
   parts.defer(() => client.close());
   return retryingClient(client);
 }
