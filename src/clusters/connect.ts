@@ -9,7 +9,7 @@ import type { Connection } from '../kube/client/connection.ts';
 import type { AwsCredentials } from './auth/eks-token.ts';
 import { createSecretReader } from './auth/secret-reader.ts';
 import { connectionOf, type ResolvedEntry, resolveEntry } from './connection.ts';
-import { type ClusterEntry, isHeld } from './registry/entry.ts';
+import { type ClusterEntry, isHeld, withoutState } from './registry/entry.ts';
 import type { ClusterRegistry } from './registry/registry.ts';
 
 /** Connects to a found cluster, paused or not; undefined for one that is unknown or being decommissioned. */
@@ -94,8 +94,8 @@ export function createClusters(
       const entry = await registry.get(name);
       if (entry === undefined) return { type: 'unknown' };
       if (entry.decommissioning === true) return { type: 'decommissioning' };
-      // What says nothing about the connection is left out, so that a client stays the same.
-      const { paused: _, movingTo: __, movingFrom: ___, ...active } = entry;
+      // So that a client stays the same when a cluster is paused or moved.
+      const active = withoutState(entry);
       if (isHeld(entry)) return { type: 'paused', connect: async () => await clientOf(name, active) };
       return { type: 'client', client: await clientOf(name, active) };
     },

@@ -138,14 +138,14 @@ async function readNamed(
   controllers: readonly ControllerDefinition[],
   signal: AbortSignal,
 ): Promise<NamedCluster> {
-  let paused: Pick<NamedCluster, 'paused' | 'moving'> = {};
+  let state: Pick<NamedCluster, 'paused' | 'moving'> = {};
   try {
     const entry = await requireRegistry(installation.registry).get(name);
     const moving = entry === undefined ? undefined : moveOf(entry);
     const found = await requireRegistry(installation.clusters).find(name);
     if (found.type === 'decommissioning') return { name, decommissioning: true };
-    if (found.type === 'paused') paused = { paused: true };
-    if (moving !== undefined) paused = { moving };
+    if (found.type === 'paused') state = { paused: true };
+    if (moving !== undefined) state = { moving };
     const client = await clusterClient(installation, name);
     const { project } = installation;
     const status: ClusterStatus = await readClusterStatus(client, controllers, {
@@ -153,10 +153,10 @@ async function readNamed(
       nowMs: Date.now(),
       signal,
     });
-    return { name, ...paused, ...status };
+    return { name, ...state, ...status };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return { name, ...paused, problem: formatError(error) };
+    return { name, ...state, problem: formatError(error) };
   }
 }
 

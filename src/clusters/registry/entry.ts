@@ -87,6 +87,12 @@ export function isHeld({ paused = false, movingTo, movingFrom }: ClusterEntry): 
   return paused || movingTo !== undefined || (movingFrom !== undefined && movingFrom.startedAt === undefined);
 }
 
+/** Returns an entry without what says how the cluster is operated: how it is reached and who may send its keys. */
+export function withoutState(entry: ClusterEntry): ClusterEntry {
+  const { paused: _, decommissioning: __, movingTo: ___, movingFrom: ____, ...rest } = entry;
+  return rest;
+}
+
 /** Names the other stage of a move that is under way: `to STAGE` or `from STAGE`. */
 export function moveOf({ movingTo, movingFrom }: ClusterEntry): string | undefined {
   if (movingTo !== undefined) return `to ${movingTo.stage}`;

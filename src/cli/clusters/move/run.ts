@@ -1,6 +1,6 @@
 // Carries a move out, step by step. What each step does outside of the two tables is given, so that a test can end the
 // move after any of them.
-import type { ClusterEntry } from '../../../clusters/registry/entry.ts';
+import { type ClusterEntry, withoutState } from '../../../clusters/registry/entry.ts';
 import { UserError } from '../../../core/errors.ts';
 import type { Wait } from '../../../core/time.ts';
 import { type MoveEntries, type MoveNames, type MoveTiming, nextMoveStep } from './plan.ts';
@@ -101,10 +101,4 @@ function moving(entry: ClusterEntry): NonNullable<ClusterEntry['movingTo']> {
 function requireEntry(entry: ClusterEntry | undefined): ClusterEntry {
   if (entry !== undefined) return entry;
   throw new UserError('the entry was removed while the move was under way; run this again');
-}
-
-/** The entry without what says how it is operated. */
-function withoutState(entry: ClusterEntry): ClusterEntry {
-  const { paused: _, decommissioning: __, movingTo: ___, movingFrom: ____, ...rest } = entry;
-  return rest;
 }
