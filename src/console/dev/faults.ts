@@ -1,5 +1,6 @@
 // The faults of the local system that the console can start. Each returns the function that repairs it.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import type { FaultEffect } from '../../apiserver/http/faults.ts';
 import type { Dev } from '../../dev/system.ts';
 import type { FaultRow } from '../wire.ts';
 
@@ -45,36 +46,20 @@ export function faultsOf({
       }
     }
   };
-  const request = (name: string, title: string, text: string, does: 'throttled' | 'unavailable' | number) =>
-    apiServer === undefined
-      ? []
-      : [
-          fault({ name, title, text, part: 'API server' }, () => {
-            const effect = typeof does === 'number' ? { delayMilliseconds: does } : does;
-            const injected = apiServer.inject({ does: effect, watch: false, userAgent: systemClients });
-            return () => injected[Symbol.dispose]();
-          }),
-        ];
+  const respond = (isWatch: boolean) => (name: string, title: string, text: string, does: FaultEffect) => {
+    if (apiServer === undefined) return [];
+    const start = () => {
+      const injected = apiServer.inject({ does, watch: isWatch, userAgent: systemClients });
+      if (isWatch) apiServer.breakStreams();
+      return () => injected[Symbol.dispose]();
+    };
+    return [fault({ name, title, text, part: 'API server' }, start)];
+  };
+  const [watch, request] = [respond(true), respond(false)];
   return [
-    ...(apiServer === undefined
-      ? []
-      : [
-          fault({ name: 'watch-cut', title: 'Cut the watch', text: watchCut, part: 'API server' }, () => {
-            const injected = apiServer.inject({ does: 'reset', watch: true, userAgent: systemClients });
-            apiServer.breakStreams();
-            return () => injected[Symbol.dispose]();
-          }),
-          fault({ name: 'watch-stall', title: 'Stall the watch', text: watchStall, part: 'API server' }, () => {
-            const injected = apiServer.inject({ does: 'stall', watch: true, userAgent: systemClients });
-            apiServer.breakStreams();
-            return () => injected[Symbol.dispose]();
-          }),
-          fault({ name: 'api-410', title: 'Compact etcd (410)', text: compacted, part: 'API server' }, () => {
-            const injected = apiServer.inject({ does: 'expired', watch: true, userAgent: systemClients });
-            apiServer.breakStreams();
-            return () => injected[Symbol.dispose]();
-          }),
-        ]),
+    ...watch('watch-cut', 'Cut the watch', watchCut, 'reset'),
+    ...watch('watch-stall', 'Stall the watch', watchStall, 'stall'),
+    ...watch('api-410', 'Compact etcd (410)', compacted, 'expired'),
     ...request('api-429', 'Throttle (429)', 'Every request of the functions is refused as one too many.', 'throttled'),
     ...request(
       'api-503',
@@ -82,7 +67,9 @@ export function faultsOf({
       'For the functions the API server is a load balancer without a backend.',
       'unavailable',
     ),
-    ...request('api-slow', 'Slow responses', 'Every response to a function comes two seconds later.', 2_000),
+    ...request('api-slow', 'Slow responses', 'Every response to a function comes two seconds later.', {
+      delayMilliseconds: 2_000,
+    }),
     fault(
       { name: 'watcher-kill', title: 'Kill the watcher', text: 'SIGKILL, without a drain.', part: 'Processes' },
       () => {
