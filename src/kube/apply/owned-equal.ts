@@ -25,16 +25,16 @@ const quantityFields = new Set([
 ]);
 
 /** Defaults inside atomic values: ports of a NetworkPolicy, fieldRef, volumeClaimTemplates, projected volumes. */
-const defaultedFields: Readonly<Record<string, readonly string[]>> = {
-  protocol: ['"TCP"'],
-  volumeMode: ['"Filesystem"'],
-  apiVersion: ['"v1"'],
-  kind: ['"PersistentVolumeClaim"'],
-  status: ['{"phase":"Pending"}'],
-  divisor: ['"0"'],
-  expirationSeconds: ['3600'],
-  creationTimestamp: ['null'],
-};
+const defaultedFields: ReadonlyMap<string, readonly string[]> = new Map([
+  ['protocol', ['"TCP"']],
+  ['volumeMode', ['"Filesystem"']],
+  ['apiVersion', ['"v1"']],
+  ['kind', ['"PersistentVolumeClaim"']],
+  ['status', ['{"phase":"Pending"}']],
+  ['divisor', ['"0"']],
+  ['expirationSeconds', ['3600']],
+  ['creationTimestamp', ['null']],
+]);
 
 /** Fields that managedFields never list: they identify the object or are set by the server, and have no manager. */
 const identityFields = [
@@ -126,7 +126,7 @@ function hasEqualFields(desired: Fields, owned: Fields, quantity: boolean): bool
 /** Returns whether an owned field that is not desired makes no difference: a default, or a field desired as null. */
 function isIgnorable(name: string, desired: Fields, value: unknown): boolean {
   if (desired[name] === null) return value === null;
-  return defaultedFields[name]?.includes(JSON.stringify(value)) === true;
+  return defaultedFields.get(name)?.includes(JSON.stringify(value)) === true;
 }
 
 function isZero(value: unknown): boolean {

@@ -66,6 +66,17 @@ describe('applyAll', () => {
     expect((await read('a'))?.data).not.toHaveProperty('y');
   });
 
+  it('applyAll writes fields with names of Object.prototype once, and removes those that are no longer desired', async () => {
+    const data = { constructor: '1', toString: '2', hasOwnProperty: '3' };
+    expect(await children([child('a', { ...data, valueOf: '4' })])).toMatchObject({ writes: 1 });
+    expect(await children([child('a', data)])).toMatchObject({ writes: 1 });
+    expect((await read('a'))?.data).toEqual(data);
+    expect(await children([child('a', data)])).toMatchObject({ writes: 0, noops: 0 });
+    expect(await children([child('a', { toString: '2' })])).toMatchObject({ writes: 1 });
+    expect((await read('a'))?.data).toEqual({ toString: '2' });
+    expect(await children([child('a', { toString: '2' })])).toMatchObject({ writes: 0, noops: 0 });
+  });
+
   it('applyAll calls onChange for each created, updated and deleted child, and not without a write', async () => {
     const changes: unknown[] = [];
     const onChange: ApplyAllRequest['onChange'] = ({ type, child: { metadata, data }, ...was }) =>
@@ -122,6 +133,24 @@ describe('applyAll', () => {
     expect(left?.metadata.ownerReferences).toBeUndefined();
     expect(await children([])).toMatchObject({ writes: 0 });
     expect(await read('a')).toBeDefined();
+  });
+
+  it('a child that another client replaces between the list and its deletion is not deleted', async () => {
+    await children([child('a', { x: '1' })]);
+    let replaced = false;
+    const racing: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        if (request.method === 'DELETE' && !replaced) {
+          replaced = true;
+          await remove('a');
+          await put('a', { theirs: '1' });
+        }
+        return await fixture.client.request(request);
+      },
+    };
+    expect(await children([], {}, racing)).toMatchObject({ writes: 0 });
+    expect((await read('a'))?.data).toEqual({ theirs: '1' });
   });
 
   it('a creation whose response is lost, and which is retried, ends with one child of the owner', async () => {
