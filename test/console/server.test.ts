@@ -76,6 +76,16 @@ describe('the console server', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  it('an error of the source is returned without the credential in it', async () => {
+    const failing = { ...source, detail: async () => Promise.reject(new Error('401 for token=swordfish123')) };
+    const other = await startConsole({ source: failing, page });
+    const { origin: address, hash } = new URL(other.url);
+    const headers = { authorization: `Bearer ${hash.slice(1)}` };
+    const response = await fetch(`${address}/api/object?id=a`, { headers });
+    expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining('swordfish123')]);
+    await other.close();
+  });
+
   it('there is no file of the machine behind a path', async () => {
     for (const path of ['/package.json', '/..%2f..%2fpackage.json', '/../package.json'])
       expect(await statusOf(path, authorized())).toBe(404);

@@ -57,7 +57,7 @@ export async function startConsole(
   const server = createServer((request, response) => {
     respond(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: toError(error).message });
+      else sendJson(response, 500, { error: redact(toError(error).message) });
     });
   });
 
