@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { createBuiltinSchemas } from '../../src/apiserver/schema/builtins.ts';
+import { registry as samples } from '../../src/controllers/registry.ts';
+import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { mayHaveConditions } from '../../src/generate/condition-kinds.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
@@ -188,6 +190,27 @@ describe('a controller that runs commands', () => {
   it('a controller without exec has no permission for pods/exec', () => {
     expect(JSON.stringify(rbacOf(fixtureRegistry, watchListOf(fixtureRegistry)))).not.toContain('pods/exec');
   });
+});
+
+const policy = z.object({
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({ failurePolicy: z.string(), validations: z.array(z.object({ reason: z.string() })) }),
+});
+it('every admission policy fails closed, refuses with 403, and has a binding that denies and audits', () => {
+  const declared = [...samples, tenantNetwork];
+  const objects = [
+    ...rbacOf(declared, watchListOf(declared)),
+    ...rbacOf(running({ container: 'c', commands: [['a']] }), watchListOf([])),
+  ];
+  const policies = objects.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+  const bindings = objects.filter(({ kind }) => kind === 'ValidatingAdmissionPolicyBinding');
+  expect(policies.length).toBeGreaterThan(5);
+  for (const { metadata, spec } of policies.map((one) => policy.parse(one))) {
+    expect([metadata.name, spec.failurePolicy]).toEqual([metadata.name, 'Fail']);
+    expect(new Set(spec.validations.map(({ reason }) => reason))).toEqual(new Set(['Forbidden']));
+    const bound = { policyName: metadata.name, validationActions: ['Deny', 'Audit'] };
+    expect(bindings).toContainEqual(expect.objectContaining({ spec: bound }));
+  }
 });
 
 /** A controller that adds a condition to a kind that is not ours. */

@@ -45,7 +45,7 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
 /** Creates a batch with its harness. */
 export function setUp(
   reconcile: (input: ReconcileInput) => Promise<ReconcileReport>,
-  more: Pick<BatchDeps, 'senders'> = {},
+  more: Pick<BatchDeps, 'senders' | 'retry' | 'declares'> = {},
 ) {
   const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];

@@ -165,6 +165,36 @@ describe('createBatch', () => {
     expect(JSON.stringify(deadLetter?.attributes)).not.toContain('abc123secret');
   });
 
+  it('a key of a controller with 20 attempts is retried after the 13th, and is a dead letter after the 20th', async () => {
+    const failed: ReconcileReport = {
+      outcome: { type: 'failed', error: new Error('no'), stalledBefore: false },
+      writes: 0,
+    };
+    const { run, queues } = setUp(async () => failed, { retry: { ...defaultRetry, attempts: 20 } });
+    const records = [record('thirteenth', asRetry({ attempt: 12 })), record('last', asRetry({ attempt: 19 }))];
+    expect(await run(records)).toEqual([]);
+    expect((queues.get('timers') ?? []).map(({ body }) => parseMessage(body))).toMatchObject([
+      { name: 'thirteenth', cause: { attempt: 13 } },
+    ]);
+    expect(queues.get('water-tank-dlq.fifo')).toMatchObject([{ attributes: { attempts: '20' } }]);
+  });
+
+  it('a message of a kind that the controller does not declare is a dead letter, and no reconcile runs for it', async () => {
+    const reconciled: string[] = [];
+    const { run, queues } = setUp(
+      async ({ message }) => {
+        reconciled.push(message.resource);
+        return done;
+      },
+      { declares: ({ resource }) => resource === 'watertanks' },
+    );
+    expect(await run([record('north', { resource: 'secrets', group: '' }), record('south')])).toEqual([]);
+    expect(reconciled).toEqual(['watertanks']);
+    expect(queues.get('water-tank-dlq.fifo')).toMatchObject([
+      { attributes: { reason: 'water-tank declares no secrets.' } },
+    ]);
+  });
+
   it('a message of a Stalled object gets one attempt, without a retry or another dead letter', async () => {
     const error = new Error('no');
     const { run, queues } = setUp(async () => ({ outcome: { type: 'failed', error, stalledBefore: true }, writes: 0 }));

@@ -9,6 +9,7 @@ import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/err
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
+import { outcomeOfNotFound } from '../../src/reconciling/not-found.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
@@ -142,6 +143,7 @@ describe('createReconcile with failing requests', () => {
     ...rows(
       [
         ['a 503', api(503)],
+        ['a 504 of a cache that lags behind', api(504, 'Timeout', [{ reason: 'ResourceVersionTooLarge' }])],
         ['a deadline', new DeadlineError('late')],
       ],
       ['first read'],
@@ -212,6 +214,19 @@ describe('createReconcile with failing requests', () => {
     });
     expect(outcome).toEqual({ type: 'nothing', reason: 'gone' });
     expect(await read()).toBeUndefined();
+  });
+
+  it('a 404 of a write is the end of the object if another one has its name, and a failure if it exists', async () => {
+    const before = await read();
+    const { group, plural: resource } = widget;
+    const message = aMessage({ controller: 'widget', group, resource, namespace: 'default', name });
+    const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound' });
+    const { signal } = new AbortController();
+    const outcome = () => outcomeOfNotFound(error, { client, resource: widget, message, read: before, signal });
+    expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
+    await client.request({ method: 'DELETE', path: `/apis/${widget.apiVersion}/namespaces/default/widgets/${name}` });
+    await apply(8);
+    expect(await outcome()).toEqual({ type: 'nothing', reason: 'gone' });
   });
 
   it.each([

@@ -169,6 +169,28 @@ describe('the sender check on the timers queue', () => {
   });
 });
 
+/** A resync whose function knows its own role, with the clusters that it looked for. */
+function resyncWith(queues: ReturnType<typeof createQueueDouble>, mayCopy: () => boolean) {
+  const listed: string[] = [];
+  const { log, metrics, counts } = createRecorder();
+  const resync = createResync({
+    registry,
+    findCluster: async (cluster) => {
+      listed.push(cluster);
+      return { type: 'unknown' };
+    },
+    listClusters: async () => ['alpha'],
+    senders: { self: senders.resync.id, mayCopy },
+    send: queues.as(senders.resync),
+    depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+    sqsNow: () => nowMs,
+    log: () => log,
+    metrics,
+    rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
+  });
+  return { resync, listed, counts };
+}
+
 describe('the sender check on the resync queue', () => {
   it.each<[SenderName, boolean]>([
     ['resync', true],
@@ -181,23 +203,7 @@ describe('the sender check on the resync queue', () => {
     const run = new Date(nowMs).toISOString();
     const body = formatResyncMessage({ v: 1, type: 'resync', run, cluster: 'alpha', controller });
     await queues.as(senders[sender])('resync', [{ body }], { signal });
-    const listed: string[] = [];
-    const { log, metrics, counts } = createRecorder();
-    const resync = createResync({
-      registry,
-      findCluster: async (cluster) => {
-        listed.push(cluster);
-        return { type: 'unknown' };
-      },
-      listClusters: async () => ['alpha'],
-      senders: { self: senders.resync.id, mayCopy: () => true },
-      send: queues.as(senders.resync),
-      depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
-      sqsNow: () => nowMs,
-      log: () => log,
-      metrics,
-      rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
-    });
+    const { resync, listed, counts } = resyncWith(queues, () => true);
     expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
     expect(listed).toEqual(expected ? ['alpha'] : []);
     expect(queues.take('resync-dlq')).toHaveLength(expected ? 0 : 1);
@@ -239,6 +245,39 @@ describe('refused messages', () => {
     ms = 60_000;
     expect(await run(flood.slice(0, 1))).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')).toHaveLength(11);
+  });
+
+  it('timers copies refused messages up to its limit, counts all of them, and forwards the genuine one of the same key', async () => {
+    const queues = createQueueDouble(() => nowMs);
+    const { counts, ...recorder } = createRecorder();
+    const entry = { body: formatMessage(aMessage({ cluster: 'alpha', ...causes.retry })) };
+    await queues.as(senders.watcherOfAlpha)('timers', [entry, entry, entry, entry, entry], { signal });
+    await queues.as(senders.gadget)('timers', [entry], { signal });
+    const timers = createTimers({
+      controllers: new Set(['gadget']),
+      ids: async () => createFunctionIds('secret'),
+      senders: { roles, mayCopy: createCopyLimit(() => 0, { concurrency: 50 }) },
+      send: queues.as(senders.timers),
+      returnMessages: async () => undefined,
+      sqsNow: () => nowMs,
+      ...recorder,
+    });
+    expect(await timers(queues.take('timers'), { signal })).toEqual([]);
+    expect(queues.take('gadget.fifo')).toHaveLength(1);
+    expect(queues.take('timers-dlq')).toHaveLength(2);
+    expect([counts.get('SendersRefused'), counts.get('DeadLetters')]).toEqual([5, 2]);
+  });
+
+  it('the resync copies refused messages up to its limit, and counts all of them', async () => {
+    const queues = createQueueDouble(() => nowMs);
+    await queues.as(senders.operator)('resync', [{ body: '1' }, { body: '2' }, { body: '3' }], { signal });
+    const { resync, counts } = resyncWith(
+      queues,
+      createCopyLimit(() => 0, { concurrency: 50 }),
+    );
+    expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
+    expect(queues.take('resync-dlq')).toHaveLength(2);
+    expect(counts.get('SendersRefused')).toBe(3);
   });
 
   it.each([

@@ -3,7 +3,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatReconcileKey, type ReconcileKey } from '../../src/core/key.ts';
-import { createFunctionIds, deletionId, groupIdOf, replayId, watchId } from '../../src/sqs/deduplication.ts';
+import {
+  createFunctionIds,
+  deletionId,
+  type FunctionIds,
+  groupIdOf,
+  replayId,
+  watchId,
+} from '../../src/sqs/deduplication.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { startTestQueues, type TestQueues } from './fauxqs.ts';
@@ -106,6 +113,25 @@ describe('deduplication ids', () => {
     ];
     const all = [retry, ...more, { ...retry, dueAt: 2 }];
     expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(5);
+  });
+});
+
+describe('the ids that only functions make', () => {
+  it('no id that only functions make can be calculated without the secret of the deployment', () => {
+    const made = ({ requeue, retry, resync, wake, mapped }: FunctionIds): Record<keyof FunctionIds, string> => ({
+      requeue: requeue(key, { slot: '30/7', dueAt: 210 }),
+      retry: retry(key, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 210 }),
+      resync: resync(key, { run: '7' }),
+      wake: wake(key, { dueAt: 210 }),
+      mapped: mapped(key, { messageId: 'm' }),
+    });
+    const genuine = made(ids);
+    for (const guess of [createFunctionIds(), createFunctionIds(''), createFunctionIds('guess')]) {
+      const guessed = made(guess);
+      for (const name of ['requeue', 'retry', 'resync', 'wake', 'mapped'] as const)
+        expect(guessed[name], name).not.toBe(genuine[name]);
+    }
+    expect(made(createFunctionIds('secret'))).toEqual(genuine);
   });
 });
 

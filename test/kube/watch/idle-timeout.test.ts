@@ -45,3 +45,20 @@ it('withIdleTimeout gives up a stream whose blank lines come faster than its tim
   await expect(read()).rejects.toThrow('no event for 70 s');
   expect([closed, chunks < 100]).toEqual([true, true]);
 });
+
+it('withIdleTimeout never waits a negative time, if the timeout passes between its check and its wait', async () => {
+  const waits: number[] = [];
+  const wait = (seconds: number): Promise<void> => {
+    waits.push(seconds);
+    return new Promise(() => undefined);
+  };
+  const stream = { headers: {}, close: () => undefined, [Symbol.asyncIterator]: oneChunk };
+  async function* oneChunk() {
+    yield Buffer.from('one');
+  }
+  // The first wait, the check after the chunk, and the second wait.
+  const idle = [0, 69.999, 70.001];
+  for await (const chunk of withIdleTimeout(stream, { seconds: 70, wait, idleSeconds: () => idle.shift() ?? 70 }))
+    expect(String(chunk)).toBe('one');
+  expect(waits).toEqual([70, 0]);
+});

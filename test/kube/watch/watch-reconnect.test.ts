@@ -1,6 +1,7 @@
 // The recovery of listAndWatch from everything that a server can do to a watch. Excluded: start and end
 // (watch.test.ts), the state machine (watch-state.test.ts).
-import { describe, expect, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sleep } from '../../../src/core/time.ts';
 import { createRestoreDetection } from '../../../src/kube/watch/restore-detection.ts';
 import type { WatchOptions } from '../../../src/kube/watch/watch.ts';
@@ -108,6 +109,24 @@ describe('listAndWatch', () => {
     const options = { idleTimeoutSeconds: 0.3, wait: sleep };
     const items = await startWatch(server.client(), createTime(), options).take(6);
     expect(brief(items.slice(3))).toEqual(['changed a@101', 'error 0.8', 'changed a@102']);
+  });
+
+  it('listAndWatch keeps a watch whose last event takes longer than the idle timeout to process', async () => {
+    const watches: ServerResponse[] = [];
+    const { server } = await startScript({
+      watch: (_, response) => {
+        watches.push(response);
+        openWatch(response, eventLine('MODIFIED', tank('a', '101')));
+      },
+    });
+    const { take } = startWatch(server.client(), createTime());
+    expect(brief(await take(4)).at(-1)).toBe('changed a@101');
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 100_000);
+    onTestFinished(() => clock.mockRestore());
+    watches[0]?.write(eventLine('MODIFIED', tank('a', '102')));
+    expect(brief(await take(1))).toEqual(['changed a@102']);
+    expect(watches).toHaveLength(1);
   });
 
   it('listAndWatch lists a restored server and forgets its version when it reconnects', async () => {
