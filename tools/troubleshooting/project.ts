@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { packedPackage } from './packed-package.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const controllersFolder = 'src/controllers';
@@ -39,8 +40,6 @@ export async function newProject(name: string): Promise<Omit<Project, 'kubectl'>
 /** Installs the package in an empty folder. */
 export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
-  const run = async (cwd: string, file: string, ...argv: readonly string[]) =>
-    await promisify(execFile)(file, [...argv], { cwd, maxBuffer: 64 * 1024 * 1024 });
   const modules = path.join(folder, 'node_modules');
   await mkdir(path.join(modules, 'outrigger'), { recursive: true });
   for (const one of await readdir(path.join(root, 'node_modules'))) {
@@ -54,10 +53,8 @@ export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
     vitest: '../vitest/vitest.mjs',
   };
   for (const [one, file] of Object.entries(programs)) await symlink(file, path.join(modules, '.bin', one));
-  await run(root, 'npm', 'pack', '--pack-destination', folder);
-  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? '';
-  await run(folder, 'tar', '-xzf', tarball, '--strip-components=1', '-C', path.join(modules, 'outrigger'));
-  await rm(path.join(folder, tarball));
+  const target = path.join(modules, 'outrigger');
+  await promisify(execFile)('tar', ['-xzf', await packedPackage(), '--strip-components=1', '-C', target]);
   const program = path.join(modules, 'outrigger/bin/outrigger.js');
   return { folder, program, remove: async () => await rm(folder, { recursive: true, force: true }) };
 }
