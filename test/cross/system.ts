@@ -98,7 +98,7 @@ export async function openFixture(
   const clients = new Map(registry.map((one) => [one.name, createClient(platform.connectionOf(one.name))]));
   const plant = await startPlant({ nowMilliseconds: () => clock.ms });
   const pantry = await startPantry();
-  const pump = await startQueueRunner({
+  const pump = startQueueRunner({
     registry,
     environment: { PLANT_URL: plant.url, PANTRY_URL: pantry.url },
     client,
@@ -221,7 +221,7 @@ export async function openFixture(
   return {
     ...system,
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([pump.stop(), plant.close(), pantry.close()]);
+      await Promise.all([plant.close(), pantry.close()]);
       for (const one of [client, ...clients.values()]) one.close();
       await platform.end();
     },

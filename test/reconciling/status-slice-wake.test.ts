@@ -3,29 +3,24 @@
 import { afterEach, expect, it } from 'vitest';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { type QueueRunner, startQueueRunner } from '../statements/drain.ts';
+import { startQueueRunner } from '../statements/drain.ts';
 import { startWatch, type Watch } from '../statements/watch.ts';
 import { painted, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, condition, read } = widgets;
-let queueRunner: QueueRunner | undefined;
 let watch: Watch | undefined;
-afterEach(async () => {
-  await watch?.stop();
-  await queueRunner?.stop();
-});
+afterEach(async () => await watch?.stop());
 
 it('one change of the spec is one key for each controller, and their writes are none', async () => {
   const clock = { ms: Date.now() };
-  const running = await startQueueRunner({
+  const running = startQueueRunner({
     registry: widgets.registry,
     environment: {},
     client: widgets.client,
     clock,
   });
-  queueRunner = running;
   const watching = startWatch(widgets.client, widgets.namespace, running.send, { controllers: widgets.registry });
   watch = watching;
   widgets.painting.reconcile = async ({ spec }) => ({

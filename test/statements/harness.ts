@@ -147,7 +147,7 @@ export async function startSystem(
     return own;
   };
   const environment = { PLANT_URL: plant.url, PANTRY_URL: pantry.url };
-  const pump = await startQueueRunner({
+  const pump = startQueueRunner({
     registry,
     environment,
     client: clientAs(connection),
@@ -228,7 +228,7 @@ export async function startSystem(
     },
     end: async ({ failed } = { failed: false }) => {
       if (failed) process.stderr.write(`${pump.lines.join('\n')}\n`);
-      await Promise.all([pump.stop(), plant.close(), pantry.close()]);
+      await Promise.all([plant.close(), pantry.close()]);
       for (const one of clients.values()) one.close();
       client.close();
     },

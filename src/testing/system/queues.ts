@@ -7,8 +7,13 @@ import type { Send } from '../../sqs/sender.ts';
 /** All queues of a system. */
 export type SystemQueues = {
   readonly send: Send;
-  /** Returns up to ten messages of a queue that are visible now, oldest first. They stay until they are deleted. */
+  /**
+   * Returns up to ten messages of a queue that are visible now, oldest first. They are invisible for 30 seconds, and
+   * stay until they are deleted. A FIFO queue returns none of a group of which a message is invisible.
+   */
   receive(queue: string): readonly QueueRecord[];
+  /** All messages of a queue, also the invisible ones, oldest first. They are not received. */
+  peek(queue: string): readonly QueueRecord[];
   /** Makes messages visible again after a time, as ChangeMessageVisibility does. */
   hide(queue: string, receiptHandles: readonly string[], delaySeconds: number): void;
   delete(queue: string, receiptHandles: readonly string[]): void;
@@ -21,6 +26,7 @@ export type SystemQueues = {
 type Stored = { at: number; readonly record: QueueRecord };
 
 const batchSize = 10;
+const visibilitySeconds = 30;
 
 /** Creates the queues. A queue exists as soon as a message is sent to it. */
 export function createSystemQueues(nowMs: () => number): SystemQueues {
@@ -46,11 +52,19 @@ export function createSystemQueues(nowMs: () => number): SystemQueues {
         return { accepted: true, messageId };
       }),
     receive: (queue) => {
-      const visible = storedIn(queue).filter(({ at }) => at <= nowMs());
+      const groups = new Set(
+        storedIn(queue).flatMap(({ at, record: { groupId } }) =>
+          at > nowMs() && groupId !== undefined ? [groupId] : [],
+        ),
+      );
+      const visible = storedIn(queue).filter(
+        ({ at, record: { groupId } }) => at <= nowMs() && (groupId === undefined || !groups.has(groupId)),
+      );
       const taken = visible.slice(0, batchSize).map((one) => {
         const { receiveCount, firstReceivedAt } = one.record;
         const firstAt = receiveCount === 0 ? nowMs() : firstReceivedAt;
-        return { ...one, record: { ...one.record, receiveCount: receiveCount + 1, firstReceivedAt: firstAt } };
+        const record = { ...one.record, receiveCount: receiveCount + 1, firstReceivedAt: firstAt };
+        return { at: nowMs() + visibilitySeconds * 1000, record };
       });
       const byId = new Map(taken.map((one) => [one.record.messageId, one]));
       queues.set(
@@ -59,6 +73,7 @@ export function createSystemQueues(nowMs: () => number): SystemQueues {
       );
       return taken.map(({ record }) => record);
     },
+    peek: (queue) => storedIn(queue).map(({ record }) => record),
     hide: (queue, receiptHandles, delaySeconds) => {
       for (const one of storedIn(queue)) {
         if (receiptHandles.includes(one.record.receiptHandle)) one.at = nowMs() + delaySeconds * 1000;
@@ -76,8 +91,9 @@ export function createSystemQueues(nowMs: () => number): SystemQueues {
     },
     depth: (queue) => {
       const all = storedIn(queue);
-      const visible = all.filter(({ at }) => at <= nowMs()).length;
-      return { visible, inFlight: 0, delayed: all.length - visible };
+      const hidden = all.filter(({ at }) => at > nowMs());
+      const inFlight = hidden.filter(({ record }) => record.receiveCount > 0).length;
+      return { visible: all.length - hidden.length, inFlight, delayed: hidden.length - inFlight };
     },
   };
 }

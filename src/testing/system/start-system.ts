@@ -8,7 +8,6 @@ import type { SecretReader } from '../../api/secret.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
 import { SettingsError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
-import { silentMetrics } from '../../core/metrics.ts';
 import {
   controllerDeadLetterQueue,
   controllerQueue,
@@ -16,18 +15,11 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
-import { sleep } from '../../core/time.ts';
 import { definitionsOf } from '../../generate/files.ts';
-import { createBatch } from '../../reconciling/batch.ts';
-import { createBreaker } from '../../reconciling/breaker.ts';
-import { createMapKeys, isMapped } from '../../reconciling/map-keys.ts';
-import { createReconcile } from '../../reconciling/reconcile.ts';
-import { createResync } from '../../resync/run.ts';
-import { createFunctionIds } from '../../sqs/deduplication.ts';
-import { createTimers } from '../../timers/run.ts';
 import { createWake } from '../../waking/wake.ts';
 import { isCustomKind, startApiServer, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
+import { createSystemFunctions } from './functions.ts';
 import { createSystemQueues } from './queues.ts';
 
 /** Options of startSystem. */
@@ -82,7 +74,7 @@ export type TestSystem = AsyncDisposable & {
 
 const beginning = new Date('2026-01-01T00:00:00Z');
 const resyncSeconds = 600;
-const limits = { reconcileMs: 20_000, graceMs: 500 };
+const functionsOfTheSystem = new Set([timersQueue, resyncQueue]);
 /** Reconciles of one key without the clock moving: more of them never end. */
 const mostReconciles = 50;
 
@@ -123,46 +115,17 @@ export async function startSystem({
     now,
   });
   const { client } = cluster;
-  const ids = async () => createFunctionIds('test');
-  const findCluster = async () => ({ type: 'client', client }) as const;
-  const sqsNow = clock;
   // A wait of the runtime, between the passes of a reconcile, takes one turn of the event loop.
   const wait = async (_: number, signal: AbortSignal) => {
     await setImmediate();
     signal.throwIfAborted();
   };
-  const returnTo = (queue: string) => async (records: readonly { readonly receiptHandle: string }[]) => {
-    const receiptHandles = records.map(({ receiptHandle }) => receiptHandle);
-    queues.hide(queue, receiptHandles, 1);
-  };
-
-  function createFunction(controller: ControllerDefinition) {
-    const { name, declaration } = controller;
-    const queue = controllerQueue(name);
-    const deps = { name, declaration, instance: controller.start(environment, readSecrets(secrets)), now };
-    const reconcile = createReconcile({ ...deps, wait });
-    const mapKeys = createMapKeys(deps, send, ids);
-    const batch = createBatch({
-      controller: name,
-      retry: declaration.options.retry,
-      reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
-      findCluster,
-      breaker: createBreaker(clock),
-      send,
-      deleteMessages: async (receiptHandles) => queues.delete(queue, receiptHandles),
-      returnMessages: returnTo(queue),
-      log: (fields) => createLog(name, fields),
-      metrics: silentMetrics,
-      monotonicMs: () => performance.now(),
-      sqsNow,
-      // In real time: it bounds a reconcile that never ends.
-      wait: async (milliseconds, signal) => await sleep(milliseconds / 1000, signal).catch(() => undefined),
-      exitProcess: (reason) => {
-        throw new Error(`controller ${name}: ${reason}`);
-      },
-    });
-    return { queue, handle: async () => await give(queue, async (records) => await batch(records, limits)) };
-  }
+  const functions = createSystemFunctions({
+    ...{ controllers, environment, client, queues, send, nowMs: clock, wait },
+    secrets: readSecrets(secrets),
+    log: (name, fields) => (functionsOfTheSystem.has(name) ? silentLog : createLog(name, fields)),
+    resync: { rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 } },
+  });
 
   /** Records reconciles. All else that the runtime logs is not shown in a test. */
   function createLog(controller: string, about: object): Log {
@@ -182,56 +145,21 @@ export async function startSystem({
     return { debug: add, info: add, warn: add, error: add };
   }
 
-  async function give(
-    queue: string,
-    handle: (records: ReturnType<typeof queues.receive>) => Promise<readonly string[]>,
-  ): Promise<number> {
-    const records = queues.receive(queue);
-    if (records.length === 0) return 0;
-    const kept = new Set(await handle(records));
-    const finished = records.filter(({ messageId }) => !kept.has(messageId));
-    queues.delete(
-      queue,
-      finished.map(({ receiptHandle }) => receiptHandle),
-    );
-    return records.length;
-  }
-
-  const functions = controllers.map(createFunction);
-  const timers = createTimers({
-    ...{
-      ids,
-      send,
-      log: silentLog,
-      metrics: silentMetrics,
-      sqsNow,
-      controllers: new Set(controllers.map(({ name }) => name)),
-    },
-    returnMessages: returnTo(timersQueue),
-  });
-  const resync = createResync({
-    ...{ registry: controllers, findCluster, send, sqsNow, metrics: silentMetrics, log: () => silentLog },
-    listClusters: async () => [testCluster],
-    depth: async (queue) => queues.depth(queue),
-    rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 },
-  });
   const findChanges = createChangeFinder(controllers, { client, send, nowMs: clock });
   const wake = createWake({
     ...{ registry: controllers, send, log: silentLog, nowMs: clock },
     listClusters: async () => [testCluster],
   });
-  const allQueues = [...functions.map(({ queue }) => queue), timersQueue, resyncQueue];
+  const allQueues = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
 
   async function settled(): Promise<void> {
     counts.clear();
     const signal = new AbortController().signal;
     for (;;) {
       let moved = await findChanges(signal);
-      moved += await give(timersQueue, async (records) => await timers(records, { signal }));
-      moved += await give(resyncQueue, async (records) => {
-        return await resync.run(records, { signal, remainingMs: () => 60_000 });
-      });
-      for (const { handle } of functions) moved += await handle();
+      moved += await functions.deliverTimers();
+      moved += await functions.deliverResync();
+      for (const controller of controllers) moved += await functions.deliver(controller);
       if (moved === 0) return;
       const [endless] = [...counts].filter(([, count]) => count > mostReconciles);
       if (endless !== undefined) throw new Error(endlessText(endless[0], reconciles));
@@ -247,7 +175,7 @@ export async function startSystem({
       nowMs = Math.max(nowMs, next);
       if (nowMs >= nextResyncAt) {
         nextResyncAt += resyncSeconds * 1000;
-        await resync.startRun(now().toISOString(), { signal: new AbortController().signal });
+        await functions.startResync();
       }
       await settled();
     }
