@@ -1,5 +1,5 @@
-// The functions of a system in one process, on queues in memory and a clock that a test moves: each controller's, timers
-// and resync. They are composed as src/lambda composes them, without AWS.
+// The functions of a system in one process, on queues in memory and a clock that a test moves: each controller's, the
+// timers function and the resync. They are composed as src/lambda composes them, without AWS.
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { SecretReader } from '../../api/secret.ts';
 import type { Log } from '../../core/log.ts';
