@@ -8,18 +8,20 @@ import { startSqs } from '../../src/dev/sqs-server.ts';
 import { startUnverifiedProxy } from '../../src/dev/unverified-proxy.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
+import { createWire } from '../conformance/wire.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 const container = 'host.docker.internal';
 const allowedHosts = [container];
 const secrets = '/api/v1/namespaces/default/secrets';
-const exec = '/api/v1/namespaces/default/pods/a/exec?command=ls';
+const exec = '/api/v1/namespaces/default/pods/a/exec?command=ls&stdout=1';
 const upgrade = {
   Connection: 'Upgrade',
   Upgrade: 'websocket',
   'Sec-WebSocket-Version': '13',
   'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  'Sec-WebSocket-Protocol': 'v5.channel.k8s.io',
 };
 
 /** Each local server, with a GET and a POST that it carries out for a program: their paths and statuses. */
@@ -42,6 +44,11 @@ beforeAll(async () => {
   const queue = await startSqs({ allowedHosts });
   const lambda = await startLambdaApi({ mappings: [] }, { allowedHosts });
   for (const server of [api, plant, pantry, queue, lambda]) cleanup.defer(() => server.close());
+  // A pod in which a command can run.
+  const wire = createWire(api);
+  const pods = '/api/v1/namespaces/default/pods';
+  await wire.post(pods, { metadata: { name: 'a' }, spec: { containers: [{ name: 'main', image: 'main:1' }] } });
+  await wire.mergePatch(`${pods}/a/status`, { status: { phase: 'Running', podIP: '127.1.0.1' } });
   servers['API server'].url = api.url;
   servers.queue.url = queue.endpoint;
   servers['Lambda API'].url = lambda.url;
@@ -112,12 +119,14 @@ describe.each(names)('the %s', (name) => {
     }
   });
 
-  it('refuses the WebSocket of a web page', async () => {
+  it('refuses the WebSocket of a web page, and opens that of a program if it has one', async () => {
     const { url, get } = servers[name];
     const path = name === 'API server' ? exec : get[0];
     for (const headers of ofPages) {
       expect(await statusOf(url, `GET ${path}`, { ...headers, ...upgrade }), JSON.stringify(headers)).toBe(403);
     }
+    const ofProgram = { Host: 'localhost', ...upgrade };
+    if (name === 'API server') expect(await statusOf(url, `GET ${path}`, ofProgram)).toBe(101);
   });
 
   it('refuses a body without a content type, and accepts the same body with one', async () => {

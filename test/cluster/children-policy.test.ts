@@ -26,7 +26,7 @@ const baron = farm.controller('baron', {
   allows: {
     ...{ serviceAccountName: true, hostNamespaces: true, hostPorts: true, privileged: true, secrets: true },
     ...{ nodeName: true, priorityClassName: true, externalIPs: true },
-    ...{ volumes: ['hostPath', 'nfs', 'projected'], serviceTypes: ['LoadBalancer', 'ExternalName'] },
+    ...{ volumes: ['hostPath', 'nfs', 'projected'], serviceTypes: ['NodePort', 'LoadBalancer', 'ExternalName'] },
   },
   reconcile,
 });
@@ -284,6 +284,7 @@ const templates: readonly (readonly [string, string, object])[] = [
   ],
   ['privilege escalation', 'privileged', privileged({ allowPrivilegeEscalation: true })],
   ['capabilities', 'privileged', privileged({ capabilities: { add: ['NET_ADMIN'] } })],
+  ['an unmasked /proc', 'privileged', { hostUsers: false, ...privileged({ procMount: 'Unmasked' }) }],
   ['an SELinux label', 'privileged', privileged({ seLinuxOptions: { type: 'spc_t' } })],
   ['no seccomp', 'privileged', privileged({ seccompProfile: { type: 'Unconfined' } })],
   ['no seccomp of the pod', 'privileged', { securityContext: { seccompProfile: { type: 'Unconfined' } } }],
@@ -361,6 +362,7 @@ describe('pods of children', () => {
 describe('Services and Secrets of a controller', () => {
   it.each([
     ['external addresses', 'externalIPs', { externalIPs: ['192.0.2.1'] }],
+    ['a port of every node', 'serviceTypes', { type: 'NodePort' }],
     ['a load balancer', 'serviceTypes', { type: 'LoadBalancer' }],
     ['another name', 'serviceTypes', { type: 'ExternalName', externalName: 'example.com' }],
   ])('a Service with %s is refused unless the controller declares it', async (_, message, spec) => {

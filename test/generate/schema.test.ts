@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
+import { Book } from '../../src/controllers/book.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { isJsonObject, type Json } from '../../src/core/json.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
+import { isCustomKind } from '../../src/testing/api-server.ts';
 
 const schemaOf = (shape: z.ZodRawShape) => structuralSchema(z.object(shape), 'spec').properties;
 
@@ -152,4 +156,32 @@ describe('crdOf', () => {
     expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Age 0']);
   });
   it('crdOf has the rule for names', () => expect(text).toContain('size(self.metadata.name) <= 20'));
+});
+
+/** The texts, lists and maps of a schema that may have any size. */
+function unlimited(schema: Json | undefined, path: string): readonly string[] {
+  if (!isJsonObject(schema)) return [];
+  const { type, properties, items, additionalProperties } = schema;
+  const isText = type === 'string' || schema['x-kubernetes-int-or-string'] === true;
+  const isLimited =
+    !(isText && schema.maxLength === undefined && schema.enum === undefined && schema.format === undefined) &&
+    !(type === 'array' && schema.maxItems === undefined) &&
+    !(additionalProperties !== undefined && schema.maxProperties === undefined);
+  return [
+    ...(isLimited ? [] : [path]),
+    ...Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, one]) =>
+      unlimited(one, `${path}.${name}`),
+    ),
+    ...unlimited(items, `${path}[]`),
+    ...unlimited(additionalProperties, `${path}{}`),
+  ];
+}
+
+it('every text, list and map in the spec of a sample has a limit, so that the cost of one object has one', () => {
+  const kinds = registry.map(({ declaration }) => declaration.resource).filter(isCustomKind);
+  expect(kinds.length).toBe(registry.length);
+  const found = [Book, ...kinds].flatMap(({ kind, definition }) =>
+    unlimited(structuralSchema(definition.spec, 'spec'), kind),
+  );
+  expect(found).toEqual([]);
 });

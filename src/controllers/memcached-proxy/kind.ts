@@ -95,9 +95,10 @@ function ruleOver<S extends z.ZodType>(child: S) {
 /** The image of mcrouter for this kind. An empty image counts as this one. */
 export const defaultImage = 'ianmlewis/mcrouter:v0.36.0-2';
 
-const quantities = z
-  .record(z.string(), z.union([z.number().int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }))
-  .exactOptional();
+/** A container has few resources: cpu, memory, ephemeral-storage, huge pages, and those of devices. */
+const maxResources = 16;
+const quantity = z.union([z.number().int(), z.string().max(63)]).meta({ 'x-kubernetes-int-or-string': true });
+const quantities = z.record(z.string(), quantity).meta({ maxProperties: maxResources }).exactOptional();
 
 const mcrouter = z.object({
   image: z.string().max(1000).default(defaultImage),
