@@ -1,10 +1,13 @@
 // Only the template that osls packages from serverless.yml and the generated resources: it needs no credentials, and
 // the local system can resolve it. The bundles are stubs.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
+import { serviceFolder } from '../support/service-folder.ts';
 import { packageTemplate } from './package-template.ts';
 
 let text: string;
@@ -160,3 +163,15 @@ describe('the packaged template', () => {
     expect(resync?.environment.RESYNC_SCHEDULE_SECONDS).toBe(String(tick?.everySeconds));
   });
 });
+
+it('osls packages nothing if a property of a function is misspelt, and names the property', async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const service = await serviceFolder();
+  cleanup.defer(() => service.remove());
+  const functions = path.join(service.folder, 'infra/aws/functions.yml');
+  const text = await readFile(functions, 'utf8');
+  await writeFile(functions, text.replace('recursiveLoop: Allow', 'recursivLoop: Allow'));
+  const { status, output } = await service.osls(['package', '--stage', 'test']);
+  expect([status, output]).toEqual([1, expect.stringContaining("unrecognized property 'recursivLoop'")]);
+  await expect(service.template()).rejects.toThrow('ENOENT');
+}, 120_000);

@@ -1,5 +1,6 @@
-// Only that each claim of SECURITY.md names its tests: a claim is a paragraph, a list item or a row of a table. One that says
-// what is not held begins with Limit. Whether the named tests hold the claim is what a reader has to judge.
+// Only that each claim of SECURITY.md names its tests: a claim is a paragraph, a list item or a row of a table. One that
+// says what is not held begins with Limit. Also that the tests exist which docs/reliability.md names. Whether the named
+// tests hold the claim is what a reader has to judge.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -34,13 +35,24 @@ it('the list of tests has each named test once, in the order of the text, and no
   expect(new Set(rows.map(({ file, name }) => `${file} ${name}`)).size).toBe(rows.length);
 });
 
+/** Whether a file has no test of this name. */
+function isMissing({ file, name }: { readonly file: string; readonly name: string }): boolean {
+  if (!existsSync(file)) return true;
+  const source = readFileSync(file, 'utf8');
+  return !["'", '"', '`'].some((quote) => source.includes(`${quote}${name}${quote}`));
+}
+
 it('each named test exists in its file', () => {
-  const missing = rows.filter(({ file, name }) => {
-    if (!existsSync(file)) return true;
-    const source = readFileSync(file, 'utf8');
-    return !["'", '"', '`'].some((quote) => source.includes(`${quote}${name}${quote}`));
-  });
-  expect(missing).toEqual([]);
+  expect(rows.filter(isMissing)).toEqual([]);
+});
+
+it('each test that docs/reliability.md names exists in its file', () => {
+  const reliability = readFileSync('docs/reliability.md', 'utf8');
+  const named = [...reliability.matchAll(/^\| .+ \| `(test\/\S+)` \| (.+) \|$/gm)].map(([, file = '', name = '']) => ({
+    ...{ file, name },
+  }));
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(isMissing)).toEqual([]);
 });
 
 it('no test file is named outside of the list', () => {
