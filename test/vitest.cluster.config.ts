@@ -2,6 +2,7 @@
 // tools/control-plane/global-setup.ts.
 import { defineConfig } from 'vitest/config';
 import { onBothServers } from './both-servers.ts';
+import { longestFirst } from './longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -16,6 +17,18 @@ export default defineConfig({
     isolate: false,
     // One more than there are cores: the longest files wait for probes, compaction and garbage collection.
     maxWorkers: 3,
+    sequence: {
+      sequencer: longestFirst([
+        'cluster/cross.test.ts',
+        'cluster/troubleshooting.test.ts',
+        'cluster/watcher-outage.test.ts',
+        'cluster/watcher-deployment.test.ts',
+        'cluster/journey.test.ts',
+        'cluster/uninstall.test.ts',
+        'cluster/watcher-restart.test.ts',
+        'conformance/conformance.test.ts',
+      ]),
+    },
     passWithNoTests: false,
   },
 });

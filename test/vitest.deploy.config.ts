@@ -1,6 +1,7 @@
 // Tier 4 of the proof: what is shipped, on an emulated AWS and in AWS's own runtime. Needs Python, Go, Java and a C++ compiler: the
 // scripts of `npm run test:deploy` in package.json get what is missing, or say what to install.
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from './longest-first.ts';
 import { packagedTier } from './packaged-tier.ts';
 
 export default defineConfig({
@@ -11,6 +12,19 @@ export default defineConfig({
     teardownTimeout: 30_000,
     fileParallelism: true,
     maxWorkers: 2,
+    sequence: {
+      sequencer: longestFirst([
+        'deploy/tutorial.test.ts',
+        'deploy/end-to-end.test.ts',
+        'deploy/package.test.ts',
+        'deploy/deploy.test.ts',
+        'deploy/runtime.test.ts',
+        'deploy/calls.test.ts',
+        'deploy/existing-repository.test.ts',
+        'deploy/linters.test.ts',
+        'deploy/other-tools.test.ts',
+      ]),
+    },
     passWithNoTests: false,
   },
 });

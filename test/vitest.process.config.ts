@@ -1,5 +1,6 @@
 // Tier 2 of the proof: whole processes of the system on embedded parts, on Node alone, in real time.
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from './longest-first.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
@@ -9,7 +10,19 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,
-    maxWorkers: 2,
+    // One more than there are cores: processes start, and then mostly wait for each other.
+    maxWorkers: 3,
+    sequence: {
+      sequencer: longestFirst([
+        'fleet/fleet.test.ts',
+        'journey/first-hour.test.ts',
+        'journey/demo.test.ts',
+        'journey/two-projects.test.ts',
+        'chaos/effects/effects.test.ts',
+        'chaos/chaos.test.ts',
+        'journey/empty-project.test.ts',
+      ]),
+    },
     passWithNoTests: false,
   },
 });
