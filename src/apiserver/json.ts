@@ -54,6 +54,17 @@ export function getNumber(value: Json | undefined, ...path: readonly string[]): 
   return typeof found === 'number' ? found : undefined;
 }
 
+/** Returns a field of an object, or undefined. It is never one of Object.prototype, such as `constructor`. */
+export function ownField(object: JsonObject, field: string): Json | undefined {
+  return Object.hasOwn(object, field) ? object[field] : undefined;
+}
+
+/** Sets a field of an object that is made. An assignment to `__proto__` would change the prototype instead. */
+export function setField(object: Record<string, Json>, field: string, value: Json): void {
+  if (field !== '__proto__') object[field] = value;
+  else Object.defineProperty(object, field, { value, configurable: true, enumerable: true, writable: true });
+}
+
 /** Returns a copy with one field set, or removed if `value` is undefined. */
 export function withField(object: JsonObject, field: string, value: Json | undefined): JsonObject {
   if (value === undefined) return omitFields(object, field);

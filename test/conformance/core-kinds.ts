@@ -84,6 +84,28 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(again.body.metadata?.resourceVersion).toBe(dropped.body.metadata?.resourceVersion);
   });
 
+  it('keys that are names of Object.prototype are data like others in writes, applies and patches', async () => {
+    const ns = await namespace();
+    const path = core(ns, 'configmaps', 'one');
+    const read = async (): Promise<unknown> => Object.entries((await wire.get(path)).body.data ?? {}).toSorted();
+    const map = (data: string): string =>
+      `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one"},"data":${data}}`;
+    await wire.post(core(ns, 'configmaps'), map('{"__proto__":"a","constructor":"b"}'));
+    expect(await read()).toEqual(Object.entries(JSON.parse('{"__proto__":"a","constructor":"b"}')));
+    await wire.apply(path, 'alpha', map('{"toString":"c","valueOf":"d"}'));
+    await wire.mergePatch(path, '{"data":{"__proto__":"e","constructor":null,"hasOwnProperty":"f"}}');
+    await wire.jsonPatch(path, [{ op: 'add', path: '/data/isPrototypeOf', value: 'g' }]);
+    await wire.apply(path, 'alpha', map('{"valueOf":"d"}'));
+    expect(await read()).toEqual([
+      ['__proto__', 'e'],
+      ['hasOwnProperty', 'f'],
+      ['isPrototypeOf', 'g'],
+      ['valueOf', 'd'],
+    ]);
+    const missing = await wire.jsonPatch(path, [{ op: 'remove', path: '/data/constructor' }]);
+    expect(missing.status).toBe(422);
+  });
+
   it('a list of a core kind supports label and name selectors', async () => {
     const ns = await namespace();
     await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one', labels: { ours: 'yes' } } });

@@ -1,6 +1,6 @@
 // Merges an applied configuration into an object. Applied fields replace live ones, lists of type map merge by their
 // keys, and the applied items keep the order of the configuration.
-import type { Json, JsonObject } from '../json.ts';
+import { type Json, type JsonObject, ownField, setField } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { fieldShape, type ItemsShape, isEmptyValue, schemaBelow } from './shape.ts';
 
@@ -19,7 +19,7 @@ export function mergeApplied(live: Json | undefined, config: Json | undefined, s
 function mergeFields(live: JsonObject, config: JsonObject, schema: Schema): JsonObject {
   const merged: Record<string, Json> = { ...live };
   for (const [field, value] of Object.entries(config)) {
-    merged[field] = mergeApplied(live[field], value, schemaBelow(schema, field));
+    setField(merged, field, mergeApplied(ownField(live, field), value, schemaBelow(schema, field)));
   }
   return merged;
 }

@@ -1,7 +1,7 @@
 // The algorithm of server-side apply. It merges a configuration into an object, removes the fields that the manager
 // applied before and no longer applies, and reports conflicts with fields of other managers, unless forced. It follows
 // structured-merge-diff (merge/update.go).
-import type { Json } from '../json.ts';
+import { type Json, setField } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { isApiObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -116,7 +116,7 @@ function removeFields(value: Json, set: FieldSet, schema: Schema): Json | undefi
     const element = `f:${field}`;
     if (set.members.has(element)) continue;
     const rest = removeFields(content, childFields(set, element), schemaBelow(schema, field));
-    if (rest !== undefined) left[field] = rest;
+    if (rest !== undefined) setField(left, field, rest);
   }
   return Object.keys(left).length === 0 ? undefined : left;
 }

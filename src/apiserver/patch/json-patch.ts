@@ -1,6 +1,6 @@
 // JSON patch (RFC 6902) and JSON merge patch (RFC 7396). JSON patch behaves as evanphx/json-patch in kube-apiserver,
 // where `replace` also creates a missing field. Strategic merge patch is in strategic-merge.ts.
-import { getString, isList, isObject, type Json, sameJson } from '../json.ts';
+import { getString, isList, isObject, type Json, ownField, sameJson, setField } from '../json.ts';
 
 /** Thrown for a patch that cannot be applied to an object. */
 export class JsonPatchError extends Error {
@@ -50,7 +50,7 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   const merged: Record<string, Json> = isObject(target) ? { ...target } : {};
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) delete merged[field];
-    else merged[field] = mergePatch(merged[field], value);
+    else setField(merged, field, mergePatch(ownField(merged, field), value));
   }
   return merged;
 }
@@ -80,7 +80,7 @@ function edit(document: Json, path: readonly string[], change: (document: Json, 
 function read(document: Json, path: readonly string[], fallback?: Json): Json {
   let found: Json | undefined = document;
   for (const step of path) {
-    found = isList(found) ? found[indexOf(found, step)] : isObject(found) ? found[step] : undefined;
+    found = isList(found) ? found[indexOf(found, step)] : isObject(found) ? ownField(found, step) : undefined;
     if (found === undefined) {
       if (fallback !== undefined) return fallback;
       throw new JsonPatchError(`doc is missing path: /${path.join('/')}: missing value`);
@@ -112,7 +112,7 @@ function remove({ container, step }: Location): Json {
       throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
     return container.toSpliced(index, 1);
   }
-  if (!isObject(container) || container[step] === undefined) {
+  if (!isObject(container) || !Object.hasOwn(container, step)) {
     throw new JsonPatchError(`Unable to remove nonexistent key: ${step}: missing value`);
   }
   const { [step]: _, ...rest } = container;

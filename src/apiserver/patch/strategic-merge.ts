@@ -1,7 +1,7 @@
 // Strategic merge patch, which kubectl apply, edit, label and scale send for built-in kinds. Lists with a merge key
 // merge by that key, lists of scalars with a merge strategy are sets. The directives are `$patch`,
 // `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`.
-import { isList, isObject, type Json, sameJson } from '../json.ts';
+import { isList, isObject, type Json, ownField, sameJson, setField } from '../json.ts';
 import { anythingSchema, fieldSchema, type Schema } from '../schema/schema.ts';
 
 const deleteItemsDirective = '$deleteFromPrimitiveList/';
@@ -33,7 +33,7 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
     const schemaOfField = fieldSchema(schema, field) ?? anythingSchema;
     if (isList(value))
       merged[field] = mergeList(items(merged[field]), value, schemaOfField, changes[`${orderDirective}${field}`]);
-    else merged[field] = strategicMerge(merged[field], value, schemaOfField);
+    else setField(merged, field, strategicMerge(ownField(merged, field), value, schemaOfField));
   }
   for (const [directive, order] of Object.entries(changes)) {
     const name = directive.slice(orderDirective.length);

@@ -1,7 +1,7 @@
 // Decodes built-in kinds, and the metadata of all kinds, as Go decodes JSON into structs. A wrong type is a bad
 // request. Unknown fields are dropped and reported. Nulls, empty maps and empty lists count as absent. Quantities
 // become canonical.
-import { isList, isObject, type Json } from '../json.ts';
+import { isList, isObject, type Json, setField } from '../json.ts';
 import { violatesFormat } from './formats.ts';
 import { canonicalQuantity } from './quantity.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
@@ -36,13 +36,13 @@ export function decodeValue(value: Json, schema: Schema, kind: string, path = ''
       const below = fieldSchema(schema, field);
       const at = path === '' ? field : `${path}.${field}`;
       if (below === undefined) {
-        if (keepsUnknown(schema)) kept[field] = content;
+        if (keepsUnknown(schema)) setField(kept, field, content);
         else unknown.push(at);
         continue;
       }
       if (content === null && !keepsUnknown(below)) continue;
       const read = walk(content, below, at);
-      if (!isOmittedWhenEmpty(read, below)) kept[field] = read;
+      if (!isOmittedWhenEmpty(read, below)) setField(kept, field, read);
     }
     return { value: kept, unknown };
   }

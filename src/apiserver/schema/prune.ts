@@ -1,7 +1,7 @@
 // Pruning and defaulting of custom resources. Unknown fields are dropped and reported. The request's `fieldValidation`
 // decides whether they are an error, a warning, or ignored. Nulls of fields that are not nullable are dropped, so
 // defaults apply.
-import { isList, isObject, type Json, type JsonObject } from '../json.ts';
+import { isList, isObject, type Json, type JsonObject, ownField, setField } from '../json.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
 /** A value without its unknown fields, and their paths. */
@@ -33,11 +33,15 @@ export function prune(value: Json, schema: Schema, path = ''): Pruned {
   for (const [field, content] of Object.entries(value)) {
     const at = path === '' ? field : `${path}.${field}`;
     const below = fieldSchema(schema, field);
-    if (below !== undefined) kept[field] = walk(content, below, at);
-    else if (keepsUnknown(schema)) kept[field] = content;
-    else if (schema['x-kubernetes-embedded-resource'] === true && embeddedFields.includes(field)) kept[field] = content;
-    else unknown.push(at);
-    changed ||= kept[field] !== content;
+    const isEmbedded = schema['x-kubernetes-embedded-resource'] === true && embeddedFields.includes(field);
+    if (below === undefined && !keepsUnknown(schema) && !isEmbedded) {
+      unknown.push(at);
+      changed = true;
+      continue;
+    }
+    const walked = below === undefined ? content : walk(content, below, at);
+    setField(kept, field, walked);
+    changed ||= walked !== content;
   }
   return { value: changed ? kept : value, unknown };
 }
@@ -54,7 +58,7 @@ export function dropNulls(value: Json, schema: Schema): Json {
     const below = fieldSchema(schema, field);
     const named = schema.properties !== undefined && Object.hasOwn(schema.properties, field);
     if (content === null && named && below?.nullable !== true && below?.default === undefined) continue;
-    kept[field] = below === undefined ? content : dropNulls(content, below);
+    setField(kept, field, below === undefined ? content : dropNulls(content, below));
   }
   return kept;
 }
@@ -74,12 +78,12 @@ export function fillDefaults(value: Json, schema: Schema): Json {
   const filled: Record<string, Json> = { ...value };
   for (const [field, below] of Object.entries(schema.properties ?? {})) {
     if (below.default === undefined) continue;
-    const content = filled[field];
-    if (content === undefined || (content === null && below.nullable !== true)) filled[field] = below.default;
+    const content = ownField(filled, field);
+    if (content === undefined || (content === null && below.nullable !== true)) setField(filled, field, below.default);
   }
   for (const [field, content] of Object.entries(filled)) {
     const below = fieldSchema(schema, field);
-    if (below !== undefined) filled[field] = fillDefaults(content, below);
+    if (below !== undefined) setField(filled, field, fillDefaults(content, below));
   }
   return sameFields(value, filled) ? value : filled;
 }
