@@ -1,0 +1,208 @@
+// The fleet watcher as it is installed: the overlay of the hub in one real cluster, and in another one exactly the rights
+// that `outrigger clusters access` prints for it. Excluded: many clusters (tools/chaos/fleet).
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
+import { clustersCommand } from '../../src/cli/clusters/clusters.ts';
+import { checkpointName, systemNamespace, watcherAccount } from '../../src/core/names.ts';
+import { parseWatchList } from '../../src/core/watch-list.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { runHere } from '../cli/operated-system.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { startWatcherProcess } from '../watcher/watcher-process.ts';
+import { everyUsersPermissions, listPermissions } from './can-i.ts';
+import { createKubectl, type Kubectl } from './kubectl.ts';
+
+const account = 'fleet-watcher';
+const user = `system:serviceaccount:${systemNamespace}:${account}`;
+const resources = parseWatchList(watchList).resources;
+const kinds = resources.map(({ group, plural }) => `${group}/${plural}`);
+/** What the role of a watcher is made of, besides the rights of every user. */
+const wanted = [
+  ...kinds.flatMap((kind) => [`list ${kind}`, `watch ${kind}`]),
+  ...[`get /configmaps ${checkpointName}`, `patch /configmaps ${checkpointName}`, 'get /namespaces kube-system'],
+];
+const timeout = 120_000;
+
+const parts = new AsyncDisposableStack();
+let hub: ControlPlane | undefined;
+let member: ControlPlane | undefined;
+let atHub: Kubectl | undefined;
+let atMember: Kubectl | undefined;
+let queues: TestQueues;
+let folder: string;
+let table: string;
+
+/** A cluster, and its kubectl. */
+async function startCluster(auditLog: boolean): Promise<readonly [ControlPlane, Kubectl]> {
+  const plane = await startControlPlane({ auditLog });
+  parts.defer(() => plane.stop());
+  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
+  parts.defer(() => kubectl.close());
+  return [plane, kubectl];
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-hub-'));
+  parts.defer(() => rm(folder, { recursive: true }));
+  queues = await startTestQueues();
+  parts.defer(() => queues.stop());
+  const controllers = resources.flatMap(({ subscribers }) => subscribers.map(({ controller }) => `${controller}.fifo`));
+  await queues.create('timers', ...new Set(controllers));
+  [[hub, atHub], [member, atMember]] = await Promise.all([startCluster(false), startCluster(true)]);
+  await atMember.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  await atMember.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+  await atMember.output(['create', 'serviceaccount', account]);
+  const token = (await atMember.output(['create', 'token', account])).trim();
+  table = path.join(folder, 'clusters.json');
+  const entry = { server: member.url, ca: member.ca, access: { type: 'token', token } };
+  await writeFile(table, JSON.stringify({ member: entry }));
+  await bind(member);
+}, timeout);
+afterAll(async () => await parts.disposeAsync());
+
+/** Runs the commands that are printed for the watcher, in a shell. The functions have an identity of their own. */
+async function bind({ kubectlPath, kubeconfig }: ControlPlane): Promise<void> {
+  const { out } = await runHere(clustersCommand(), [
+    ...['access', 'member', '--stage', 'prod', '--table', table, '--fleet-watcher', '--user', user],
+  ]);
+  const commands = out.split('\n').filter((line) => line.includes('--clusterrole=outrigger-watcher'));
+  expect(commands).toHaveLength(1);
+  const env = { PATH: `${path.dirname(kubectlPath)}:/usr/bin:/bin`, KUBECONFIG: kubeconfig(), HOME: folder };
+  await promisify(execFile)('/bin/sh', ['-euc', commands.join('\n')], { env });
+}
+
+function requirePart<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('not started');
+  return part;
+}
+
+async function permissionsAt({ url, ca }: ControlPlane, token: string): Promise<readonly string[]> {
+  const client = createClient({ server: new URL(url), ca, token: async () => token });
+  try {
+    const all = await listPermissions(client, systemNamespace);
+    return all.filter((permission) => !everyUsersPermissions.includes(permission));
+  } finally {
+    client.close();
+  }
+}
+
+/** Starts the fleet watcher, until the end of the test. */
+function startWatcher() {
+  const watcher = startWatcherProcess({
+    ...{ CLUSTER: '', CLUSTERS: table, CHECKPOINT_SECONDS: '1' },
+    ...{ QUEUE_URL_PREFIX: queues.urlPrefix, AWS_ENDPOINT_URL: queues.endpoint },
+  });
+  onTestFinished(async () => {
+    watcher.kill('SIGKILL');
+    await watcher.ended;
+  });
+  return watcher;
+}
+
+const report = z.object({
+  clusters: z.object({
+    member: z.looseObject({ ready: z.boolean(), kinds: z.array(z.looseObject({ watchErrors: z.number() })) }),
+  }),
+});
+
+it('the overlay of the hub is accepted, its pod is admitted, and its service account has no right in the hub', async () => {
+  const [plane, kubectl] = [requirePart(hub), requirePart(atHub)];
+  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/overlays/hub']);
+  const deployment = JSON.parse(await kubectl.output(['get', 'deployment', watcherAccount, '-o', 'json']));
+  const { metadata, spec } = deployment.spec.template;
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'one' }, spec };
+  const created = await kubectl.run(['create', '-f', '-'], { manifest: pod });
+  expect({ status: created.status, stderr: created.stderr }).toEqual({ status: 0, stderr: '' });
+  expect(spec).toMatchObject({ serviceAccountName: watcherAccount, automountServiceAccountToken: false });
+  const token = (await kubectl.output(['create', 'token', watcherAccount])).trim();
+  expect(await permissionsAt(plane, token)).toEqual([]);
+});
+
+it(
+  'a fleet watcher with exactly the printed rights sends keys, is refused nothing, and uses every right',
+  async () => {
+    const [plane, kubectl] = [requirePart(member), requirePart(atMember)];
+    const token = (await kubectl.output(['create', 'token', account])).trim();
+    expect([...(await permissionsAt(plane, token))].sort()).toEqual([...wanted].sort());
+
+    const watcher = startWatcher();
+    await watcher.logged('watching');
+    await kubectl.output(['apply', '--server-side', '-f', 'infra/kubernetes/samples/ingredient.yaml']);
+    const messages = await queues.drain('ingredient.fifo', { waitSeconds: 20 });
+    expect(messages.map(({ Body = '' }) => parseMessage(Body))).toMatchObject([{ cluster: 'member', name: 'salt' }]);
+
+    const requests = async () => (await plane.auditEvents()).filter((event) => event.user.username === user);
+    const used = async () => {
+      const all = (await requests()).map(({ verb, objectRef: { apiGroup = '', resource, name = '' } = {} }) =>
+        `${verb} ${apiGroup}/${resource} ${name}`.trimEnd(),
+      );
+      return [...new Set(all)].filter((one) => !everyUsersPermissions.includes(one)).sort();
+    };
+    await expect.poll(used, { timeout: 20_000 }).toEqual([...wanted].sort());
+    expect((await requests()).filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+  },
+  timeout,
+);
+
+type Role = { readonly kind: 'ClusterRole' | 'Role'; readonly verb: string; readonly of?: string };
+const rules = z.array(z.looseObject({ verbs: z.array(z.string()), resources: z.array(z.string()) }));
+const role = z.looseObject({ rules });
+
+/** Takes a verb out of one of the watcher's roles, until the end of the test. */
+async function take({ kind, verb, of }: Role): Promise<void> {
+  const kubectl = requirePart(atMember);
+  const whole = role.parse(JSON.parse(await kubectl.output(['get', kind, watcherAccount, '-o', 'json'])));
+  const replace = async (next: z.infer<typeof rules>) => {
+    const patch = JSON.stringify({ rules: next });
+    await kubectl.output(['patch', kind, watcherAccount, '--type=merge', '-p', patch]);
+  };
+  onTestFinished(async () => await replace(whole.rules));
+  const fewer = whole.rules.map((rule) =>
+    of === undefined || rule.resources.includes(of)
+      ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) }
+      : rule,
+  );
+  await replace(fewer.filter(({ verbs }) => verbs.length > 0));
+  // A watcher that finds a checkpoint does not list.
+  await kubectl.output(['patch', 'configmap', checkpointName, '--type=merge', '-p', '{"data":null}']);
+}
+
+it.each(['list', 'watch'])(
+  'without the verb %s, a fleet watcher fails for every kind, and is not ready',
+  async (verb) => {
+    await take({ kind: 'ClusterRole', verb });
+    const watcher = startWatcher();
+    const { port } = await watcher.logged('fleet watcher started');
+    const failing = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+      const { success, data } = report.safeParse(await response.json());
+      const failed = success ? data.clusters.member.kinds.filter(({ watchErrors }) => watchErrors > 0) : [];
+      return { ready: success && data.clusters.member.ready, failed: failed.length };
+    };
+    await expect.poll(failing, { timeout: 60_000 }).toEqual({ ready: false, failed: kinds.length });
+  },
+  timeout,
+);
+
+it.each([
+  { kind: 'ClusterRole', verb: 'get', of: 'namespaces' },
+  { kind: 'Role', verb: 'get', of: 'configmaps' },
+  { kind: 'Role', verb: 'patch', of: 'configmaps' },
+] as const)(
+  'without the right to $verb $of, a fleet watcher logs that it is forbidden',
+  async (right) => {
+    await take(right);
+    const watcher = startWatcher();
+    await expect.poll(() => JSON.stringify(watcher.lines), { timeout: 60_000 }).toContain('returned 403');
+  },
+  timeout,
+);
