@@ -10,6 +10,9 @@ import { variantsOf } from './variants.ts';
 
 type StageOptions = { readonly platform?: Platform; readonly more?: readonly ControllerDefinition[] };
 
+/** A sample that was created, or created and then changed. */
+type Life = 'created' | 'changed';
+
 /** Opens systems for the cases. */
 export type Harness = {
   readonly registry: readonly ControllerDefinition[];
@@ -23,7 +26,7 @@ export type Harness = {
   /** Changes a number of the subject's spec to one with which the subject becomes Ready again. */
   change(system: Fixture): Promise<void>;
   /** The end state of the sample without faults: created, or created and then changed. */
-  calm(controller: ControllerDefinition, life: 'created' | 'changed'): Promise<EndState>;
+  calm(controller: ControllerDefinition, life: Life): Promise<EndState>;
 };
 
 /** Time limit of a whole life on a loaded machine. */
@@ -36,7 +39,7 @@ type OpenPlatform = (controllers: readonly ControllerDefinition[]) => Promise<Pl
 export function createHarness(registry: readonly ControllerDefinition[], openPlatform: OpenPlatform): Harness {
   const samples = readSamples();
   const changes = new Map<string, Promise<object>>();
-  const calms = new Map<string, Promise<EndState>>();
+  const calms = new Map<string, ReturnType<typeof live>>();
   vi.setConfig({ testTimeout });
 
   async function open(controller: ControllerDefinition, { platform, more = [] }: StageOptions = {}): Promise<Fixture> {
@@ -72,12 +75,13 @@ export function createHarness(registry: readonly ControllerDefinition[], openPla
     changes.set(controller.name, found);
     await patch(kind, name, await found);
   }
-  async function live(controller: ControllerDefinition, life: 'created' | 'changed'): Promise<EndState> {
+  /** One life without faults, with its end states. */
+  async function live(controller: ControllerDefinition): Promise<Readonly<Record<Life, EndState>>> {
     await using system = await settled(controller);
-    if (life === 'created') return await system.endState();
+    const created = await system.endState();
     await change(system);
     await system.settle();
-    return await system.endState();
+    return { created, changed: await system.endState() };
   }
 
   return {
@@ -86,10 +90,9 @@ export function createHarness(registry: readonly ControllerDefinition[], openPla
     settled,
     change,
     calm: async (controller, life) => {
-      const which = `${controller.name} ${life}`;
-      const calm = calms.get(which) ?? live(controller, life);
-      calms.set(which, calm);
-      return await calm;
+      const calm = calms.get(controller.name) ?? live(controller);
+      calms.set(controller.name, calm);
+      return (await calm)[life];
     },
   };
 }

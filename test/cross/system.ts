@@ -8,7 +8,6 @@ import { applyManifests, type Manifest } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { listPages } from '../../src/kube/client/read.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import { pour } from '../../src/simulators/registry.ts';
@@ -26,7 +25,7 @@ import { type EndState, endStateOf, isOf, kindsOf } from './end-state.ts';
 import { isSettled } from './readiness.ts';
 import type { Sample } from './sample.ts';
 import { type Call, createWire, type Wire } from './wire.ts';
-import { createWorkloadTurns, isWorkload } from './workloads.ts';
+import { createWorkloadTurns, isWorkload, serverVersion } from './workloads.ts';
 
 /** An API server with the installed kinds, and an exclusive namespace on it. */
 export type Platform = {
@@ -149,18 +148,13 @@ export async function openFixture(
     Object.fromEntries(
       (await objects()).map((one) => [`${one.kind}/${one.metadata.name}`, one.metadata.resourceVersion ?? '']),
     );
-  /** The version of the server: it rises with every write. */
-  async function revision(): Promise<string> {
-    for await (const { resourceVersion } of listPages(client, kind, { namespace, limit: 1 })) return resourceVersion;
-    throw new Error('a list without a page');
-  }
   async function run(isOver: () => Promise<boolean>): Promise<void> {
-    let before = await revision();
+    let before = await serverVersion(client, namespace);
     for (let round = 0; round < mostRounds; round += 1) {
       if (hasWorkloads) await turnWorkloads();
       await wakeAll();
       await pump.deliver();
-      const after = await revision();
+      const after = await serverVersion(client, namespace);
       if (after === before) {
         if (await isOver()) return;
         await pump.pass(roundSeconds);

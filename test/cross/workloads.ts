@@ -4,6 +4,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ResourceName } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
+import { listPages } from '../../src/kube/client/read.ts';
 import { createWorkloadCluster, type WorkloadCluster } from '../../src/simulators/workloads/cluster.ts';
 import { reconcileDeployment } from '../../src/simulators/workloads/deployment.ts';
 import { reconcileService } from '../../src/simulators/workloads/endpoint-slices.ts';
@@ -73,8 +74,12 @@ export function createWorkloadTurns(
     }
     await startPod(cluster, key, { addresses, now });
   }
+  /** The version of the server at which nothing was left to do: the workloads do not depend on the time. */
+  let quietAt: string | undefined;
   return async () => {
     for (let round = 0; round < mostRounds; round += 1) {
+      const version = await serverVersion(client, namespace);
+      if (version === quietAt) return;
       const before = writes;
       const uids = new Set<string>();
       for (const [kind, step] of steps) {
@@ -86,10 +91,19 @@ export function createWorkloadTurns(
           }
         }
       }
-      if (writes === before) return;
+      if (writes === before) {
+        quietAt = version;
+        return;
+      }
     }
     throw new Error(`the workloads did not come to rest in ${mostRounds} rounds`);
   };
+}
+
+/** Returns the version of the server: it rises with every write. */
+export async function serverVersion(client: KubeClient, namespace: string): Promise<string> {
+  for await (const page of listPages(client, services.resource, { namespace, limit: 1 })) return page.resourceVersion;
+  throw new Error('a list without a page');
 }
 
 /** The kinds of owners, which come before the kinds that they own. */

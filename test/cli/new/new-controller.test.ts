@@ -16,7 +16,8 @@ let root: string;
 beforeAll(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
   const parts = ['src', 'functions', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
-  for (const part of parts) await cp(path.join(source, part), path.join(root, part), { recursive: true });
+  const filter = (file: string) => path.basename(file) !== 'node_modules';
+  for (const part of parts) await cp(path.join(source, part), path.join(root, part), { recursive: true, filter });
   await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
 }, 60_000);
 afterAll(() => rm(root, { recursive: true, force: true }));
