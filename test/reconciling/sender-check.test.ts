@@ -139,6 +139,7 @@ describe('the sender check on the timers queue', () => {
     ['widget', 'alpha', []],
     ['resync', 'alpha', ['resync']],
     ['wake', 'alpha', ['wake']],
+    ['wake', 'open', ['wake']],
     ['watcherOfAlpha', 'alpha', ['resync']],
     ['watcherOfBeta', 'alpha', []],
     ['watcherOfBeta', 'open', []],
@@ -156,11 +157,43 @@ describe('the sender check on the timers queue', () => {
     expect(await acceptedCauses('watcherOfBeta', 'alpha', { to: 'timers', stamp })).toEqual([]);
   });
 
-  it('a message that its sender may not send to timers is a dead letter with the reason sender', async () => {
-    const retry = aMessage({ cluster: 'alpha', ...causes.retry });
-    const { accepted, timersLetters } = await send('watcherOfAlpha', retry, { to: 'timers' });
-    expect(accepted).toEqual([]);
-    expect(timersLetters.map(({ body }) => body)).toEqual([formatMessage(retry)]);
+  it.each<[SenderName, CauseType]>([
+    ['watcherOfAlpha', 'retry'],
+    ['widget', 'retry'],
+    ['resync', 'retry'],
+    ['wake', 'requeue'],
+    ['gadget', 'resync'],
+  ])('a message of %s with the cause %s is not forwarded by timers, and is its dead letter', async (sender, type) => {
+    const message = aMessage({ cluster: 'alpha', ...causes[type] });
+    const { accepted, refused, timersLetters } = await send(sender, message, { to: 'timers' });
+    expect([accepted, refused]).toEqual([[], []]);
+    expect(timersLetters.map(({ body }) => body)).toEqual([formatMessage(message)]);
+  });
+
+  it('a resync of a stranger, also after its hops, takes no deduplication id of the genuine one', async () => {
+    let ms = nowMs;
+    const queues = createQueueDouble(() => ms);
+    const { counts: _, ...recorder } = createRecorder();
+    const timers = createTimers({
+      controllers: new Set(['gadget']),
+      ids: async () => createFunctionIds('secret'),
+      senders: { roles, mayCopy: () => true },
+      send: queues.as(senders.timers),
+      returnMessages: async () => undefined,
+      sqsNow: () => ms,
+      ...recorder,
+    });
+    const entry = { body: formatMessage(aMessage({ cluster: 'beta', ...asResync({ dueAt: dueAt + 30 }) })) };
+    await queues.as(senders.watcherOfAlpha)('timers', [entry], { signal });
+    await timers(queues.take('timers'), { signal });
+    ms += 30_000;
+    await timers(queues.take('timers'), { signal });
+    await queues.as(senders.resync)('timers', [entry], { signal });
+    await timers(queues.take('timers'), { signal });
+    expect(queues.take('gadget.fifo').map(({ stampedSender }) => stampedSender)).toEqual([
+      senders.watcherOfAlpha.id,
+      senders.resync.id,
+    ]);
   });
 
   it('a resync of a stranger that is due after the longest pass is a dead letter', async () => {

@@ -125,8 +125,19 @@ describe('classifyResponse of what an API server returns', () => {
 
 const api = (code: number, reason: string, details?: object) =>
   new ApiError('GET /x', code, statusOf(code, reason, details === undefined ? {} : { details }));
+const read = { group: '', plural: 'configmaps', name: 'one' };
+const notFound = (details: object) => api(404, 'NotFound', details);
 describe('classifyResponse of what a test cannot make an API server return', () => {
-  it.each<[string, unknown, ResponseClass]>([
+  it.each<[string, unknown, ResponseClass, Parameters<typeof classifyResponse>[1]?]>([
+    ['404 to a read, with its name and resource', notFound({ name: 'one', kind: 'configmaps' }), 'gone', read],
+    ['404 to a read, with the namespace of that name', notFound({ name: 'one', kind: 'namespaces' }), 'unusable', read],
+    [
+      '404 to a read, with that name and resource of another group',
+      notFound({ name: 'one', kind: 'configmaps', group: 'example.com' }),
+      'unusable',
+      read,
+    ],
+    ['404 to a read, with another reason', api(404, '', { name: 'one', kind: 'configmaps' }), 'unusable', read],
     ['401', api(401, 'Unauthorized'), 'unreachable'],
     ['408', new ApiError('GET /x', 408, ''), 'server-error'],
     ['429', api(429, 'TooManyRequests'), 'unreachable'],
@@ -150,8 +161,8 @@ describe('classifyResponse of what a test cannot make an API server return', () 
     ['no connection', new ConnectError('refused'), 'unreachable'],
     ['no response in time', new DeadlineError('late'), 'server-error'],
     ['an error of the author', new Error('404'), 'error'],
-  ])('%s', (_, error, expected) => {
-    expect(classifyResponse(error)).toBe(expected);
+  ])('%s', (_, error, expected, target) => {
+    expect(classifyResponse(error, target)).toBe(expected);
   });
 });
 
