@@ -101,8 +101,9 @@ const lightHttp: Plugin = {
 
 /**
  * Leaves out what a function never uses: of the AWS clients' package.json all but the version, which is in their user
- * agent; zod's conversion to JSON schemas, which only `outrigger generate` calls; and what the AWS clients have for
- * browsers, for a Node without its own SHA-256, and for people who choose a region.
+ * agent; of SQS the operations that no source imports, and the classes of errors but the one that a source names, since
+ * any other is the base class with the same name and message; zod's conversion to JSON schemas, which only `outrigger generate` calls; and what the AWS clients have
+ * for browsers, for a Node without its own SHA-256, and for people who choose a region.
  */
 const withoutUnused: Plugin = {
   name: 'without-unused',
@@ -125,6 +126,15 @@ const withoutUnused: Plugin = {
         return { contents, loader: 'js' };
       },
     );
+    onLoad({ filter: /@aws-sdk[\\/]client-sqs[\\/]dist-es[\\/]schemas[\\/]schemas_0\.js$/ }, async ({ path: file }) => {
+      const source = await readFile(file, 'utf8');
+      const texts = new Map([...source.matchAll(/^const (\w+) = (".*");$/gm)].map(([, name, text]) => [name, text]));
+      const contents = source
+        .replaceAll(/^n0_registry\.registerError\((?!QueueDoesNotExist\$).*\);$/gm, '')
+        // The bundler keeps an unused constant with a computed key.
+        .replaceAll(/\[(_\w+)\]: /g, (key, name) => (texts.has(name) ? `${texts.get(name)}: ` : key));
+      return { contents, loader: 'js' };
+    });
     onLoad({ filter: /util-endpoints[\\/]lib[\\/]aws[\\/]partitions\.js$/ }, async ({ path: file }) => {
       const contents = (await readFile(file, 'utf8')).replaceAll(/"description": "[^"]*"/g, '');
       return { contents, loader: 'js' };

@@ -2,13 +2,16 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
 let root: string;
@@ -28,12 +31,12 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 /** Loads a bundle as Lambda does and calls its handler. */
-async function call(name: string): Promise<unknown> {
+async function call(name: string, ...given: readonly unknown[]): Promise<unknown> {
   const bundle: unknown = await import(pathToFileURL(path.join(root, `dist/${name}/index.mjs`)).href);
   const { handler } = z
-    .object({ handler: z.custom<() => unknown>((value) => typeof value === 'function') })
+    .object({ handler: z.custom<(...given: readonly unknown[]) => unknown>((value) => typeof value === 'function') })
     .parse(bundle);
-  return handler();
+  return handler(...given);
 }
 
 describe('build', () => {
@@ -125,6 +128,54 @@ describe('build', () => {
       return file.endsWith('.mjs') && /Chrome|0x428a2f98|1116352408|Cape Town/.test(text) ? [file] : [];
     });
     expect((await Promise.all(sizes)).flat()).toEqual([]);
+  });
+
+  it('a bundle sends to SQS and reads its response, and each error has its name and message, without the other operations', async () => {
+    await write(
+      'functions/tree.ts',
+      `import { QueueDoesNotExist, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+       const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+       const attributes = { kind: { DataType: 'String', StringValue: 'oak' } };
+       export const handler = async (endpoint: string) => {
+         const sqs = new SQSClient({ region: 'eu-west-1', endpoint, credentials, maxAttempts: 1 });
+         const entry = { Id: '0', MessageBody: 'tree', DelaySeconds: 3, MessageAttributes: attributes };
+         const send = (QueueUrl: string) => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: [entry] }));
+         const error = (url: string) =>
+           send(url).catch((thrown) => [
+             ...[thrown.name, thrown.message, thrown.$metadata.httpStatusCode],
+             thrown instanceof QueueDoesNotExist,
+           ]);
+         const { Successful, Failed } = await send('echo');
+         const errors = ['KmsThrottled', 'RequestThrottled', 'QueueDoesNotExist'].map(error);
+         return { Successful, Failed, errors: await Promise.all(errors) };
+       };`,
+    );
+    await build(root);
+    // The SDK compares it.
+    const MD5OfMessageBody = createHash('md5').update('tree').digest('hex');
+    const failed = { Id: '1', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
+    const server = createServer(async (request, response) => {
+      const { QueueUrl, Entries } = JSON.parse(await text(request));
+      const [status, body] =
+        QueueUrl === 'echo'
+          ? [200, { Successful: [{ Id: '0', MessageId: JSON.stringify(Entries), MD5OfMessageBody }], Failed: [failed] }]
+          : [400, { __type: `com.amazonaws.sqs#${QueueUrl}`, message: `about ${QueueUrl}` }];
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+    });
+    onTestFinished(() => void server.close());
+    const attributes = { kind: { DataType: 'String', StringValue: 'oak' } };
+    const entries = [{ Id: '0', MessageBody: 'tree', DelaySeconds: 3, MessageAttributes: attributes }];
+    expect(await call('tree', `http://127.0.0.1:${await listenOnLoopback(server)}`)).toMatchObject({
+      Successful: [{ Id: '0', MessageId: JSON.stringify(entries) }],
+      Failed: [failed],
+      errors: [
+        ['KmsThrottled', 'about KmsThrottled', 400, false],
+        ['RequestThrottled', 'about RequestThrottled', 400, false],
+        ['QueueDoesNotExist', 'about QueueDoesNotExist', 400, true],
+      ],
+    });
+    const main = await readFile(path.join(root, 'dist/tree/index.mjs'), 'utf8');
+    expect(main).not.toContain('ListMessageMoveTasks');
   });
 
   it('a bundle loads node:http without the client that Node adds for its WebSocket', async () => {
