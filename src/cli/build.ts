@@ -100,10 +100,12 @@ const lightHttp: Plugin = {
 };
 
 /**
- * Leaves out what a function never uses: of the AWS clients' package.json all but the version, which is in their user
- * agent; of SQS the operations that no source imports, and the classes of errors but the one that a source names, since
- * any other is the base class with the same name and message; zod's conversion to JSON schemas, which only `outrigger generate` calls; and what the AWS clients have
- * for browsers, for a Node without its own SHA-256, and for people who choose a region.
+ * Leaves out what a function never uses:
+ * - Of the AWS clients' package.json all but the version, which is in their user agent.
+ * - Of SQS the operations that no source imports, and the classes of errors but the one that a source names: any other
+ *   is the base class, with the same name and message.
+ * - zod's conversion to JSON schemas, which only `outrigger generate` calls.
+ * - What the AWS clients have for browsers, for a Node without its own SHA-256, and for people who choose a region.
  */
 const withoutUnused: Plugin = {
   name: 'without-unused',
