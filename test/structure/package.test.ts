@@ -47,7 +47,7 @@ beforeAll(async () => {
   await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   await run(process.execPath, [tsc, '-p', path.join(root, 'src/tsconfig.package.json'), '--outDir', folder]);
-}, 60_000);
+}, 240_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the package', () => {

@@ -42,4 +42,4 @@ it('a drain is bound by the rate limit, the concurrency or the calls of SQS, whi
 it('the tables are those that npm run bench -- --only scale --write docs/scale.md writes', async () => {
   const text = await readFile(file, 'utf8');
   expect(text).toBe(replaceBetween(text, await scaleText(), { file, name: 'scale' }));
-});
+}, 240_000);
