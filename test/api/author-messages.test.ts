@@ -196,7 +196,9 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('the message for', () => {
-  it.each(mistakes.map((mistake, index) => ({ ...mistake, index })))('$what', ({ index, first, last }) => {
+  it.each(
+    mistakes.map((mistake, index) => ({ ...mistake, index })),
+  )('the compiler’s message for $what is the documented one', ({ index, first, last }) => {
     const lines = (messages.get(index) ?? []).filter((line) => line !== '');
     if (typeof first === 'string') expect(lines[0]?.slice(0, first.length)).toBe(first);
     else expect(lines[0]).toMatch(first);

@@ -14,20 +14,20 @@ const standing: Condition = {
 };
 
 describe('merged conditions', () => {
-  it('V1: keep their transition time while their status is the same, whatever else is said', () => {
+  it('V1: merged conditions keep their transition time while their status is the same, whatever else is said', () => {
     const said = { AtLevel: { status: 'True', reason: 'Other', message: 'm' } } as const;
     expect(mergeConditions([standing], said, { generation: 2, now })).toEqual([
       { ...standing, reason: 'Other', message: 'm', observedGeneration: 2 },
     ]);
   });
 
-  it('V1: have the time of now, in whole seconds, when their status changed or they are new', () => {
+  it('V1: merged conditions whose status changed, or that are new, have the time of now in whole seconds', () => {
     const said = { AtLevel: { status: 'False', reason: 'Low' }, Ready: { status: 'False', reason: 'Low' } } as const;
     const times = mergeConditions([standing], said, { generation: 2, now }).map((one) => one.lastTransitionTime);
     expect(times).toEqual(['2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z']);
   });
 
-  it('leave alone what is not mentioned, which may be another controller’s', () => {
+  it('merged conditions keep those that are not mentioned, which may be another controller’s', () => {
     const merged = mergeConditions([standing], { Ready: { status: 'True', reason: 'Ready' } }, { generation: 9, now });
     expect(merged).toContainEqual(standing);
   });
@@ -49,7 +49,7 @@ describe('the sum of conditions', () => {
     ['a False after an Unknown', { A: of('Unknown', 'a'), B: of('False', 'b') }, { status: 'False', reason: 'b' }],
     ['two False', { A: of('False', 'a'), B: of('False', 'b') }, { status: 'False', reason: 'a' }],
     ['one that was not reported', { A: of('True', 'a') }, { status: 'Unknown' }],
-  ] as const)('is of %s: %j', (_, said, expected) => {
+  ] as const)('the sum of conditions is of %s: %j', (_, said, expected) => {
     expect(readyOf(['A', 'B'], said)).toMatchObject(expected);
   });
 });

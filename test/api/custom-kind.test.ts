@@ -21,7 +21,7 @@ const kind = defineKind({
 const metadata = { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7', managedFields: [] };
 
 describe('an object that is read', () => {
-  it('has its defaults, and nothing of metadata but what a reconciler needs', () => {
+  it('an object that is read has its defaults, and nothing of metadata but what a reconciler needs', () => {
     expect(kind.read({ metadata, spec: { low: 1 } })).toEqual({
       metadata: { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7' },
       spec: { low: 1, high: 10 },
@@ -33,7 +33,7 @@ describe('an object that is read', () => {
     ['a missing field', {}, 'spec.low'],
     ['no spec', undefined, 'spec'],
     ['a broken rule', { low: 11 }, 'spec.low: low must not be above high'],
-  ])('with %s throws InvalidSpecError, naming the field', (_, spec, named) => {
+  ])('an object that is read with %s throws InvalidSpecError, naming the field', (_, spec, named) => {
     const read = () => kind.read({ metadata, spec });
     expect(read).toThrow(InvalidSpecError);
     expect(read).toThrow(named);
@@ -43,11 +43,11 @@ describe('an object that is read', () => {
     ['absent', undefined],
     ['unreadable', { seen: 'x' }],
     ['without its required fields', { observedGeneration: 2 }],
-  ])('has no status when that is %s', (_, status) => {
+  ])('an object that is read has no status when its status is %s', (_, status) => {
     expect(kind.read({ metadata, spec: { low: 1 }, status })).not.toHaveProperty('status');
   });
 
-  it('has its conditions and the generation that they are of', () => {
+  it('an object that is read has its conditions and the generation that they are of', () => {
     const conditions = [{ type: 'Ready', status: 'True', reason: 'Ready', message: '', observedGeneration: 3 }];
     const read = kind.read({ metadata, spec: { low: 1 }, status: { seen: 1, observedGeneration: 3, conditions } });
     expect(read).toMatchObject({
@@ -64,13 +64,13 @@ describe('a result', () => {
     ['an unknown field further in', { seen: 1, parts: [{ name: 'x', size: 2 }] }, 'status.parts.0.size: unknown field'],
     ['a wrong type', { seen: 'x' }, 'status.seen'],
     ['a missing field', {}, 'status.seen'],
-  ])('with %s is an error that names it', (_, status, named) => {
+  ])('a result with %s is an error that names it', (_, status, named) => {
     const parse = () => kind.parseStatus(status);
     expect(parse).toThrow(InvalidResultError);
     expect(parse).toThrow(named);
   });
 
-  it('may leave optional fields undefined', () => {
+  it('a result may leave optional fields undefined', () => {
     expect(kind.parseStatus({ seen: 1, parts: undefined })).toEqual({ seen: 1 });
   });
 });
@@ -82,14 +82,14 @@ describe('a controller', () => {
     reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
   });
 
-  it('reads no settings when it is declared', () => expect(controller.declaration.finalizes).toBe(false));
+  it('a controller reads no settings when it is declared', () => expect(controller.declaration.finalizes).toBe(false));
 
-  it('names every variable that is missing or wrong when it is started', () => {
+  it('a controller names every variable that is missing or wrong when it is started', () => {
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(SettingsError);
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(/THING_URL.*THING_LIMIT/);
   });
 
-  it('that makes no clients of its settings still names what is missing', () => {
+  it('a controller that makes no clients of its settings still names what is missing', () => {
     const plain = kind.controller('plain', {
       settings: z.object({ THING_URL: z.url() }),
       reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
@@ -98,7 +98,7 @@ describe('a controller', () => {
     plain.start({ THING_URL: 'http://thing' });
   });
 
-  it('takes an empty variable for one that is not set, because CloudFormation cannot leave one out', () => {
+  it('a controller takes an empty variable for one that is not set, because CloudFormation cannot leave one out', () => {
     const seen: unknown[] = [];
     const lenient = kind.controller('lenient', {
       settings: z.object({ A: z.string().optional(), B: z.coerce.number().default(3), C: z.string() }),

@@ -30,7 +30,7 @@ const clients = { ask: async () => 1 };
 const silent = async () => ({ exitCode: 0, stdout: '', stderr: '' });
 
 describe('exec in a test', () => {
-  it('is answered by the test, with the namespace of the object filled in', async () => {
+  it('exec is answered by the test, with the namespace of the object filled in', async () => {
     const asked: unknown[] = [];
     const context = testContext(lister, {
       clients,
@@ -69,7 +69,7 @@ describe('exec in a test', () => {
     expect(asked).toBe(0);
   });
 
-  it('is refused without a word of the arguments', async () => {
+  it('a refused exec has no word of the arguments in its error', async () => {
     const context = testContext(lister, { clients, exec: silent });
     const refused = context.exec({ name: 'p' }, 'a-ctr', ['cli', 'stop', 'hunter2']);
     await expect(refused).rejects.toThrow('lister does not declare that command of "cli"');
@@ -89,13 +89,13 @@ describe('an allowed command', () => {
     ]);
   });
 
-  it('goes by the longest entry that fits', () => {
+  it('a command is allowed by the longest entry that fits', () => {
     expect(mutates('cli', 'add', '--dry-run', '10.0.0.1')).toBe(false);
   });
 });
 
 describe('what does not compile', () => {
-  it('exec without a declaration', async () => {
+  it('exec without a declaration does not compile', async () => {
     const mute = node.controller('mute', {
       async reconcile(_, { exec }) {
         // @ts-expect-error: no exec is declared, so there is none
@@ -109,7 +109,7 @@ describe('what does not compile', () => {
     testContext(mute, { exec: silent });
   });
 
-  it('a test that forgets who answers', async () => {
+  it('a test of a controller with exec that gives no exec does not compile', async () => {
     // @ts-expect-error: exec is missing
     const context = testContext(lister, { clients });
     await expect(context.exec({ name: 'a' }, 'a-ctr', ['cli', 'list'])).rejects.toThrow(
@@ -117,7 +117,7 @@ describe('what does not compile', () => {
     );
   });
 
-  it('a shell’s line, a container that is forgotten, an answer without its code', () => {
+  it('exec with a shell’s line, without a container, or with an answer without its code does not compile', () => {
     node.controller('wrong', {
       exec: declaration,
       async reconcile(_, { exec }) {

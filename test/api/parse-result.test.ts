@@ -18,7 +18,7 @@ const conditions = { Built: { status: 'True', reason: 'Built' } };
 const good = { status: { size: 1 }, conditions };
 
 describe('a result', () => {
-  it('is handed on as it was said', () => {
+  it('a result is handed on as it was said', () => {
     expect(parseResult({ ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({
       ...good,
       requeueAfterSeconds: 3,
@@ -27,7 +27,7 @@ describe('a result', () => {
     expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
   });
 
-  it('may hand on the condition of a child as it stands', () => {
+  it('a result may hand on the condition of a child as it stands', () => {
     const standing = { type: 'Ready', status: 'True', reason: 'Built', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(parseResult({ ...good, conditions: { Built: standing } }).conditions).toEqual(conditions);
   });
@@ -56,14 +56,14 @@ describe('a result', () => {
     ],
     ['no conditions at all', { conditions: undefined }, 'conditions'],
     ['a status of an unknown field', { status: { colour: 'red' } }, 'status.colour'],
-  ])('with %s is refused, naming it', (_, more, named) => {
+  ])('a result with %s is refused, naming it', (_, more, named) => {
     expect(() => parseResult({ ...good, ...more })).toThrow(InvalidResultError);
     expect(() => parseResult({ ...good, ...more })).toThrow(named);
   });
 });
 
 describe('what finalize returns', () => {
-  it('is done, or a delay with a reason', () => {
+  it('finalize returns that it is done, or a delay with a reason', () => {
     expect(parseFinalized('done')).toBe('done');
     expect(parseFinalized({ requeueAfterSeconds: 2, reason: 'Draining' })).toEqual({
       requeueAfterSeconds: 2,
@@ -71,7 +71,10 @@ describe('what finalize returns', () => {
     });
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])('with a delay of %s is refused', (requeueAfterSeconds) => {
+  it.each([
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ])('a result of finalize with a delay of %s is refused', (requeueAfterSeconds) => {
     expect(() => parseFinalized({ requeueAfterSeconds, reason: 'Draining' })).toThrow(InvalidResultError);
   });
 });

@@ -15,12 +15,12 @@ const maybe: DeclaredCondition = { status: 'Unknown', reason: 'Waiting' };
 
 describe('summarize', () => {
   it.each<{ rule: string; parts: DeclaredCondition[]; is: Partial<DeclaredCondition> }>([
-    { rule: 'V1: all True is True', parts: [yes, yes], is: { status: 'True' } },
-    { rule: 'V2: one False is False, with its reason and message', parts: [yes, no], is: no },
-    { rule: 'V2: a False beats an Unknown before it', parts: [maybe, no], is: no },
-    { rule: 'V2: the first False speaks', parts: [no, otherNo], is: no },
-    { rule: 'V3: one Unknown and no False is Unknown', parts: [yes, maybe, yes], is: maybe },
-    { rule: 'V6: no child at all is Unknown', parts: [], is: { status: 'Unknown' } },
+    { rule: 'V1: summarize of all True is True', parts: [yes, yes], is: { status: 'True' } },
+    { rule: 'V2: summarize with one False is False, with its reason and message', parts: [yes, no], is: no },
+    { rule: 'V2: summarize prefers a False to an Unknown before it', parts: [maybe, no], is: no },
+    { rule: 'V2: summarize of two False has the reason of the first', parts: [no, otherNo], is: no },
+    { rule: 'V3: summarize with one Unknown and no False is Unknown', parts: [yes, maybe, yes], is: maybe },
+    { rule: 'V6: summarize of no child at all is Unknown', parts: [], is: { status: 'Unknown' } },
   ])('$rule', ({ parts, is }) => {
     expect(summarize(parts)).toMatchObject(is);
   });
@@ -34,25 +34,33 @@ const ready = (observedGeneration: number, status: DeclaredCondition['status'] =
 
 describe('readyCondition', () => {
   it.each<{ rule: string; of: Dependent; is: Partial<DeclaredCondition> }>([
-    { rule: 'V1: a current Ready counts', of: child({ conditions: ready(2), observedGeneration: 2 }), is: yes },
     {
-      rule: 'V2: a False keeps its reason and message, after the name of the child',
+      rule: 'V1: readyCondition of a current Ready is its status',
+      of: child({ conditions: ready(2), observedGeneration: 2 }),
+      is: yes,
+    },
+    {
+      rule: 'V2: readyCondition of a False keeps its reason and message, after the name of the child',
       of: child({ conditions: ready(2, 'False'), observedGeneration: 2 }),
       is: { status: 'False', reason: 'Ready', message: 'salt: fine' },
     },
     {
-      rule: 'V4: a Ready of an older generation is OutOfDate, even if True',
+      rule: 'V4: readyCondition of a Ready of an older generation is OutOfDate, even if True',
       of: child({ conditions: ready(1), observedGeneration: 1 }),
       is: { status: 'Unknown', reason: 'OutOfDate' },
     },
     {
-      rule: 'V4: a Ready without any generation is OutOfDate',
+      rule: 'V4: readyCondition of a Ready without any generation is OutOfDate',
       of: child({ conditions: [{ type: 'Ready', status: 'True', reason: 'Ready' }] }),
       is: { status: 'Unknown', reason: 'OutOfDate' },
     },
-    { rule: 'V5: no conditions is Unknown', of: child({ observedGeneration: 2 }), is: { status: 'Unknown' } },
     {
-      rule: 'V5: no Ready is Unknown',
+      rule: 'V5: readyCondition of no conditions is Unknown',
+      of: child({ observedGeneration: 2 }),
+      is: { status: 'Unknown' },
+    },
+    {
+      rule: 'V5: readyCondition without a Ready is Unknown',
       of: child({ conditions: [], observedGeneration: 2 }),
       is: { status: 'Unknown' },
     },
@@ -77,11 +85,11 @@ describe('tryApplyAll', () => {
     return context.tryApplyAll(ConfigMap, [{ metadata: { name: 'salt' } }]);
   }
 
-  it('passes on the whole set when nothing was wrong', async () => {
+  it('tryApplyAll passes on the whole set when nothing was wrong', async () => {
     expect(await tryApplyAll(async () => [salt])).toEqual({ objects: [salt] });
   });
 
-  it('V7: a name that is taken is False/NotOwned, and the other children are still known', async () => {
+  it('V7: the condition of tryApplyAll for a name that is taken is False/NotOwned, and the other children are still known', async () => {
     const error = new NotOwnedError(['ConfigMap ns/pepper'], [salt]);
     const applied = await tryApplyAll(() => Promise.reject(error));
     expect(applied).toMatchObject({
@@ -91,7 +99,7 @@ describe('tryApplyAll', () => {
     expect(applied.failure?.condition.message).toContain('ConfigMap ns/pepper');
   });
 
-  it('V8: a refused child is False with what the API server said, without credentials', async () => {
+  it('V8: the condition of tryApplyAll for a refused child is False with what the API server said, without credentials', async () => {
     const error = new Error('configmaps "salt" is forbidden, token=abcdefghijkl');
     const applied = await tryApplyAll(() => Promise.reject(error));
     expect(applied.objects).toEqual([]);
@@ -112,12 +120,12 @@ describe('recordApplyFailures', () => {
     return told;
   };
 
-  it('warns of a name that is taken and of what the API server refused, and of nothing else', () => {
+  it('recordApplyFailures warns of a name that is taken and of what the API server refused, and of nothing else', () => {
     const settled = { A: refused('NotOwned', 'Service a'), B: refused('ChildRefused', 'quota'), C: { objects: [] } };
     expect(warnings([], settled)).toEqual(['ErrResourceExists: Service a', 'ErrChildRefused: quota']);
   });
 
-  it('does not warn again while the condition says the same', () => {
+  it('recordApplyFailures does not warn again while the condition is the same', () => {
     const standing: Condition[] = [{ type: 'A', status: 'False', reason: 'NotOwned', message: 'Service a' }];
     expect(warnings(standing, { A: refused('NotOwned', 'Service a') })).toEqual([]);
     expect(warnings(standing, { A: refused('NotOwned', 'Service b') })).toEqual(['ErrResourceExists: Service b']);

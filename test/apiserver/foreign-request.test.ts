@@ -162,7 +162,7 @@ function get404(name: (typeof names)[number]): string {
 }
 
 describe('the proxy for an unverified cluster', () => {
-  it('refuses a web page that knows the secret path', async () => {
+  it('the proxy for an unverified cluster refuses a web page that knows the secret path', async () => {
     await using stack = new AsyncDisposableStack();
     const proxy = await startUnverifiedProxy({ server: new URL('https://127.0.0.1:9') });
     stack.defer(() => proxy.close());

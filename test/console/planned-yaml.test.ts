@@ -18,7 +18,7 @@ const changed = (...fields: Parameters<typeof plannedYaml>[1]) =>
     .map(({ mark, text }) => `${mark}${text}`);
 
 describe('the YAML of an object with its next write', () => {
-  it('has no managed fields, and no mark if nothing is written', () => {
+  it('the planned YAML has no managed fields, and no mark if nothing is written', () => {
     const lines = plannedYaml(tank, []);
     expect(lines.map(({ mark }) => mark)).toEqual(lines.map(() => ' '));
     expect(lines.map(({ text }) => text).join('\n')).not.toContain('manager');
@@ -46,11 +46,11 @@ describe('the YAML of an object with its next write', () => {
       ['-    app.kubernetes.io/name: a', '+    app.kubernetes.io/name: b'],
     ],
     ['finalizers', { path: 'metadata.finalizers', after: ['x'] }, ['+  finalizers:', '+    - x']],
-  ])('%s', (_, field, lines) => {
+  ])('the planned YAML marks the change of %s', (_, field, lines) => {
     expect(changed(field)).toEqual(lines);
   });
 
-  it('the lines without + are always the text before, and those without - the text after', () => {
+  it('the lines of the planned YAML without + are always the text before, and those without - the text after', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
     fc.assert(
       fc.property(text, text, (before, after) => {

@@ -23,7 +23,7 @@ it.each([
   expect((await context.get(Deployment, { name: 'central' }))?.spec?.replicas).toBe(waiters);
 });
 
-it('is served when its Deployment is available', async () => {
+it('a cafe is served when its Deployment is available', async () => {
   const central = Cafe.object('central', { seats: 10 });
   const context = testContext(cafe, { owner: central });
   expect((await cafe.reconcile(central, context)).conditions.Served.status).toBe('Unknown');

@@ -17,14 +17,14 @@ afterEach(() => pantry.close());
 const context = () => testContext(ingredient, { clients: createPantryClient(pantry.url) });
 
 describe('the reconcile of an ingredient', () => {
-  it('I3: measures again where a restored cluster gives the same generation to another amount', async () => {
+  it('I3: an ingredient is measured again where a restored cluster gives the same generation to another amount', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     const result = await ingredient.reconcile({ ...salt, spec: moreSalt.spec, status }, context());
     expect(result.status.measured).toEqual({ amount: 2, unit: 'tbsp' });
     expect(pantry.stock('salt', 'tbsp')).toBe(8);
   });
 
-  it('I3: claims what is laid out, not what is wanted, when there is not enough', async () => {
+  it('I3: an ingredient of which there is not enough claims what is laid out, not what is wanted', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     const tooMuch = { metadata: moreSalt.metadata, spec: { ...salt.spec, amount: 11 }, status };
     const result = await ingredient.reconcile(tooMuch, context());
@@ -33,7 +33,7 @@ describe('the reconcile of an ingredient', () => {
     expect(result).toHaveProperty('error', expect.any(Error));
   });
 
-  it('I1: says what the pantry has measured, not what was asked for', async () => {
+  it('I1: the status of an ingredient has what the pantry has measured, not what was asked for', async () => {
     const clients = createPantryClient(pantry.url);
     const nearly: Holding = { location: 'Counter', measured: { amount: 0.9, unit: 'tbsp' } };
     const imprecise = { ...clients, measure: async () => nearly };
@@ -41,13 +41,13 @@ describe('the reconcile of an ingredient', () => {
     expect(status).toEqual(nearly);
   });
 
-  it('I2: asks for nothing later when the portion is laid out: a steady world costs nothing', async () => {
+  it('I2: an ingredient whose portion is laid out asks for no requeue', async () => {
     expect(await ingredient.reconcile(salt, context())).not.toHaveProperty('requeueAfterSeconds');
   });
 });
 
 describe('the finalizing of an ingredient', () => {
-  it('I11: is not done while the pantry does not have the portion back', async () => {
+  it('I11: the finalizer of an ingredient is not done while the pantry does not have the portion back', async () => {
     await ingredient.reconcile(salt, context());
     const still: Holding = { location: 'Counter', measured: { amount: 1, unit: 'tbsp' } };
     const clients = { ...createPantryClient(pantry.url), giveBack: async () => still };

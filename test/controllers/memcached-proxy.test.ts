@@ -31,7 +31,7 @@ const world = (...objects: readonly object[]) => testContext(memcachedProxy, { o
 const three = slice('10.0.2.19', '10.0.2.17', '10.0.2.18');
 
 describe('the reconciler', () => {
-  it('M17: takes an empty image for the default one', async () => {
+  it('M17: a proxy with an empty image has the default one', async () => {
     const mcrouter = { image: '' };
     const bare = MemcachedProxy.object('sharded-example', { rules, mcrouter });
     const context = testContext(memcachedProxy, { owner: bare, objects: [service, three] });
@@ -40,7 +40,7 @@ describe('the reconciler', () => {
     expect(deployment?.spec?.template.spec?.containers[0]?.image).toBe(defaultImage);
   });
 
-  it('M20: does not mount a configuration that is not its own, and makes the Service all the same', async () => {
+  it('M20: a proxy does not mount a configuration that is not its own, and has its Service all the same', async () => {
     const stranger = object(ConfigMap, 'sharded-example-config-dee2a', { data: {} });
     const context = world(service, three, stranger);
     const result = await memcachedProxy.reconcile(proxy, context);
@@ -61,7 +61,7 @@ describe('the mapping function', () => {
     service: { name, namespace, port: 1 },
   });
 
-  it('M27: finds every proxy whose rules name the Service, however deep, once each', () => {
+  it('M27: the mapping of a Service finds every proxy whose rules name it, however deep, once each', () => {
     const proxies = [
       { ...proxy, spec: { rules: at('a') } },
       { ...named('deep'), spec: { rules: { type: 'sharded' as const, children: [at('b'), at('a'), at('a')] } } },
@@ -74,7 +74,7 @@ describe('the mapping function', () => {
     expect(proxiesReferencing({ namespace: 'default', name: 'none' }, proxies)).toEqual([]);
   });
 
-  it('M27: is not misled by a Service of the same name in another namespace', () => {
+  it('M27: the mapping of a Service finds no proxy in another namespace', () => {
     expect(proxiesReferencing({ namespace: 'elsewhere', name: 'a' }, [{ ...proxy, spec: { rules: at('a') } }])).toEqual(
       [],
     );

@@ -27,7 +27,7 @@ describe('the reconcile of a water tank', () => {
     { level: 45, action: 'Holding', inlet: false, outlet: false, atLevel: 'True' },
     { level: 45.1, action: 'Draining', inlet: false, outlet: true, atLevel: 'False' },
     { level: 110, action: 'Draining', inlet: false, outlet: true, atLevel: 'False' },
-  ])('W1, W2, W3: at $level of 40 ± 5 it is $action', async ({ level, action, inlet, outlet, atLevel }) => {
+  ])('W1, W2, W3: a tank at $level of 40 ± 5 is $action', async ({ level, action, inlet, outlet, atLevel }) => {
     plant.disturb(id, level);
     const result = await waterTank.reconcile(tank, context());
     expect(result.status).toEqual({ action, observedLevel: level, lastChangedTime: epoch.toISOString() });
@@ -35,7 +35,7 @@ describe('the reconcile of a water tank', () => {
     expect(valves()).toEqual({ inlet, outlet });
   });
 
-  it('W4: looks again sooner while water moves than while it stands', async () => {
+  it('W4: a tank is requeued sooner while water moves than while it stands', async () => {
     const moving = await waterTank.reconcile(tank, context());
     plant.disturb(id, 40);
     const standing = await waterTank.reconcile(tank, context());
@@ -44,7 +44,7 @@ describe('the reconcile of a water tank', () => {
     expect(seconds(moving)).toBeLessThan(seconds(standing));
   });
 
-  it('W3: records no move within the band, and every move out of it', async () => {
+  it('W3: a tank records no move within the band, and every move out of it', async () => {
     const before = { action: 'Holding', observedLevel: 41, lastChangedTime: '2025-01-01T00:00:00Z' } as const;
     plant.disturb(id, 38);
     expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual(before);
@@ -56,7 +56,7 @@ describe('the reconcile of a water tank', () => {
     });
   });
 
-  it('W3: keeps lastChangedTime while a valve is stuck and the level stays what it was', async () => {
+  it('W3: a tank keeps lastChangedTime while a valve is stuck and the level stays the same', async () => {
     const before = { action: 'Filling', observedLevel: 20, lastChangedTime: '2025-01-01T00:00:00Z' } as const;
     plant.disturb(id, 20);
     expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual(before);
@@ -65,7 +65,7 @@ describe('the reconcile of a water tank', () => {
   it.each([
     { from: 90, to: 10, commands: ['outlet open', 'outlet closed', 'inlet open'] },
     { from: 10, to: 90, commands: ['inlet open', 'inlet closed', 'outlet open'] },
-  ])('W1, W2: from $from to $to it closes the valve that stands open before it opens the other', async (moved) => {
+  ])('W1, W2: a tank that goes from $from to $to closes the valve that stands open before it opens the other', async (moved) => {
     plant.disturb(id, moved.from);
     await waterTank.reconcile(tank, context());
     plant.disturb(id, moved.to);
@@ -73,13 +73,13 @@ describe('the reconcile of a water tank', () => {
     expect(plant.valveCommands(id)).toEqual(moved.commands);
   });
 
-  it('W7: says that the valves could not be closed either when the plant is down', async () => {
+  it('W7: a tank whose plant is down reports that its valves could not be closed', async () => {
     plant.setFaults({ '*': 'down' });
     const { conditions } = await waterTank.reconcile(tank, context());
     expect(conditions.SensorReachable.message).toContain('valves:');
   });
 
-  it('throws when a valve does not move, so that the status is kept', async () => {
+  it('the reconcile of a tank throws when a valve does not move, so that the status is kept', async () => {
     plant.setFaults({ [id]: 'valve-error' });
     await expect(waterTank.reconcile(tank, context())).rejects.toThrow('the inlet valve does not move');
   });

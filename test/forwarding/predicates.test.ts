@@ -14,6 +14,9 @@ const collection = (group: string, kind: string, namespaced = true) => ({
   kind,
   namespaced,
 });
+/** What changes, the metadata before and after it, and how many keys it affects. */
+const rowsOf = (rows: readonly (readonly [what: string, before: object, after: object, count: number])[]) =>
+  rows.map(([what, before, after, count]) => ({ what, before, after, count }));
 const dish = collection('kitchen.test', 'Dish');
 const pot = collection('', 'Pot');
 const range = collection('kitchen.test', 'Range', false);
@@ -64,40 +67,44 @@ describe('the predicate of a primary resource', () => {
   const of = watched(dish, primary());
   const requested = { annotations: { 'outrigger.dev/reconcile-requested-at': 'now' } };
   const paused = { annotations: { 'outrigger.dev/paused': 'true' } };
-  it.each<[string, object, object, number]>([
-    ['a status write', {}, { resourceVersion: '11' }, 0],
-    ['a label', {}, { resourceVersion: '11', labels: { colour: 'blue' } }, 0],
-    ['another annotation', {}, { resourceVersion: '11', annotations: { note: 'x' } }, 0],
-    ['the same version again', {}, {}, 0],
-    ['a new generation', {}, { resourceVersion: '11', generation: 2 }, 1],
-    ['a re-created object, at generation 1 again', {}, { resourceVersion: '12', uid: 'u2' }, 1],
-    ['a deletionTimestamp', {}, { resourceVersion: '11', deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
-    ['a requested reconcile', {}, { resourceVersion: '11', ...requested }, 1],
-    ['a pause', {}, { resourceVersion: '11', ...paused }, 1],
-    ['a resume', paused, { resourceVersion: '11' }, 1],
-  ])('for a primary with predicate generation, %s affects a number of keys (row %#)', (_, before, after, count) => {
+  it.each(
+    rowsOf([
+      ['a status write', {}, { resourceVersion: '11' }, 0],
+      ['a label', {}, { resourceVersion: '11', labels: { colour: 'blue' } }, 0],
+      ['another annotation', {}, { resourceVersion: '11', annotations: { note: 'x' } }, 0],
+      ['the same version again', {}, {}, 0],
+      ['a new generation', {}, { resourceVersion: '11', generation: 2 }, 1],
+      ['a re-created object, at generation 1 again', {}, { resourceVersion: '12', uid: 'u2' }, 1],
+      ['a deletionTimestamp', {}, { resourceVersion: '11', deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
+      ['a requested reconcile', {}, { resourceVersion: '11', ...requested }, 1],
+      ['a pause', {}, { resourceVersion: '11', ...paused }, 1],
+      ['a resume', paused, { resourceVersion: '11' }, 1],
+    ]),
+  )('for a primary with predicate generation, $what affects $count key(s)', ({ before, after, count }) => {
     expect(names(of, before, changed(of, after))).toHaveLength(count);
   });
 
   const compared = watched(dish, primary('metadata'));
   const noted = { annotations: { 'observed.outrigger.dev/dish': 'x' } };
-  it.each<[string, object, object, number]>([
-    ['a status write', {}, {}, 0],
-    ['what a controller notes of itself', {}, noted, 0],
-    ['labels in another order', { labels: { a: '1', b: '2' } }, { labels: { b: '2', a: '1' } }, 0],
-    ['a label', {}, { labels: { colour: 'blue' } }, 1],
-    ['an annotation', { annotations: { note: 'x' } }, {}, 1],
-    ['a finalizer', {}, { finalizers: ['kitchen.test/clean'] }, 1],
-    ['a new generation', {}, { generation: 2 }, 1],
-    ['a deletionTimestamp', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
-    [
-      'a label of a kind without a generation',
-      { generation: undefined },
-      { generation: undefined, labels: { a: '1' } },
-      1,
-    ],
-    ['a status of a kind without a generation', { generation: undefined }, { generation: undefined }, 0],
-  ])('for a primary with predicate metadata, %s affects a number of keys (row %#)', (_, before, after, count) => {
+  it.each(
+    rowsOf([
+      ['a status write', {}, {}, 0],
+      ['what a controller notes of itself', {}, noted, 0],
+      ['labels in another order', { labels: { a: '1', b: '2' } }, { labels: { b: '2', a: '1' } }, 0],
+      ['a label', {}, { labels: { colour: 'blue' } }, 1],
+      ['an annotation', { annotations: { note: 'x' } }, {}, 1],
+      ['a finalizer', {}, { finalizers: ['kitchen.test/clean'] }, 1],
+      ['a new generation', {}, { generation: 2 }, 1],
+      ['a deletionTimestamp', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
+      [
+        'a label of a kind without a generation',
+        { generation: undefined },
+        { generation: undefined, labels: { a: '1' } },
+        1,
+      ],
+      ['a status of a kind without a generation', { generation: undefined }, { generation: undefined }, 0],
+    ]),
+  )('for a primary with predicate metadata, $what affects $count key(s)', ({ before, after, count }) => {
     expect(names(compared, before, changed(compared, { resourceVersion: '11', ...after }))).toHaveLength(count);
   });
 

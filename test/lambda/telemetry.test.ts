@@ -66,7 +66,7 @@ describe('createTelemetry', () => {
     ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'ClusterTrouble']],
     ['lean', ['DeadLetters', 'ClusterTrouble']],
     ['off', []],
-  ] as const)('with %s monitoring the metrics are %j', (monitoring, expected) => {
+  ] as const)('with MONITORING %s the metrics are %j', (monitoring, expected) => {
     const lines = printed(() => {
       const { metrics, flush } = createTelemetry('resync', { ...settings, monitoring, perCluster: true });
       metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
