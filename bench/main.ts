@@ -1,9 +1,8 @@
-// `npm run bench`: every figure as one table, which is also written to docs/performance.md, its record and docs/cost.md. Times are
-// never asserted: counts can be compared between machines, times only within one run. `--only f2` measures this figure,
-// `--peers kopf` only with this peer, and both write only with `--write FILE`. `--quick` counts what can be counted in
-// two minutes and fails when a count is higher than stored (see `--store`), or misses its goal. The exit status is 1
-// when a figure could not be measured, or a count was higher.
-// `--store` does, or misses its goal. Ends with 1 when something could not be measured, or was more.
+// `npm run bench`: every figure as one table, which is also written to docs/performance.md, its record and
+// docs/cost.md. Times are never asserted: counts can be compared between machines, times only within one run.
+// `--only f2` measures this figure, `--peers kopf` only with this peer, and both write only with `--write FILE`.
+// `--quick` counts what can be counted in two minutes and fails when a count is higher than stored, or misses its goal;
+// with `--store` it stores the counts. The exit status is 1 when a figure could not be measured, or a count was higher.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
