@@ -1,0 +1,113 @@
+// Whether a watcher sends a cluster's keys to the queues of a stage, from watch checkpoints in the in-memory API server.
+// Excluded: what a move does with the answer (move.test.ts).
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type ApiServer, startApiServer } from '../../../../src/apiserver/server.ts';
+import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../../src/checkpoint/document.ts';
+import { isWatched } from '../../../../src/cli/clusters/move/watched.ts';
+import { dinner } from '../../../../src/controllers/dinner.ts';
+import { foo } from '../../../../src/controllers/foo.ts';
+import { checkpointName, systemNamespace } from '../../../../src/core/names.ts';
+import { watchListOf } from '../../../../src/generate/watch-list.ts';
+import { applyObject } from '../../../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../../../src/kube/client/client.ts';
+import { ConfigMap, Namespace } from '../../../../src/kubernetes.ts';
+
+const { signal } = new AbortController();
+const nowMs = Date.parse('2026-01-01T12:00:00Z');
+const registry = [foo, dinner];
+const [ours, theirs] = ['https://sqs.example.com/1/prod- one', 'https://sqs.example.com/1/canary- one'];
+
+let server: ApiServer;
+let client: KubeClient;
+beforeEach(async () => {
+  server = await startApiServer();
+  client = createClient({ server: new URL(server.url) });
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+/** A kind that a watcher lists, and when it confirmed that last, in seconds before now. */
+type Listed = CheckpointScope & { readonly plural: string; readonly agoSeconds?: number };
+
+async function isWatchedWith(text: string | undefined): Promise<boolean> {
+  const metadata = { name: systemNamespace };
+  await applyObject(client, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata }, { fieldManager: 'test' });
+  if (text !== undefined) {
+    const object = {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: checkpointName, namespace: systemNamespace } },
+      data: { checkpoint: text },
+    };
+    await applyObject(client, ConfigMap, object, { fieldManager: 'test' });
+  }
+  const options = { registry, project: 'outrigger', namespaces: undefined, queues: ours };
+  return await isWatched(client, options, { nowMs, signal });
+}
+
+function checkpointOf(all: readonly Listed[]): string {
+  const { resources } = watchListOf(registry, 'outrigger');
+  const entries = all.map(({ plural, agoSeconds = 30, ...scope }) => {
+    const resource = resources.find((one) => one.plural === plural);
+    if (resource === undefined) throw new Error(`${plural} is not watched`);
+    return [entryNameOf(resource, scope), { version: '17', confirmedAtMs: nowMs - agoSeconds * 1000 }] as const;
+  });
+  return formatCheckpoint({ cluster: 'uid', entries: new Map(entries) });
+}
+
+it.each<{ readonly name: string; readonly listed: readonly Listed[]; readonly watched: boolean }>([
+  {
+    name: 'a cluster is watched for the queues if every primary kind was listed for them',
+    listed: [
+      { plural: 'foos', queues: ours },
+      { plural: 'dinners', queues: ours },
+    ],
+    watched: true,
+  },
+  {
+    name: 'a cluster is watched for the queues beside a watcher of other queues',
+    listed: [
+      { plural: 'foos', queues: ours },
+      { plural: 'foos', queues: theirs },
+    ],
+    watched: true,
+  },
+  {
+    name: 'a cluster is watched by a watcher with a namespace of its own',
+    listed: [{ plural: 'foos', queues: ours, namespace: 'team' }],
+    watched: true,
+  },
+  {
+    name: 'a primary kind that no watcher lists, because it is not served, is not needed',
+    listed: [{ plural: 'foos', queues: ours }],
+    watched: true,
+  },
+  {
+    name: 'a primary kind that is listed for other queues only is missing',
+    listed: [
+      { plural: 'foos', queues: ours },
+      { plural: 'dinners', queues: theirs },
+    ],
+    watched: false,
+  },
+  {
+    name: 'a kind that was confirmed more than three minutes ago is not watched',
+    listed: [{ plural: 'foos', queues: ours, agoSeconds: 181 }],
+    watched: false,
+  },
+  {
+    name: 'a child kind alone does not show that the cluster is watched',
+    listed: [{ plural: 'deployments', queues: ours }],
+    watched: false,
+  },
+])('$name', async ({ listed, watched }) => {
+  expect(await isWatchedWith(checkpointOf(listed))).toBe(watched);
+});
+
+it.each([
+  ['no checkpoint', undefined],
+  ['an empty checkpoint', ''],
+  ['a checkpoint that cannot be parsed', '{'],
+])('a cluster with %s is not watched', async (_, text) => {
+  expect(await isWatchedWith(text)).toBe(false);
+});
