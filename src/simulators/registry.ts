@@ -26,17 +26,22 @@ const pourAnnotation = 'plant.example.com/pour';
 /**
  * Starts the simulators on free ports. `cleanup` closes them.
  * @param parameters those of the template: only simulators whose address is one of them listen. Default: all.
+ * @param pantryStock the stock of each item, in each unit
  */
 export async function startSimulators(
   cleanup: AsyncDisposableStack,
   {
     parameters = Object.values(simulatorParameters),
+    pantryStock,
     ...hosts
-  }: AllowedHosts & { readonly parameters?: readonly string[] } = {},
+  }: AllowedHosts & { readonly parameters?: readonly string[]; readonly pantryStock?: number } = {},
 ): Promise<Simulators> {
   const plant = await startPlant({ ...hosts, listens: parameters.includes(simulatorParameters.plant) });
   cleanup.defer(() => plant.close());
-  const pantry = await startPantry({ ...hosts, listens: parameters.includes(simulatorParameters.pantry) });
+  const pantry = await startPantry({
+    ...{ ...hosts, listens: parameters.includes(simulatorParameters.pantry) },
+    ...(pantryStock === undefined ? {} : { initialStock: pantryStock }),
+  });
   cleanup.defer(() => pantry.close());
   return { plant, pantry, bitcoin: createBitcoinNodes() };
 }

@@ -12,11 +12,12 @@ import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
+import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { type PantryRequest, startSlowPantry } from '../../tools/chaos/slow-pantry.ts';
 import { shortIngredientStack } from '../../tools/chaos/system.ts';
+import { startServerProcess } from '../support/server-process.ts';
 import { type EntryFields, type FleetDeps, type Member, startMember } from './member.ts';
 
 /** A line that a function logged, or a metric that it wrote. */
@@ -45,19 +46,39 @@ export type Fleet = AsyncDisposable & {
   readonly sqs: PlainApi;
   readonly queueUrl: string;
   visits(): readonly PantryRequest[];
+  /** Forgets the visits that have ended. */
+  clearVisits(): void;
+  /** Changes the clusters table; without an entry the cluster is taken out of it. */
+  setEntry(name: string, entry?: object): void;
+  /** The environment of a fleet watcher of the clusters table. */
+  readonly fleetEnvironment: Readonly<Record<string, string>>;
+  /** The environment of a watcher of one cluster, but for `CLUSTER` and `KUBECONFIG`. */
+  readonly memberEnvironment: Readonly<Record<string, string>>;
+  /** A folder for private files. */
+  readonly folder: string;
 };
 
 const root = path.resolve(import.meta.dirname, '../..');
+/** Enough for the objects of many clusters, which share the pantry. */
+const pantryStock = 1_000_000;
 /** Until a cluster's watcher watches. */
 const memberSeconds = 120;
-const deadLetterQueues = ['ingredient-dlq.fifo', 'timers-dlq'];
 
 /** Starts the functions and their queues; clusters are added. When it cannot, nothing stays behind. */
 export async function openFleet(
   {
     concurrency = 4,
+    controllers = ['ingredient'],
+    timeoutSeconds,
     onLine = () => undefined,
-  }: { readonly concurrency?: number; readonly onLine?: (line: string) => void },
+  }: {
+    readonly concurrency?: number;
+    /** The controllers whose functions run. */
+    readonly controllers?: readonly string[];
+    /** The time limit of the functions. Default: the short one of the chaos kit. */
+    readonly timeoutSeconds?: number;
+    readonly onLine?: (line: string) => void;
+  },
   signal: AbortSignal,
 ): Promise<Fleet> {
   await using parts = new AsyncDisposableStack();
@@ -67,20 +88,22 @@ export async function openFleet(
   const tableFile = path.join(folder, 'clusters.json');
   const setEntry = keepTable(tableFile);
 
-  const server = await startSqs();
+  const server = await startServerProcess(new URL('../support/sqs-program.ts', import.meta.url), signal);
   parts.defer(() => server.close());
-  const client = createLocalSqsClient(server.endpoint);
+  const client = createLocalSqsClient(server.url);
   parts.defer(() => client.destroy());
-  const worlds = await startSimulators(parts);
+  const worlds = await startSimulators(parts, { pantryStock });
   const world = await startSlowPantry(worlds.pantry.url);
   parts.defer(() => world.close());
 
   const places = { clustersTableFile: tableFile, watcherKubeconfigFile: '' };
   const stack = shortIngredientStack(
     readLocalStack(template, places, { ...worlds, pantry: { ...worlds.pantry, url: world.url } }, shortResync),
+    timeoutSeconds,
+    controllers,
   );
   const prefix = stackNamePrefix(stack);
-  const queues = await createQueues(client, stack.queues, { endpoint: server.endpoint, signal });
+  const queues = await createQueues(client, stack.queues, { endpoint: server.url, signal });
   const urlOf = (queue: string) => queues.find(({ name }) => name === `${prefix}${queue}`)?.url ?? queue;
 
   const entries: Entry[] = [];
@@ -94,7 +117,7 @@ export async function openFleet(
   };
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint: server.endpoint, taskRoot: root },
+      ...{ stack, queues, client, queueEndpoint: server.url, taskRoot: root },
       onEvent: (event) =>
         event.type === 'line' ? hear(event.text) : onLine(`${event.function}: ${event.error.message}`),
       onProcesses: () => undefined,
@@ -102,14 +125,13 @@ export async function openFleet(
     { concurrency, schedules: false },
   );
   parts.defer(() => lambda.stop());
-  const [pantry, sqs] = [createPlainApi({ url: worlds.pantry.url }), createPlainApi({ url: server.endpoint })];
+  const [pantry, sqs] = [createPlainApi({ url: worlds.pantry.url }), createPlainApi({ url: server.url })];
   parts.defer(() => pantry.close());
   parts.defer(() => sqs.close());
 
-  const shared: FleetDeps = {
-    ...{ folder, setEntry, root, onLine },
-    watcherEnvironment: watcherEnvironment(places, server.endpoint, queues, prefix, ''),
-  };
+  const environment = watcherEnvironment(places, server.url, queues, prefix, '');
+  const { CLUSTER: _, KUBECONFIG: __, ...memberEnvironment } = environment;
+  const shared: FleetDeps = { ...{ folder, setEntry, root, onLine }, watcherEnvironment: environment };
   const whole = parts.move();
   return {
     add: (name, watcher, entry) =>
@@ -145,6 +167,7 @@ export async function openFleet(
       return names.reduce((sum, name) => sum + Number(Object(Attributes)[name] ?? 0), 0);
     },
     deadLetters: async () => {
+      const deadLetterQueues = [...controllers.map((name) => `${name}-dlq.fifo`), 'timers-dlq'];
       const taken = deadLetterQueues.map(async (queue) => {
         const asked = { QueueUrl: urlOf(queue), MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
         const { Messages = [] } = await client.send(new ReceiveMessageCommand(asked));
@@ -156,6 +179,8 @@ export async function openFleet(
     },
     ...{ pantry, sqs, queueUrl: urlOf('ingredient.fifo') },
     visits: () => world.requests(),
+    clearVisits: () => world.clearRequests(),
+    ...{ setEntry, folder, memberEnvironment, fleetEnvironment: { ...memberEnvironment, CLUSTERS: tableFile } },
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }

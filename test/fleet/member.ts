@@ -5,6 +5,7 @@ import path from 'node:path';
 import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/dev/watchers.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { startServerProcess } from '../support/server-process.ts';
@@ -84,7 +85,7 @@ export async function startMember(
   parts.defer(() => proxy.close());
   const api = createPlainApi({ url: server.url });
   parts.defer(() => api.close());
-  await install(server.url, root, signal);
+  await install({ server: new URL(server.url) }, root, signal);
 
   let issued = 1;
   let now: ClusterFault | undefined;
@@ -144,18 +145,23 @@ export async function startMember(
   };
 }
 
-/** What a watcher and a function need to be there. */
-async function install(url: string, root: string, signal: AbortSignal): Promise<void> {
-  const client = createClient({ server: new URL(url) });
+/** Installs what a watcher and a function need to be there. */
+export async function install(connection: Connection, root: string, signal: AbortSignal): Promise<void> {
+  const client = createClient(connection);
   await applyManifests(client, await readGenerated(root), { signal });
   client.close();
 }
 
-function kubeconfig(server: string): string {
+/** The content of a kubeconfig of one cluster, without a token for a server that does not authenticate. */
+export function kubeconfig(
+  server: string,
+  { ca, token }: { readonly ca?: string; readonly token?: string } = {},
+): string {
+  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   return JSON.stringify({
     ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'fleet' },
-    clusters: [{ name: 'fleet', cluster: { server } }],
-    users: [{ name: 'fleet', user: {} }],
+    clusters: [{ name: 'fleet', cluster: { server, ...authority } }],
+    users: [{ name: 'fleet', user: token === undefined ? {} : { token } }],
     contexts: [{ name: 'fleet', context: { cluster: 'fleet', user: 'fleet' } }],
   });
 }

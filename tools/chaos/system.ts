@@ -221,8 +221,16 @@ function kubeconfig(url: string, ca: string | undefined, token: string): string 
   });
 }
 
-/** Returns the stack with only Ingredient's function, the timers and the resync, and with short timeouts. */
-export function shortIngredientStack(stack: Stack, timeout = seconds.timeout): Stack {
+/**
+ * Returns the stack with only the functions of these controllers, by default Ingredient's, the timers and the resync,
+ * and with short timeouts.
+ */
+export function shortIngredientStack(
+  stack: Stack,
+  timeout = seconds.timeout,
+  controllers: readonly string[] = ['ingredient'],
+): Stack {
   const visibility = timeout + marginSeconds;
-  return shortStack(stack, { timeout, visibility, includes: (arn) => /(ingredient|timers|resync)$/.test(arn) });
+  const included = [...controllers, 'timers', 'resync'];
+  return shortStack(stack, { timeout, visibility, includes: (arn) => included.some((name) => arn.endsWith(name)) });
 }

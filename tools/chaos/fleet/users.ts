@@ -1,0 +1,54 @@
+// The users of a fleet: changes at a rate, spread over clusters at random, and their latencies.
+import { setTimeout as wait } from 'node:timers/promises';
+import { p99 } from '../latencies.ts';
+import type { SeededRandom } from '../random.ts';
+import { until } from '../until.ts';
+import type { FleetCluster } from './clusters.ts';
+
+/** How fast users make changes. */
+export type EditRate = { readonly perSecond: number; readonly random: SeededRandom };
+
+/** The longest latency that is measured. */
+const latencySeconds = 120;
+
+/** Makes random changes in these clusters until the signal aborts. Resolves when the API servers have accepted them. */
+export async function editAtRate(
+  clusters: readonly FleetCluster[],
+  rate: EditRate,
+  signal: AbortSignal,
+): Promise<number> {
+  return await callAtRate(rate, signal, async () => await rate.random.pick(clusters).editor.edit(1));
+}
+
+/**
+ * Measures the time from a change to its status in these clusters. Resolves with its 99th percentile in milliseconds,
+ * when every change has its status.
+ */
+export async function measureP99(
+  clusters: readonly FleetCluster[],
+  { seconds, ...rate }: EditRate & { readonly seconds: number },
+): Promise<number> {
+  // A deleted object has no status of its last generation, ever.
+  const pending = () => clusters.reduce((sum, { latencies }) => sum + latencies.pendingCount(), 0);
+  const before = pending();
+  for (const { latencies } of clusters) latencies.take();
+  await callAtRate(rate, AbortSignal.timeout(seconds * 1000), async () => {
+    const { editor, objects } = rate.random.pick(clusters);
+    await editor.put(`portion-${rate.random.below(objects)}`, 'rice');
+  });
+  await until(() => pending() <= before, latencySeconds, 'changes of other clusters have no status');
+  return p99(clusters.flatMap(({ latencies }) => latencies.take()));
+}
+
+/** Calls at a rate without waiting for the end of a call, until the signal aborts. Resolves when all have ended. */
+async function callAtRate({ perSecond }: EditRate, signal: AbortSignal, call: () => Promise<void>): Promise<number> {
+  const begun = performance.now();
+  const calls: Promise<void>[] = [];
+  while (!signal.aborted) {
+    calls.push(call());
+    const dueAt = begun + (calls.length * 1000) / perSecond;
+    await wait(Math.max(0, dueAt - performance.now()), undefined, { signal }).catch(() => undefined);
+  }
+  await Promise.all(calls);
+  return calls.length;
+}
