@@ -19,10 +19,11 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: {
       sequencer: longestFirst([
-        'cluster/cross.test.ts',
         'cluster/troubleshooting.test.ts',
         'cluster/watcher-outage.test.ts',
+        'cluster/cross.test.ts',
         'cluster/watcher-deployment.test.ts',
+        'cluster/bitcoin-network-permissions.test.ts',
         'cluster/journey.test.ts',
         'cluster/uninstall.test.ts',
         'cluster/watcher-restart.test.ts',
