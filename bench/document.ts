@@ -27,6 +27,7 @@ const titles: Readonly<Record<string, { readonly title: string; readonly isOnCon
   f10: { title: 'Events a second', isOnControlPlane: false },
   f11: { title: 'Bytes of a watch', isOnControlPlane: true },
   f12: { title: 'Due timers', isOnControlPlane: false },
+  f13: { title: 'What a reconcile costs the API server', isOnControlPlane: true },
 };
 
 /**

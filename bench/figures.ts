@@ -15,6 +15,7 @@ import { f9 } from './f9-price.ts';
 import { f10 } from './f10-watcher-rate.ts';
 import { f11 } from './f11-watched-bytes.ts';
 import { f12 } from './f12-timers.ts';
+import { f13 } from './f13-api-server-cpu.ts';
 import { measureFleet } from './fleet.ts';
 import { measureFleetMemory } from './fleet-memory.ts';
 import { linesOfCode } from './lines-of-code.ts';
@@ -49,7 +50,7 @@ export type Choices = {
   readonly costs?: string;
   /** For scale: whether docs/scale.md is written. */
   readonly scaleDocument?: boolean;
-  /** For f2 and f3: the peers, by prefixes of their names; default: all. */
+  /** For f2, f3 and f13: the peers, by prefixes of their names; default: all. */
   readonly peers?: readonly string[];
   /** The number of runs of figures that are measured several times. */
   readonly runs?: number;
@@ -88,6 +89,7 @@ export function allFigures(
     { name: 'f10', seconds: 750, measure: () => f10({ ...(profile === undefined ? {} : { profile }), runs, log }) },
     { name: 'f11', seconds: 20, measure: f11 },
     { name: 'f12', seconds: 120, measure: () => f12(count) },
+    { name: 'f13', seconds: 900, measure: () => f13(contestants({ only }), { ...count, runs, log }) },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure({ store: costs !== undefined }) },
     {
       ...{ name: 'f9', seconds: 1 },

@@ -77,6 +77,8 @@ export type ControlPlane = {
   restore(): Promise<void>;
   /** Gives the namespace kube-system another uid, by which a cluster is identified, and restarts the API server. */
   renewIdentity(): Promise<void>;
+  /** The processes of the API server and of etcd that run now. */
+  pids(): { readonly apiServer: number; readonly etcd: number };
   /** Freezes the API server: connections stay open without any data. */
   pauseApiServer(): void;
   resumeApiServer(): void;

@@ -110,6 +110,7 @@ async function start(
       // It creates its namespaces again at its start.
       await restartApiServer();
     },
+    pids: () => ({ apiServer: apiServer.pid, etcd: etcd.pid }),
     pauseApiServer: () => apiServer.signal('SIGSTOP'),
     resumeApiServer: () => apiServer.signal('SIGCONT'),
   };
