@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 import type { FleetCluster } from './clusters.ts';
 import type { FleetOptions } from './fleet-chaos.ts';
 import type { Replicas } from './replicas.ts';
-import { editAtRate, measureP99 } from './users.ts';
+import { editAtRate, editInTurn, measureP99 } from './users.ts';
 
 /** The inputs of a row. */
 export type FleetFixture = {
@@ -144,7 +144,7 @@ function faultOfOne(inject: Inject): FleetRow['run'] {
       fleet.entries.slice(from).filter(({ cluster, outcome }) => cluster === faulty.name && outcome === 'postponed')
         .length;
     const editing = new AbortController();
-    const edits = editAtRate([faulty], { perSecond: 5, random }, editing.signal);
+    const edits = editInTurn(faulty, 5, editing.signal);
     await wait(1_000);
     const heal = await inject(faulty, fixture);
     try {

@@ -21,6 +21,17 @@ export async function editAtRate(
 }
 
 /**
+ * Makes changes in a cluster until the signal aborts, one after the other: one that has no response is repeated, and
+ * repetitions of many changes would be a load of their own.
+ */
+export async function editInTurn({ editor }: FleetCluster, perSecond: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await editor.edit(1);
+    await wait(1000 / perSecond, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
  * Measures the time from a change to its status in these clusters. Resolves with its 99th percentile in milliseconds,
  * when every change has its status.
  */
