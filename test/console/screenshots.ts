@@ -72,9 +72,10 @@ export async function takeLocalPictures(
   await take(dark, 'timeline-dark');
   await dark.getByRole('link', { name: /^Queues/ }).click();
   await dark.getByText('the dragonfruit jar cannot be opened').first().waitFor({ timeout: 30_000 });
-  const letter = dark.locator('.letter').filter({ hasText: 'the dragonfruit jar cannot be opened' });
+  // There are two if the object was changed between its attempts.
+  const letter = dark.locator('.letter').filter({ hasText: 'the dragonfruit jar cannot be opened' }).first();
   await letter.locator('summary').click();
-  await dark.getByRole('button', { name: 'Redrive risotto-dragonfruit' }).click();
+  await letter.getByRole('button', { name: 'Redrive risotto-dragonfruit' }).click();
   await dark.getByRole('dialog').waitFor();
   await take(dark, 'dead-letter-dark');
   await light.getByRole('link', { name: /^Objects/ }).click();
