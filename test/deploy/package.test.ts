@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { usersEnvironment } from '../support/users-environment.ts';
 import { seedLock } from './seed-lock.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
@@ -16,13 +17,9 @@ let folder: string;
 let project: string;
 let tarball: string;
 
-/** Runs a program as in a user's shell: npm's own variables in a test's process are removed. */
+/** Runs a program as in a user's shell. The package installs no Node: a consumer has Node 24. */
 async function run(cwd: string, program: string, ...argv: readonly string[]): Promise<string> {
-  const variables = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|VITEST|NODE_)/i.test(name));
-  const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => !entry.includes('node_modules'));
-  // The package installs no Node: a consumer has Node 24.
-  const withNode = [path.dirname(process.execPath), ...PATH].join(path.delimiter);
-  const env = { ...Object.fromEntries(variables), PATH: withNode, CI: 'true' };
+  const env = usersEnvironment();
   const { stdout } = await promisify(execFile)(program, [...argv], { cwd, env, maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }

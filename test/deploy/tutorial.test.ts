@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { controlPlaneBinaries } from '../../tools/control-plane/build.ts';
+import { usersEnvironment } from '../support/users-environment.ts';
 import { startEmulatedAccount } from './emulated-account.ts';
 import { seedLock } from './seed-lock.ts';
 
@@ -58,15 +59,8 @@ it(
     const aws = await startEmulatedAccount();
     onTestFinished(async () => await aws.close());
     const kubectl = path.dirname((await controlPlaneBinaries()).kubectl);
-    const variables = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|VITEST|NODE_|AWS_)/i.test(name));
-    const directories = (process.env.PATH ?? '').split(path.delimiter).filter((one) => !one.includes('node_modules'));
-    const PATH = [path.dirname(process.execPath), kubectl, ...directories].join(path.delimiter);
-    const env: Record<string, string | undefined> = {
-      ...Object.fromEntries(variables),
-      PATH,
-      CI: 'true',
-      npm_config_prefer_offline: 'true',
-    };
+    const users = Object.entries(usersEnvironment([kubectl])).filter(([name]) => !name.startsWith('AWS_'));
+    const env = { ...Object.fromEntries(users), npm_config_prefer_offline: 'true' };
 
     const start = (command: string, more: Readonly<Record<string, string>> = {}, cwd = folder): ChildProcess =>
       spawn('sh', ['-c', command], {
