@@ -60,7 +60,7 @@ it(
     onTestFinished(async () => await aws.close());
     const kubectl = path.dirname((await controlPlaneBinaries()).kubectl);
     const users = Object.entries(usersEnvironment([kubectl])).filter(([name]) => !name.startsWith('AWS_'));
-    const env = { ...Object.fromEntries(users), npm_config_prefer_offline: 'true' };
+    const env: NodeJS.ProcessEnv = { ...Object.fromEntries(users), npm_config_prefer_offline: 'true' };
 
     const start = (command: string, more: Readonly<Record<string, string>> = {}, cwd = folder): ChildProcess =>
       spawn('sh', ['-c', command], {
