@@ -31,7 +31,7 @@ type Report = {
 };
 
 /** One row. `run` resolves with how often the fault occurred. */
-export type FleetRow = {
+type FleetRow = {
   readonly fault: string;
   readonly how: (options: FleetOptions) => string;
   run(fixture: FleetFixture, report: Report): Promise<number>;
