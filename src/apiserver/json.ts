@@ -20,13 +20,15 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** Returns a field of an object, or undefined. It is never one of Object.prototype, such as `constructor`. */
+export function ownField(object: JsonObject, field: string): Json | undefined {
+  return Object.hasOwn(object, field) ? object[field] : undefined;
+}
+
 /** Returns the value at `path`, or undefined. */
 export function getIn(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
-  for (const field of path) {
-    if (!isObject(found) || !Object.hasOwn(found, field)) return undefined;
-    found = found[field];
-  }
+  for (const field of path) found = isObject(found) ? ownField(found, field) : undefined;
   return found;
 }
 
@@ -52,11 +54,6 @@ export function getString(value: Json | undefined, ...path: readonly string[]): 
 export function getNumber(value: Json | undefined, ...path: readonly string[]): number | undefined {
   const found = getIn(value, ...path);
   return typeof found === 'number' ? found : undefined;
-}
-
-/** Returns a field of an object, or undefined. It is never one of Object.prototype, such as `constructor`. */
-export function ownField(object: JsonObject, field: string): Json | undefined {
-  return Object.hasOwn(object, field) ? object[field] : undefined;
 }
 
 /** Sets a field of an object that is made. An assignment to `__proto__` would change the prototype instead. */
