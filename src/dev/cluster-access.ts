@@ -1,11 +1,13 @@
 // Gives the watchers and functions of the local system access to the cluster. A developer's kubeconfig may run programs
 // and name files. The watchers and functions get its plain result: server, CA, and a token that is refreshed here.
 
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
+import { parseTable } from '../clusters/registry/source.ts';
 import { UserError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { ApiError, isUnauthorized } from '../kube/client/errors.ts';
@@ -61,12 +63,13 @@ export async function openCluster(
   let written: string | undefined;
   const renew = async () => {
     const token = await connection.token?.();
-    if (written !== undefined && token === written) return;
-    written = token ?? '';
+    if (written !== undefined && (token ?? '') === written) return;
     if (token !== undefined) await replaceFile(tokenFile, token, { mode: 0o600 });
-    await replaceFile(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2), {
-      mode: 0o600,
-    });
+    const entry = entryOf(connection, token);
+    // What an operator changed since the start stays, such as a pause of the cluster.
+    const table = written === undefined ? { [localCluster]: entry } : await renewedTable(clustersTableFile, entry);
+    await replaceFile(clustersTableFile, JSON.stringify(table, null, 2), { mode: 0o600 });
+    written = token ?? '';
   };
   await renew();
   await replaceFile(
@@ -185,8 +188,15 @@ function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connecti
   });
 }
 
+/** Returns a table with another access of the local cluster. Throws UserError while the file is not a table. */
+async function renewedTable(file: string, { access }: { readonly access: object }): Promise<object> {
+  const entries = parseTable(file, await readFile(file, 'utf8'));
+  const entry = entries.get(localCluster);
+  return Object.fromEntries(isRecord(entry) ? [...entries, [localCluster, { ...entry, access }]] : entries);
+}
+
 /** An entry of the clusters table. Only a kubeconfig has a field for the name in the server's certificate. */
-function entryOf(connection: Connection, token: string | undefined): object {
+function entryOf(connection: Connection, token: string | undefined): { readonly access: object } {
   const { server, ca, clientCertificate, serverName } = connection;
   if (serverName !== undefined) {
     return {

@@ -1,6 +1,6 @@
 // Only the console's server: who may read what, and its event stream. The page in a browser is test/console/browser.
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Console, startConsole } from '../../src/console/server/server.ts';
 import type { ConsoleEvents } from '../../src/console/wire.ts';
 import { createFakeSource, rowOf } from './fake-source.ts';
@@ -113,6 +113,22 @@ describe('the console server', () => {
     }
     expect(seen[0]).toBe('snapshot');
   });
+
+  it('a read of the flow that does not end has a deadline, and the next one is sent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let reads = 0;
+    const flow = async () =>
+      reads++ === 0 ? await new Promise<never>(() => {}) : await createFakeSource().flow(signal);
+    const { signal } = new AbortController();
+    await running.close();
+    running = await startConsole({ source: { ...source, flow }, page });
+    for await (const { event } of events(signal)) {
+      if (event === 'snapshot') await vi.advanceTimersByTimeAsync(14_000);
+      if (event === 'flow') break;
+    }
+    expect(reads).toBeGreaterThan(1);
+  }, 10_000);
 
   it('a page that leaves is no longer a listener of the source', async () => {
     const stop = new AbortController();

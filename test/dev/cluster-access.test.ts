@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectionOf } from '../../src/clusters/connection.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig/load-kubeconfig.ts';
 import { openCluster } from '../../src/dev/cluster-access.ts';
@@ -63,6 +63,37 @@ it('openCluster writes files with the server, the CA and the token, and without 
   }
 });
 const program = `console.log(JSON.stringify({kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status: {token: 'from-the-plug-in'}}))`;
+
+it('a renewed token leaves what an operator changed in the clusters table', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = await startWireServer((_, response) => sendJson(response, 200, {}));
+  const { folder, file } = await folderFor(undefined);
+  // A token that has expired is requested again each time, and each is another one.
+  const status = `{token: require('fs').readFileSync('${path.join(folder, 'issued')}', 'utf8'), expirationTimestamp: '2020-01-01T00:00:00Z'}`;
+  const args = ['-e', program.replace(/\{token:[^}]*\}/, status)];
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: process.execPath,
+    args,
+    interactiveMode: 'Never',
+  };
+  await writeFile(path.join(folder, 'issued'), 'first');
+  await writeFile(file, JSON.stringify(kubeconfig(server.url, { user: { exec } })));
+  const access = await openCluster(folder, { file, signal });
+  onTestFinished(() => access.close());
+  const table = async () => JSON.parse(await readFile(access.clustersTableFile, 'utf8'));
+
+  const { local } = await table();
+  await writeFile(access.clustersTableFile, JSON.stringify({ local: { ...local, paused: true }, other: local }));
+  await writeFile(path.join(folder, 'issued'), 'second');
+  vi.advanceTimersByTime(30_000);
+  await vi.waitUntil(async () => (await table()).local.access.token === 'second', { timeout: 10_000 });
+  expect(await table()).toEqual({
+    local: { ...local, access: { type: 'token', token: 'second' }, paused: true },
+    other: local,
+  });
+});
 
 it.each([
   ['a missing file', undefined, /mine: no such file; give/],

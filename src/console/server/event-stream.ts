@@ -2,12 +2,15 @@
 // reader that is slower than the changes gets the latest row of each object and the latest entries, not every one: the
 // memory of a stream is bounded.
 import type { ServerResponse } from 'node:http';
+import { callWithin } from '../../sqs/call.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ConsoleEvents, ObjectEntry, ObjectRow } from '../wire.ts';
 
 /** The interval of batches, and of the flow. */
 const batchMilliseconds = 200;
 const flowMilliseconds = 2_000;
+/** The deadline of a read of the flow. The page's next one begins after it. */
+const flowDeadlineSeconds = 10;
 /** The entries of a batch; older ones are left out. */
 const maxEntries = 100;
 
@@ -57,7 +60,7 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
     if (reading || response.writableNeedDrain) return;
     reading = true;
     try {
-      const flow = await source.flow(stop.signal);
+      const flow = await callWithin(flowDeadlineSeconds, stop.signal, (limited) => source.flow(limited));
       if (!stop.signal.aborted) send('flow', flow);
     } catch {
       // The next one is two seconds away.
