@@ -4,9 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { isWatch, type ProxiedRequest } from './chaos-proxy.ts';
 import type { ChaosFixture, Row } from './row.ts';
+import { until } from './until.ts';
 
 /** The watchers write their checkpoint this often. */
 const checkpointSeconds = 1;
+/** A watcher's longest wait between two connects is shorter. */
+const goneSeconds = 60;
 const isList = ({ method, url }: ProxiedRequest) =>
   method === 'GET' && new URL(url, 'http://a').searchParams.has('limit');
 
@@ -26,7 +29,7 @@ export const etcdRows: readonly Row[] = [
       system.api.rule();
       await editor.edit(Math.floor(changes / 2));
       await system.watchersReady();
-      return requireGone(system.api.goneCount());
+      return await untilGone(system);
     },
   },
   {
@@ -42,7 +45,7 @@ export const etcdRows: readonly Row[] = [
       await system.watchers.scale({ count: 1 });
       await editor.edit(Math.floor(changes / 2));
       await system.watchersReady();
-      return requireGone(system.api.goneCount());
+      return await untilGone(system);
     },
   },
   {
@@ -109,8 +112,19 @@ async function compactAndRestart({ system: { plane } }: ChaosFixture): Promise<v
   await plane.restartApiServer();
 }
 
-/** Throws if no client received a 410: without one, no watcher had to list again. */
-function requireGone(count: number): number {
-  if (count === 0) throw new Error('no watch received a 410');
+/**
+ * Waits for the 410, without which no watcher had to list again. A watch is open before its first event, which may be
+ * the 410.
+ */
+async function untilGone({ api }: ChaosFixture['system']): Promise<number> {
+  let count = 0;
+  await until(
+    () => {
+      count += api.goneCount();
+      return count > 0;
+    },
+    goneSeconds,
+    'no watch received a 410',
+  );
   return count;
 }

@@ -70,6 +70,8 @@ async function concurrentReconciles({ system, editor, checker, changes, addNote 
   });
   const ingredient = system.functions.find(({ name }) => name.endsWith('ingredient'));
   if (ingredient === undefined) throw new Error('no function of Ingredient');
+  // Objects that were lost with a restored etcd left their portions behind: they are not of this row.
+  const missingBefore = await missingFromStock(system);
   const errors: unknown[] = [];
   let passedOn = 0;
   let isEditing = true;
@@ -99,11 +101,12 @@ async function concurrentReconciles({ system, editor, checker, changes, addNote 
   const unconverged = await checker.untilConverged(quiesceSeconds);
   const overlaps = countOverlaps(system.pantry.requests());
   system.pantry.clearRequests();
-  const missing = await missingFromStock(system);
+  const missing = (await missingFromStock(system)) - missingBefore;
   addNote(`${passedOn} messages passed to two more functions; ${overlaps} overlaps`);
+  if (Math.abs(missingBefore) > 1e-6) addNote(`objects that a restored etcd lost have ${missingBefore.toFixed(1)} g`);
   if (errors.length > 0) throw new Error(`unexpected errors: ${JSON.stringify(errors)}`);
   if (unconverged.length > 0) throw new Error(unconverged.join('; '));
-  if (Math.abs(missing) > 1e-6) throw new Error(`the pantry misses ${missing} g that no portion has`);
+  if (Math.abs(missing) > 1e-6) throw new Error(`the pantry misses ${missing} g more than before that no portion has`);
   return overlaps;
 }
 
