@@ -1,7 +1,9 @@
 // Loaded before the code of a dry run (--import): refuses every connection of its process. Node has a permission for
 // the network from version 25 on. In earlier versions the functions of the handles under node:net and node:dgram are
-// replaced, so it does not matter which client calls them, or who kept a reference to `net.connect`. Together with
+// replaced, so it does not matter which client calls them, or who kept a reference to `net.connect`. The queries of
+// node:dns have sockets of their own (c-ares), so they are refused at their handle in every version. Together with
 // Node's permission model, which refuses processes, threads and addons, nothing is left that opens a connection.
+// Signals to other processes, which no permission covers, are refused as well.
 import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
@@ -21,6 +23,8 @@ void process.stdout;
 void process.stderr;
 
 if (!hasNetworkPermission()) for (const [label, prototype] of handlePrototypes()) close(label, prototype);
+closeQueries();
+refuseSignals();
 reportProcesses();
 reportLookups();
 syncBuiltinESMExports();
@@ -66,6 +70,29 @@ function close(label: string, prototype: Functions): void {
   }
 }
 
+/** Refuses the queries of node:dns: `resolve4`, `reverse` and the others, also those of a Resolver. */
+function closeQueries(): void {
+  const handle: unknown = Reflect.get(new dns.Resolver(), '_handle');
+  const prototype: unknown = Object.getPrototypeOf(Object(handle));
+  const queries = Object.getOwnPropertyNames(prototype).filter((name) => /^(query|getHostByAddr)/.test(name));
+  if (queries.length === 0) throw new Error('the handle of node:dns was not found, so nothing is run');
+  for (const name of queries) {
+    lock(Object(prototype), name, (_request: unknown, host: unknown) => {
+      reportRefused(`${name} ${String(host)}`);
+      return refused;
+    });
+  }
+}
+
+function refuseSignals(): void {
+  for (const name of ['kill', '_kill', '_debugProcess']) {
+    lock(process, name, (pid: unknown) => {
+      reportRefused(`signal the process ${String(pid)}`);
+      throw Object.assign(new Error('kill EACCES: a dry run sends no signals'), { code: 'EACCES', errno: refused });
+    });
+  }
+}
+
 /** Node refuses a process, a thread and an addon by itself. They are reported here. */
 function reportProcesses(): void {
   const starters = ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'];
@@ -103,6 +130,14 @@ function reportLookups(): void {
     });
   const { lookup } = dns;
   const lookupAsync = dns.promises.lookup;
+  lock(dns, 'lookupService', (address: string, _port: unknown, callback: unknown) => {
+    reportRefused(`lookupService ${address}`);
+    if (typeof callback === 'function') process.nextTick(callback, error(address));
+  });
+  lock(dns.promises, 'lookupService', async (address: string) => {
+    reportRefused(`lookupService ${address}`);
+    throw error(address);
+  });
   lock(dns, 'lookup', (host: string, ...rest: readonly unknown[]) => {
     if (net.isIP(host) !== 0) return Reflect.apply(lookup, dns, [host, ...rest]);
     reportRefused(`connect ${host}`);

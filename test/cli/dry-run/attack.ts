@@ -2,6 +2,7 @@
 // attempt has ended, in whatever way.
 import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -54,6 +55,16 @@ const attacks: Readonly<Record<string, () => unknown>> = {
     const socket = dgram.createSocket('udp4');
     await new Promise((resolve) => socket.send('x', Number(port), '127.0.0.1', resolve));
   },
+  'DNS query': async () => {
+    const resolver = new dns.promises.Resolver({ timeout: 200, tries: 1 });
+    resolver.setServers([`127.0.0.1:${port}`]);
+    await resolver.resolve4('name.example');
+  },
+  'reverse DNS query': async () => {
+    dns.setServers([`127.0.0.1:${port}`]);
+    const error = new Promise((resolve) => dns.reverse('192.0.2.1', resolve));
+    await Promise.race([error, new Promise((resolve) => setTimeout(resolve, 200))]);
+  },
   'child process': () => void spawnSync(process.execPath, ['-e', connectInOther]),
   'process.execve': () => process.execve?.(process.execPath, ['node', '-e', connectInOther], {}),
   'worker thread': async () => await settled(new Worker(connectInOther, { eval: true, execArgv: [] }), 'exit'),
@@ -71,6 +82,7 @@ const attacks: Readonly<Record<string, () => unknown>> = {
 const actions: Readonly<Record<string, () => void>> = {
   // The program of Node is a library that is no addon, so it is opened and then refused.
   'native addon': () => process.dlopen({ exports: {} }, process.execPath),
+  signal: () => void process.kill(process.ppid, 'SIGURG'),
   'file write': () => writeFileSync(`${socketPath}.txt`, 'x'),
   // Node's permission model does not cover its files.
   'database file': () => {

@@ -84,6 +84,8 @@ const connections = [
   'TCP of another realm',
   'Unix socket',
   'UDP',
+  'DNS query',
+  'reverse DNS query',
 ];
 const processes = ['child process', 'process.execve', 'worker thread'];
 const bindings = ["process.binding('tcp_wrap')", "process.binding('pipe_wrap')"];
@@ -110,6 +112,20 @@ describe('what needs no connection', () => {
       'ERR_DLOPEN_DISABLED',
     ]);
     expect(await attack('native addon', gate)).not.toContain('ERR_DLOPEN_DISABLED');
+  });
+
+  it('a signal reaches no other process, and it is reported', async () => {
+    const received: string[] = [];
+    const take = (signal: string) => void received.push(signal);
+    process.on('SIGURG', take);
+    try {
+      expect(await attack('signal', both)).toEqual([`signal the process ${process.pid}`, 'EACCES']);
+      expect(received).toEqual([]);
+      await attack('signal', permission);
+      await vi.waitFor(() => expect(received).toEqual(['SIGURG']));
+    } finally {
+      process.off('SIGURG', take);
+    }
   });
 
   it('a file is not written', async () => {
