@@ -100,6 +100,11 @@ function exchange(
       removeListenerOnClose();
       resolve(response);
     });
+    // An unrequested 101 closes the request without a response and without an error.
+    request.once('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(new ConnectError(`${label}: the server switched to another protocol (101)`));
+    });
     request.on('error', (error) => {
       removeListenerOnClose();
       if (signal.aborted) reject(signal.reason);

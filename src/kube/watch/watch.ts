@@ -77,6 +77,7 @@ export async function* listAndWatch(
 ): AsyncGenerator<ListWatchItem> {
   let state = firstState(start);
   let known = restoreDetection.count();
+  const pace = createPace(wait);
   while (!signal.aborted) {
     let error: unknown;
     // A restore that another watch reports interrupts the current step.
@@ -97,7 +98,9 @@ export async function* listAndWatch(
         const version = yield* list(client, target, state, { signal: interrupted, pageSize, listSeconds });
         state = nextState(state, { type: 'listed', version });
       } else {
+        await pace.beforeOpen(interrupted);
         const stream = await open(client, target, state.version, interrupted);
+        pace.opened();
         try {
           let receivedAt = performance.now();
           const idle = {
@@ -127,6 +130,28 @@ export async function* listAndWatch(
     yield { type: 'error', error, retryInSeconds };
     if (retryInSeconds > 0) await wait(retryInSeconds, interrupted).catch(() => undefined);
   }
+}
+
+/** A watch that ends sooner is short. A server ends one after minutes. */
+const shortWatchSeconds = 1;
+
+/**
+ * Creates the wait before a watch is opened. Without it, a server or proxy that ends each watch after its first event
+ * would cause hundreds of requests a second: an event resets the backoff. One short watch may be chance, so only those
+ * that follow another wait.
+ */
+function createPace(wait: Wait): { beforeOpen(signal: AbortSignal): Promise<void>; opened(): void } {
+  let openedAt = -Infinity;
+  let shortWatches = 0;
+  return {
+    beforeOpen: async (signal) => {
+      shortWatches = performance.now() - openedAt < shortWatchSeconds * 1000 ? shortWatches + 1 : 0;
+      if (shortWatches > 1) await wait(shortWatchSeconds, signal);
+    },
+    opened: () => {
+      openedAt = performance.now();
+    },
+  };
 }
 
 /** Reads the server's current resourceVersion with a quorum read of at most one object. */

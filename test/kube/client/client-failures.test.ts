@@ -32,6 +32,15 @@ describe('requests without a response', () => {
     expect(await failure(client.request({ method: 'GET', path: '/within' }))).toBeInstanceOf(ConnectError);
   });
 
+  it('a request or a stream whose server switches to another protocol throws a ConnectError', async () => {
+    const server = await startWireServer((_, response) =>
+      response.writeHead(101, { connection: 'Upgrade', upgrade: 'other' }).end(),
+    );
+    const client = server.client();
+    for (const call of [client.request(get), client.stream(get)])
+      expect(await failure(call)).toMatchObject({ name: 'ConnectError', message: expect.stringContaining('(101)') });
+  });
+
   it('a request on a stale kept-alive connection is sent again, except a POST', async () => {
     let requests = 0;
     const server = await startWireServer((_, response) => {

@@ -25,6 +25,25 @@ describe('listAndWatch', () => {
     expect(time.backoffs).toEqual([]);
   });
 
+  it.each([
+    ['ends', ''],
+    ['expires', eventLine('ERROR', statusOf(410, 'Expired'))],
+  ])('listAndWatch waits a second before each next watch of a server that %s each after an event', async (_, last) => {
+    const { server } = await startScript({
+      watch: (_, response, count) => {
+        openWatch(response, eventLine('MODIFIED', tank('a', String(100 + count))), last);
+        response.end();
+      },
+      probe: (response) => sendJson(response, 200, listOf('900')),
+    });
+    const time = createTime();
+    await startWatch(server.client(), time).take(40);
+    const watches = server.arrived.filter(({ query }) => query.watch === 'true').length;
+    expect(watches).toBeGreaterThan(5);
+    // The first two are opened at once; the machine may be too slow for one of the others to be short.
+    expect(time.backoffs.filter((seconds) => seconds === 1).length).toBeGreaterThan(watches / 2 - 2);
+  });
+
   it('listAndWatch resumes at the last version if versions are incomparable, whatever the server’s is', async () => {
     const { server, sequence } = await startScript({
       watch: (_, response, count) => {
