@@ -13,6 +13,25 @@ import { ConfigMap, CronJob, Deployment, Pod, Secret, Service, StatefulSet } fro
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { createKubectl } from './kubectl.ts';
+import {
+  apply,
+  configMap,
+  container,
+  type Item,
+  label,
+  type Metadata,
+  merge,
+  own,
+  ownerReference,
+  pathOf,
+  post,
+  privileged,
+  remove,
+  service,
+  strategic,
+  templates,
+  workload,
+} from './policy-children.ts';
 
 const farm = defineKind({
   ...{ group: 'farm.example.com', version: 'v1', kind: 'Farm', conditions: [] },
@@ -83,68 +102,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const client of clients.values()) client.close();
   await plane.stop();
-});
-
-type Metadata = {
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly object[];
-};
-type Item = {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: Metadata;
-  readonly [field: string]: unknown;
-};
-
-const ownerReference = (uid = 'uid-1', controller = true) => ({
-  ...{ apiVersion: 'farm.example.com/v1', kind: 'Farm', name: 'f', uid, controller },
-});
-const label = (controller: string) => ({ 'outrigger.dev/controller': controller });
-const own = (name: string, controller = 'farmer'): Metadata => ({
-  ...{ name, labels: label(controller), ownerReferences: [ownerReference()] },
-});
-const configMap = (metadata: Metadata): Item => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: '1' } });
-const service = (metadata: Metadata, spec: object): Item => ({
-  ...{ apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 1 }], ...spec } },
-});
-const container = { name: 'a', image: 'a' };
-function workload(kind: string, metadata: Metadata, spec: object): Item {
-  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container], ...spec } };
-  const selector = { matchLabels: { a: 'b' } };
-  if (kind === 'Pod') return { apiVersion: 'v1', kind, metadata, spec: template.spec };
-  if (kind === 'CronJob') {
-    const jobTemplate = { spec: { template: { ...template, spec: { ...template.spec, restartPolicy: 'Never' } } } };
-    return { apiVersion: 'batch/v1', kind, metadata, spec: { schedule: '0 0 1 1 *', jobTemplate } };
-  }
-  return {
-    apiVersion: 'apps/v1',
-    kind,
-    metadata,
-    spec: { selector, template, ...(kind === 'StatefulSet' ? { serviceName: 'a' } : {}) },
-  };
-}
-
-function pathOf({ apiVersion, kind }: Item, name = ''): string {
-  const base = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
-  return `${base}/namespaces/default/${kind.toLowerCase()}s${name === '' ? '' : `/${name}`}`;
-}
-const post = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'POST', path: pathOf(item), body: item, query },
-});
-const apply = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'PATCH', path: pathOf(item, item.metadata.name), body: item },
-  ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager: 'farmer', force: 'true', ...query } },
-});
-const merge = (item: Item, body: object): KubeRequest => ({
-  ...{ method: 'PATCH', path: pathOf(item, item.metadata.name), body, contentType: 'application/merge-patch+json' },
-});
-const strategic = (item: Item, body: object): KubeRequest => ({
-  ...merge(item, body),
-  contentType: 'application/strategic-merge-patch+json',
-});
-const remove = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'DELETE', path: pathOf(item, item.metadata.name), query },
 });
 
 /** Returns `allowed`, or the message of a denial by a policy. Any other error fails the test. */
@@ -253,50 +210,6 @@ describe.each([
     expect(await answer(user, request('status', { status: { replicas: 3 } }))).toContain('subresources');
   });
 });
-
-const privileged = (securityContext: object) => ({ containers: [{ ...container, securityContext }] });
-const templates: readonly (readonly [string, string, object])[] = [
-  ['host network', 'hostNamespaces', { hostNetwork: true }],
-  ['host PIDs', 'hostNamespaces', { hostPID: true }],
-  ['host IPC', 'hostNamespaces', { hostIPC: true }],
-  ['a service account', 'serviceAccountName', { serviceAccountName: 'admin' }],
-  ['a service account by its old name', 'serviceAccountName', { serviceAccount: 'admin' }],
-  ['a node', 'nodeName', { nodeName: 'n' }],
-  ['a priority class', 'priorityClassName', { priorityClassName: 'system-node-critical' }],
-  ['a path of the host', 'other volumes', { volumes: [{ name: 'v', hostPath: { path: '/' } }] }],
-  ['a secret as a volume', 'other volumes', { volumes: [{ name: 'v', secret: { secretName: 's' } }] }],
-  ['NFS', 'other volumes', { volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }] }],
-  [
-    'a token of its service account',
-    'other volumes',
-    { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
-  ],
-  ['privileges', 'privileged', privileged({ privileged: true })],
-  [
-    'privileges of an init container',
-    'privileged',
-    { initContainers: [{ ...container, name: 'i', securityContext: { privileged: true } }] },
-  ],
-  [
-    'privileges of a sidecar',
-    'privileged',
-    { initContainers: [{ ...container, name: 'i', restartPolicy: 'Always', securityContext: { privileged: true } }] },
-  ],
-  ['privilege escalation', 'privileged', privileged({ allowPrivilegeEscalation: true })],
-  ['capabilities', 'privileged', privileged({ capabilities: { add: ['NET_ADMIN'] } })],
-  ['an unmasked /proc', 'privileged', { hostUsers: false, ...privileged({ procMount: 'Unmasked' }) }],
-  ['an SELinux label', 'privileged', privileged({ seLinuxOptions: { type: 'spc_t' } })],
-  ['no seccomp', 'privileged', privileged({ seccompProfile: { type: 'Unconfined' } })],
-  ['no seccomp of the pod', 'privileged', { securityContext: { seccompProfile: { type: 'Unconfined' } } }],
-  ['a sysctl', 'privileged', { securityContext: { sysctls: [{ name: 'kernel.shm_rmid_forced', value: '1' }] } }],
-  ['a port of the host', 'hostPorts', { containers: [{ ...container, ports: [{ containerPort: 1, hostPort: 1 }] }] }],
-  [
-    'a secret as a variable',
-    'secrets',
-    { containers: [{ ...container, env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }] },
-  ],
-  ['a secret as variables', 'secrets', { containers: [{ ...container, envFrom: [{ secretRef: { name: 's' } }] }] }],
-];
 
 describe('pods of children', () => {
   it.each(templates)('a template with %s is refused unless the controller declares it', async (_, message, spec) => {
