@@ -45,7 +45,7 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
     );
   }
   return {
-    ...withoutNulls(desired),
+    ...encodedSecret(resource, withoutNulls(desired)),
     apiVersion,
     kind,
     metadata: {
@@ -56,6 +56,21 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
       ownerReferences: [ownerReference(owner)],
     },
   };
+}
+
+/**
+ * Encodes a Secret's stringData into data, as the API server does. The server stores no stringData, so an apply of it
+ * would look like a difference each time, and would neither own the keys nor remove them.
+ */
+function encodedSecret({ group, plural }: ResourceName, fields: Record<string, unknown>): Record<string, unknown> {
+  const { stringData, ...rest } = fields;
+  if (group !== '' || plural !== 'secrets' || !isRecord(stringData)) return fields;
+  // A value that is no string stays, so that the server refuses it.
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? Buffer.from(value).toString('base64') : value,
+  ]);
+  return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(encoded) } };
 }
 
 /** Omits null fields, because the API converts a null to another value (an empty string in a ConfigMap). */

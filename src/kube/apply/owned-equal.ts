@@ -2,9 +2,9 @@
 // server does not return exactly what was applied. It rewrites quantities, omits zero values and fills in defaults,
 // even inside atomic values that one manager owns.
 //
-// Caveats: three cases always look like a difference. They are a default inside an atomic value that is not in
-// `defaultedFields` (for example in a custom resource's list without list-map keys), a map applied empty that the
-// server fills with defaults, and a Secret's stringData. The apply then changes nothing and is counted as a no-op.
+// Caveats: two cases always look like a difference. They are a default inside an atomic value that is not in
+// `defaultedFields` (for example in a custom resource's list without list-map keys), and a map applied empty that the
+// server fills with defaults. The apply then changes nothing and is counted as a no-op.
 import { isRecord } from '../../core/json.ts';
 import { isControllerManager } from '../../core/names.ts';
 import type { KubeObject } from '../client/object.ts';

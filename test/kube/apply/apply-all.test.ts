@@ -284,6 +284,19 @@ describe('applyAll', () => {
     await patch(configMaps, 'a', { metadata: { finalizers: null } });
   });
 
+  it('applyAll of a Secret with stringData writes once, corrects drift, and removes a key that is no longer desired', async () => {
+    const secrets = { resource: { ...configMaps, plural: 'secrets' }, kind: 'Secret' };
+    const secret = (stringData: Record<string, string>) => [
+      { metadata: { name: 's' }, data: { raw: 'Yg==' }, stringData },
+    ];
+    await children(secret({ user: 'ä', password: 'p' }), secrets);
+    expect(await children(secret({ user: 'ä', password: 'p' }), secrets)).toMatchObject({ writes: 0, noops: 0 });
+    await patch(secrets.resource, 's', { data: { user: 'YQ==' } });
+    expect(await children(secret({ user: 'ä', password: 'p' }), secrets)).toMatchObject({ writes: 1 });
+    const { objects } = await children(secret({ user: 'ä' }), secrets);
+    expect(objects[0]?.data).toEqual({ raw: 'Yg==', user: 'w6Q=' });
+  });
+
   it('applyAll converges for a workload with quantities, zero values, defaults and another’s scale', async () => {
     const template = {
       metadata: { labels: { app: 'a' } },
