@@ -5,7 +5,8 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import { changeChecks } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
-import { openStage } from './stage.ts';
+import { type EndState, openStage } from './stage.ts';
+import type { TwoRuns } from './varying.ts';
 
 /**
  * Makes the checks of a controller. Each starts its own in-memory API server.
@@ -14,10 +15,23 @@ import { openStage } from './stage.ts';
 export function battery(controller: ControllerDefinition, options: BatteryOptions): readonly BatteryCheck[] {
   const { samples } = options;
   if (samples.length === 0) throw new TypeError('samples: the battery needs at least one object of the kind');
+  const parts = samples.map((sample, index) => {
+    const calm = async (): Promise<EndState | undefined> => {
+      await using stage = await openStage(controller, sample, options);
+      return (await stage.settle()) ? await stage.endState() : undefined;
+    };
+    let runs: Promise<TwoRuns | undefined> | undefined;
+    const twoRuns = async (): Promise<TwoRuns | undefined> => {
+      const [first, second] = [await calm(), await calm()];
+      return first === undefined || second === undefined ? undefined : [first, second];
+    };
+    const open = async () => {
+      runs ??= twoRuns();
+      return await openStage(controller, sample, options, await runs);
+    };
+    return { open, suffix: samples.length === 1 ? '' : ` (sample ${index + 1})` };
+  });
   return [...changeChecks, ...faultChecks].flatMap(({ name, run }) =>
-    samples.map((sample, index) => ({
-      name: samples.length === 1 ? name : `${name} (sample ${index + 1})`,
-      run: async () => await run(async () => await openStage(controller, sample, options)),
-    })),
+    parts.map(({ open, suffix }) => ({ name: `${name}${suffix}`, run: async () => await run(open) })),
   );
 }

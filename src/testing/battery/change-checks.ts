@@ -19,6 +19,14 @@ export const changeChecks: readonly SampleCheck[] = [
     run: async (open) => {
       await using stage = await open();
       await converged(stage);
+      const before = await stage.outsideState();
+      await stage.reconcile();
+      expectSame(
+        { 'the outside system': await stage.outsideState() },
+        { 'the outside system': before },
+        'after another reconcile of a converged object',
+        'let every call be repeated: read what is there first, or use a call that sets a state',
+      );
     },
   },
   {
@@ -159,8 +167,10 @@ export const changeChecks: readonly SampleCheck[] = [
     name: 'a deleted object is finalized once or twice with the same end',
     run: async (open) => {
       await using stage = await open();
+      const before = await stage.outsideState();
       await converged(stage);
       await removed(stage);
+      await nothingLeft(stage, before, 'after the object was deleted');
       const outcome = await stage.reconcile();
       if (outcome.type !== 'nothing') {
         fail(`the reconcile of a deleted object ends as ${describe(outcome)}`, 'let finalize accept what is gone');
@@ -184,6 +194,16 @@ async function reported(stage: Stage): Promise<string> {
   const found: unknown[] = [];
   for await (const { items } of listPages(stage.client, events, {})) found.push(...items);
   return JSON.stringify(found);
+}
+
+/** Fails a check unless the outside system has what it had before the object. */
+export async function nothingLeft(stage: Stage, before: unknown, when: string): Promise<void> {
+  expectSame(
+    { 'the outside system': await stage.outsideState() },
+    { 'the outside system': before },
+    when,
+    "return 'done' from finalize only when nothing of the object is left, and throw what a call throws",
+  );
 }
 
 /** Deletes the object and reconciles until it is gone. */

@@ -5,6 +5,11 @@ import type { AnyCustomKind } from '../../api/custom-kind.ts';
 export type OutsideWorld = {
   /** The settings of the controller that lead to it, such as `PLANT_URL`. */
   readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * Returns what the controller has made there, as JSON without times. With it the checks find what no object shows: a
+   * record that is made twice, or that stays when the object is deleted.
+   */
+  state?(): unknown;
   close?(): Promise<void>;
 };
 

@@ -2,7 +2,7 @@
 // two calls, and two functions at once. After each fault the next reconciles must end in the same state as without
 // faults.
 import { ApiError, ConnectError } from '../../kube/client/errors.ts';
-import { removed } from './change-checks.ts';
+import { nothingLeft, removed } from './change-checks.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { type EndState, isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
 
@@ -39,6 +39,14 @@ export const faultChecks: readonly SampleCheck[] = [
             if (writes < after || !isWrite(request)) return answer;
             died = lineOf(request);
             throw new ConnectError('the function crashed');
+          },
+          fetch: async ({ line, changes }, send) => {
+            if (died !== '') throw new TypeError('the function crashed');
+            const answer = await send();
+            if (changes) writes += 1;
+            if (writes < after || !changes) return answer;
+            died = line;
+            throw new TypeError('the function crashed');
           },
         });
         await stage.reconcile();
@@ -106,9 +114,10 @@ export const faultChecks: readonly SampleCheck[] = [
         await using stage = await open();
         let calls = 0;
         stage.disturb({
-          fetch: () => {
+          fetch: async (_, send) => {
             calls += 1;
             if (calls >= call) throw new TypeError('fetch failed');
+            return await send();
           },
         });
         const outcome = await stage.reconcile();
@@ -131,6 +140,33 @@ export const faultChecks: readonly SampleCheck[] = [
     },
   },
   {
+    name: 'a call to an outside system that does not respond ends with the function',
+    run: async (open) => {
+      for (let call = 1; call <= mostCalls; call += 1) {
+        await using stage = await open();
+        let calls = 0;
+        let ignored: string | undefined;
+        stage.disturb({
+          fetch: async ({ line, signal }, send) => {
+            calls += 1;
+            if (calls !== call) return await send();
+            stage.abort();
+            if (signal?.aborted !== true) ignored = line;
+            throw new TypeError('the function has no time left');
+          },
+        });
+        await stage.reconcile();
+        if (ignored !== undefined) {
+          fail(
+            `${ignored.replace(/:\d+\//, '/')} does not end when the signal of the context aborts`,
+            'pass the signal to fetch, alone or by AbortSignal.any with a timeout of the call',
+          );
+        }
+        if (calls < call) return;
+      }
+    },
+  },
+  {
     name: 'two functions at once end as one',
     run: async (open) => {
       const wanted = await calm(open);
@@ -145,6 +181,7 @@ export const faultChecks: readonly SampleCheck[] = [
     run: async (open) => {
       for (let after = 1; after <= mostCalls; after += 1) {
         await using stage = await open();
+        const before = await stage.outsideState();
         await converged(stage);
         let writes = 0;
         let died = false;
@@ -158,6 +195,14 @@ export const faultChecks: readonly SampleCheck[] = [
             died = true;
             throw new ConnectError('the function crashed');
           },
+          fetch: async ({ changes }, send) => {
+            if (died) throw new TypeError('the function crashed');
+            const answer = await send();
+            if (changes) writes += 1;
+            if (writes < after || !changes) return answer;
+            died = true;
+            throw new TypeError('the function crashed');
+          },
         });
         const { subject } = stage;
         const object = await subject();
@@ -166,7 +211,32 @@ export const faultChecks: readonly SampleCheck[] = [
         await stage.reconcile();
         stage.disturb();
         await removed(stage);
+        await nothingLeft(stage, before, 'after a finalize that crashed and was repeated');
         if (!died) return;
+      }
+    },
+  },
+  {
+    name: 'a finalize whose outside system is down is repeated until nothing is left',
+    run: async (open) => {
+      for (let call = 1; call <= mostCalls; call += 1) {
+        await using stage = await open();
+        const before = await stage.outsideState();
+        await converged(stage);
+        let calls = 0;
+        stage.disturb({
+          fetch: async (_, send) => {
+            calls += 1;
+            if (calls >= call) throw new TypeError('fetch failed');
+            return await send();
+          },
+        });
+        await stage.client.request({ method: 'DELETE', path: pathOfSubject(stage) });
+        await stage.reconcile();
+        stage.disturb();
+        await removed(stage);
+        await nothingLeft(stage, before, `after an outside system was down from call ${call} of finalize on`);
+        if (calls < call) return;
       }
     },
   },

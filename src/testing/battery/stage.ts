@@ -16,6 +16,8 @@ import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { startApiServer } from '../api-server.ts';
 import type { BatteryOptions } from './contract.ts';
+import { maskVarying, type TwoRuns } from './varying.ts';
+import { type DisturbFetch, watchFetch } from './watch-fetch.ts';
 
 /** A fault: runs in place of a request; `proceed` sends it. */
 export type Disturb = (request: KubeRequest, proceed: () => Promise<KubeResponse>) => Promise<KubeResponse>;
@@ -31,17 +33,19 @@ export type Stage = AsyncDisposable & {
   readonly key: { readonly name: string; readonly namespace?: string };
   /** The controller's requests since the last `reconcile` began. */
   readonly requests: readonly KubeRequest[];
-  /** Calls by `fetch` since the last `reconcile` began. */
-  fetches(): number;
   /** Sets what happens to the controller's requests, and to its calls by `fetch`; nothing if absent. */
-  disturb(how?: { readonly api?: Disturb; readonly fetch?: () => void }): void;
+  disturb(how?: { readonly api?: Disturb; readonly fetch?: DisturbFetch }): void;
   /** Reconciles once, as one function would. Never throws. */
   reconcile(): Promise<Outcome>;
+  /** Aborts the signal of the reconcile that runs, as before the end of a function. */
+  abort(): void;
   /** Reconciles until a reconcile ends well and writes nothing. Returns whether that happened. */
   settle(): Promise<boolean>;
   subject(): Promise<KubeObject | undefined>;
   children(): Promise<readonly { readonly kind: Kind; readonly object: KubeObject }[]>;
   endState(): Promise<EndState>;
+  /** What the controller has made in the outside system; undefined if the author does not give it. */
+  outsideState(): Promise<unknown>;
 };
 
 /** A check of one sample, before it has its stages. */
@@ -64,11 +68,15 @@ export function lineOf({ method, path }: KubeRequest): string {
   return `${method} ${path}`;
 }
 
-/** Starts a server with the kinds of the controller, the required objects, and the sample. */
+/**
+ * Starts a server with the kinds of the controller, the required objects, and the sample. The values that vary between
+ * two runs are masked in the end state.
+ */
 export async function openStage(
   controller: ControllerDefinition,
   sample: object,
   { objects = [], crds = [], environment = {}, outside }: BatteryOptions,
+  runs?: TwoRuns,
 ): Promise<Stage> {
   const clock = { ms: beginning };
   const now = () => new Date(clock.ms);
@@ -90,8 +98,7 @@ export async function openStage(
   };
   const reconcileKey = createReconcile({ name, declaration, instance, now, wait });
   let requests: KubeRequest[] = [];
-  let fetches = 0;
-  let disturbance: { readonly api?: Disturb; readonly fetch?: () => void } = {};
+  let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
   const client: KubeClient = {
     ...server.client,
     request: async (request) => {
@@ -103,16 +110,12 @@ export async function openStage(
 
   async function reconcile(): Promise<Outcome> {
     requests = [];
-    fetches = 0;
     const { group, plural: resource } = kind;
     const cause = { type: 'change', observedAt: clock.ms } as const;
     const message = { controller: name, cluster: 'test', group, resource, ...key, cause };
     deadline = { waitedSeconds: 0, controller: new AbortController() };
     const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);
-    using _ = watchFetch(() => {
-      fetches += 1;
-      disturbance.fetch?.();
-    });
+    using _ = watchFetch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
     try {
       return (await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal })).outcome;
     } catch (error) {
@@ -146,6 +149,11 @@ export async function openStage(
     return found;
   }
 
+  const outsideState = async () => {
+    const state = await world?.state?.();
+    return state === undefined ? undefined : (JSON.parse(JSON.stringify(state)) as unknown);
+  };
+
   return {
     controller,
     client: server.client,
@@ -154,19 +162,22 @@ export async function openStage(
     get requests() {
       return requests;
     },
-    fetches: () => fetches,
     disturb: (how = {}) => {
       disturbance = how;
     },
     reconcile,
+    abort: () => deadline.controller.abort(new Error('the function has no time left')),
     settle,
     subject,
     children,
     endState: async () => {
       const own = await subject();
       const all = [...(own === undefined ? [] : [{ kind, object: own }]), ...(await children())];
-      return endStateOf(name, all);
+      const outsideNow = await outsideState();
+      const there = outsideNow === undefined ? {} : { 'the outside system': outsideNow };
+      return maskVarying({ ...endStateOf(name, all), ...there }, runs);
     },
+    outsideState,
     [Symbol.asyncDispose]: async () => {
       await server.close();
       await world?.close?.();
@@ -195,20 +206,6 @@ function endStateOf(
     return [`${kind.kind}/${object.metadata.name}`, read] as const;
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Calls `onCall` before each call by the global `fetch`, which it may fail, until it is disposed. */
-function watchFetch(onCall: () => void): Disposable {
-  const real = globalThis.fetch;
-  globalThis.fetch = async (...call) => {
-    onCall();
-    return await real(...call);
-  };
-  return {
-    [Symbol.dispose]: () => {
-      globalThis.fetch = real;
-    },
-  };
 }
 
 /** Changes each text, number or boolean of a value in turn. */

@@ -1,0 +1,165 @@
+// The battery on controllers of an outside system: what it finds only by the system's state, and what it must not
+// report. Controllers without one are in battery.test.ts.
+import { once } from 'node:events';
+import http from 'node:http';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { Secret } from '../../src/kubernetes.ts';
+import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
+import { battery, type OutsideWorld } from '../../src/testing.ts';
+
+const Entry = defineKind({
+  group: 'test.example.com',
+  version: 'v1',
+  kind: 'Entry',
+  spec: z.object({ host: z.string() }),
+  status: z.object({ id: z.string().optional() }),
+  conditions: ['Made'],
+});
+const sample = {
+  apiVersion: Entry.apiVersion,
+  kind: 'Entry',
+  metadata: { name: 'one' },
+  spec: { host: 'a.example.com' },
+};
+const made = { Made: ok('Made') };
+
+/** A directory: POST makes an entry with a new id, PUT one with the given id, DELETE removes one. */
+async function directory(): Promise<OutsideWorld> {
+  const entries = new Set<string>();
+  let last = 0;
+  const server = http
+    .createServer(({ method, url = '/' }, response) => {
+      const id = method === 'POST' ? `entry-${++last}` : url.slice(1);
+      if (method === 'DELETE') entries.delete(id);
+      else entries.add(id);
+      response.end(id);
+    })
+    .listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    environment: { DIRECTORY_URL: `http://127.0.0.1:${port}/` },
+    state: () => [...entries],
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const settings = z.object({ DIRECTORY_URL: z.url() });
+const clients = ({ DIRECTORY_URL }: z.output<typeof settings>) => ({
+  send: async (method: string, id: string, signal?: AbortSignal): Promise<string> => {
+    const response = await fetch(new URL(id, DIRECTORY_URL), { method, ...(signal === undefined ? {} : { signal }) });
+    return await response.text();
+  },
+});
+
+describe('a controller that is right', () => {
+  const right = Entry.controller('entry', {
+    settings,
+    clients,
+    owns: [Secret],
+    // The password is made once, and kept where it is found.
+    async reconcile({ metadata: { name }, spec }, context): Promise<ResultOf<typeof Entry>> {
+      const kept = (await context.get(Secret, { name }))?.data?.password;
+      const password = kept ?? Buffer.from(crypto.randomUUID().replaceAll('-', '')).toString('base64');
+      await context.apply(Secret, { metadata: { name }, data: { password } });
+      return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
+    },
+    async finalize({ spec }, context) {
+      await context.clients.send('DELETE', spec.host, context.signal);
+      return 'done';
+    },
+  });
+  for (const { name, run } of battery(right, { samples: [sample], outside: directory })) it(name, run);
+});
+
+/** Runs the checks, and returns the messages of those that fail by their names. */
+async function failuresOf(controller: Parameters<typeof battery>[0]): Promise<Readonly<Record<string, string>>> {
+  const failures: Record<string, string> = {};
+  for (const { name, run } of battery(controller, { samples: [sample], outside: directory })) {
+    await run().catch((error: Error) => {
+      failures[name] = error.message;
+    });
+  }
+  return failures;
+}
+
+describe('a controller that is wrong', () => {
+  it('a record that every reconcile makes is caught, although the object converges', async () => {
+    const busy = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile(_, context): Promise<ResultOf<typeof Entry>> {
+        await context.clients.send('POST', '', context.signal);
+        return { status: {}, conditions: made };
+      },
+    });
+    expect((await failuresOf(busy))['a converged object is reconciled without a write']).toMatch(
+      /^after another reconcile of a converged object, the outside system.* What to change: let every call be repeated/,
+    );
+  });
+
+  it('a record without a name of its own is made twice after a crash of the function', async () => {
+    const forgetful = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile({ status }, context): Promise<ResultOf<typeof Entry>> {
+        const id = status?.id ?? (await context.clients.send('POST', '', context.signal));
+        return { status: { id }, conditions: made };
+      },
+      async finalize({ status }, context) {
+        if (status?.id !== undefined) await context.clients.send('DELETE', status.id, context.signal);
+        return 'done';
+      },
+    });
+    expect((await failuresOf(forgetful))['after a crash at any write the next reconcile reaches the same end']).toMatch(
+      /^after a crash right after POST http.*"entry-2"/,
+    );
+  });
+
+  it.each([
+    ['does nothing', async () => 'done' as const],
+    [
+      'ignores a failure',
+      async ({ spec }: { spec: { host: string } }, context: { clients: ReturnType<typeof clients> }) => {
+        await context.clients.send('DELETE', spec.host).catch(() => undefined);
+        return 'done' as const;
+      },
+    ],
+  ])('a finalize that %s is caught by the record that stays', async (_, finalize) => {
+    const careless = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
+        return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
+      },
+      finalize,
+    });
+    expect(
+      (await failuresOf(careless))['a finalize whose outside system is down is repeated until nothing is left'],
+    ).toMatch(/the outside system.*"a\.example\.com".* return 'done' from finalize only when nothing/);
+  });
+
+  it('a call without the signal of the context is caught, with the call', async () => {
+    const endless = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
+        return { status: { id: await context.clients.send('PUT', spec.host) }, conditions: made };
+      },
+      async finalize({ spec }, context) {
+        await context.clients.send('DELETE', spec.host, context.signal);
+        return 'done';
+      },
+    });
+    expect(await failuresOf(endless)).toEqual({
+      'a call to an outside system that does not respond ends with the function': expect.stringMatching(
+        /^PUT http:\/\/127\.0\.0\.1\/a\.example\.com does not end when the signal of the context aborts/,
+      ),
+    });
+  });
+});
