@@ -2,10 +2,12 @@
 // tools/control-plane/global-setup.ts.
 import { defineConfig } from 'vitest/config';
 import { onBothServers } from './both-servers.ts';
+import { compileCache } from './compile-cache.ts';
 import { longestFirst } from './longest-first.ts';
 
 export default defineConfig({
   test: {
+    env: compileCache,
     provide: { apiServer: 'real' },
     include: ['test/cluster/**/*.test.ts', ...onBothServers],
     globalSetup: ['tools/control-plane/global-setup.ts'],

@@ -1,11 +1,13 @@
 // Tier 1 of the proof: everything that runs in the test's own process or nearly so, on Node alone. The process tier takes
 // minutes of real time, and the cluster tier needs a control plane, so both have a configuration of their own.
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './compile-cache.ts';
 import { packagedTier } from './packaged-tier.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
+    env: compileCache,
     provide: { apiServer: 'memory' },
     include: ['test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],

@@ -1,8 +1,10 @@
 // The page of the console in a real browser: Debian's chromium, or the one that CHROMIUM names, driven by playwright-core.
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './compile-cache.ts';
 
 export default defineConfig({
   test: {
+    env: compileCache,
     include: ['test/console/browser/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,

@@ -1,10 +1,12 @@
 // Tier 2 of the proof: whole processes of the system on embedded parts, on Node alone, in real time.
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './compile-cache.ts';
 import { longestFirst } from './longest-first.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
+    env: compileCache,
     provide: { apiServer: 'memory' },
     include: processTier,
     testTimeout: 60_000,
