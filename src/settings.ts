@@ -3,6 +3,7 @@
 // defined.
 import * as z from 'zod';
 import type { Environment } from './api/definition.ts';
+import { isClusterName, nameRule } from './core/cluster-name.ts';
 import { SettingsError } from './core/errors.ts';
 import { formatZodIssues } from './core/json.ts';
 import { rememberCredentials } from './core/known-secrets.ts';
@@ -141,7 +142,7 @@ const watcherVariables = z.object({
   ...logLevel,
   ...traces,
   /** A watcher of one cluster: the name of this cluster in the clusters table. */
-  CLUSTER: emptyAsUnset(z.string().min(1).optional()),
+  CLUSTER: emptyAsUnset(z.string().refine(isClusterName, nameRule).optional()),
   /** A fleet watcher: the location of the clusters table. It watches every cluster of the table. */
   CLUSTERS: emptyAsUnset(z.string().min(1).optional()),
   /** The share of the clusters that this fleet watcher watches, as index/count: `0/3`, `1/3` or `2/3`. */

@@ -60,6 +60,7 @@ it('a SettingsError never contains the value of a variable', () => {
 it.each([
   ['neither CLUSTER nor CLUSTERS', { CLUSTERS: '' }, /CLUSTER: set CLUSTER .* or CLUSTERS/],
   ['both CLUSTER and CLUSTERS', { CLUSTER: 'a' }, /CLUSTER: set CLUSTER .* or CLUSTERS/],
+  ['a CLUSTER that no message may name', { CLUSTER: 'a:b', CLUSTERS: '' }, /CLUSTER: not a name of letters, digits/],
   ['SHARD without CLUSTERS', { CLUSTER: 'a', CLUSTERS: '', SHARD: '0/2' }, /SHARD: only with CLUSTERS/],
   ['a shard past the last one', { SHARD: '2/2' }, /SHARD: the index counts from 0/],
   ['a shard that is no fraction', { SHARD: 'first' }, /SHARD: give index\/count/],

@@ -120,6 +120,8 @@ async function startFleet(
   const { send } = traced;
   const metrics = createMetrics();
   const lists = createListLimiter();
+  /** The errors of the names in the table that is in use. */
+  let logged: ReadonlySet<string> = new Set();
   const fleet = createFleet(
     {
       list: async () => {
@@ -127,6 +129,9 @@ async function startFleet(
         // The clusters that are known stay watched, and the fleet reports the failure.
         const failure = table.failure();
         if (failure !== undefined) throw failure;
+        const misnamed = await table.misnamed();
+        for (const error of misnamed) if (!logged.has(error)) log.warn('entry ignored', { error: redact(error) });
+        logged = new Set(misnamed);
         return names;
       },
       find: clusters.find,

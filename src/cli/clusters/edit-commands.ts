@@ -152,7 +152,7 @@ async function runList(flags: TableFlags, output: Output): Promise<number> {
   const location = await tableLocation(flags);
   const table = openTable(location, flags);
   const rows: Row[] = [];
-  const problems: string[] = [];
+  const problems: string[] = [...(await table.misnamed())];
   for (const name of await table.list()) {
     try {
       const entry = await table.get(name);

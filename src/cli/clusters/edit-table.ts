@@ -1,6 +1,8 @@
-// Changes of the clusters table, as the commands write it: always the whole table, after every entry was validated. A
-// table that is wrong would reach every function.
-import { type ClusterEntry, type EntryWatcher, isClusterName, parseEntry } from '../../clusters/registry/entry.ts';
+// Changes of the clusters table, as the commands write it: always the whole table, after every changed entry was
+// validated. An entry that was edited by hand and is wrong is left as it is: readers ignore that cluster alone, and it
+// must not prevent the pause of another one.
+import { type ClusterEntry, type EntryWatcher, parseEntry } from '../../clusters/registry/entry.ts';
+import { isClusterName, nameRule } from '../../core/cluster-name.ts';
 import { UserError } from '../../core/errors.ts';
 
 /** The entries of a table by name. They are not validated. */
@@ -66,18 +68,26 @@ export function withoutEntry(entries: TableEntries, name: string): TableEntries 
 }
 
 /**
- * Makes the text of a table. Throws a UserError for an invalid entry, for credentials in a table that several clusters
- * share, and for a table that is too large.
+ * Makes the text of a table. Throws a UserError for an invalid entry that is not in `before`, for credentials in a table
+ * that several clusters share, and for a table that is too large.
  */
-export function formatTable(entries: TableEntries): string {
+export function formatTable(entries: TableEntries, before: TableEntries = new Map()): string {
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
-  const parsed = sorted.map(([name, value]) => [name, parseEntry(name, value)] as const);
-  const invalid = sorted.find(([name]) => !isClusterName(name));
-  if (invalid !== undefined) throw new UserError(`cluster ${JSON.stringify(invalid[0])}: not a name; remove it first`);
+  const isUnchanged = (name: string, value: unknown) => before.has(name) && before.get(name) === value;
+  const invalid = sorted.find(([name, value]) => !isClusterName(name) && !isUnchanged(name, value));
+  if (invalid !== undefined) throw new UserError(`cluster ${JSON.stringify(invalid[0])}: ${nameRule}`);
+  const parsed = sorted.flatMap(([name, value]) => {
+    try {
+      return [[name, parseEntry(name, value)] as const];
+    } catch (error) {
+      if (isUnchanged(name, value)) return [];
+      throw error;
+    }
+  });
   const plain = parsed.filter(([, entry]) => hasCredentials(entry)).map(([name]) => `"${name}"`);
-  if (parsed.length > 1 && plain.length > 0)
+  if (sorted.length > 1 && plain.length > 0)
     throw new UserError(
-      `cluster ${plain.join(', ')}: has credentials in plain text, in a table of ${parsed.length} clusters; ` +
+      `cluster ${plain.join(', ')}: has credentials in plain text, in a table of ${sorted.length} clusters; ` +
         'store them in Secrets Manager and use access {"type": "secret", ...}',
     );
   const lines = sorted.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);

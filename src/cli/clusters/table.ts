@@ -60,13 +60,13 @@ export async function changeTable(
     const found = await object.get();
     const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
     const after = change(before);
-    if (await object.put(formatTable(after), found.type === 'object' ? found.etag : undefined)) return after;
+    if (await object.put(formatTable(after, before), found.type === 'object' ? found.etag : undefined)) return after;
     throw new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
   }
   if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
   const before = await readTableFile(location);
   const after = change(before);
-  await replaceFile(location, formatTable(after), { mode: 0o600 });
+  await replaceFile(location, formatTable(after, before), { mode: 0o600 });
   return after;
 }
 

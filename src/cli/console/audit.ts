@@ -38,14 +38,14 @@ export function withAudit(
     await write(action, { state: 'started' }).catch((error: unknown) => {
       throw new UserError(`nothing was done: ${file} cannot be written (${toError(error).message})`);
     });
-    try {
-      const result = await act(action, signal);
-      await write(action, { state: 'done', result: redact(result.text) });
-      return result;
-    } catch (error) {
+    const result = await act(action, signal).catch(async (error: unknown) => {
       await write(action, { state: 'failed', error: redact(toError(error).message) });
       throw error;
-    }
+    });
+    await write(action, { state: 'done', result: redact(result.text) }).catch((error: unknown) => {
+      throw new UserError(`${result.text} But ${file} cannot be written (${toError(error).message})`);
+    });
+    return result;
   };
 }
 

@@ -118,9 +118,12 @@ async function checkClusters(
   }
   try {
     const names = only === undefined ? await table.list() : [only];
-    if (names.length === 0) return [warnFinding('clusters', 'the table is empty', 'add one: see Deploy in the README')];
+    const misnamed = only === undefined ? await table.misnamed() : [];
+    const ignored = misnamed.map((error) => failFinding('clusters', 'an entry is ignored', error));
+    if (names.length + ignored.length === 0)
+      return [warnFinding('clusters', 'the table is empty', 'add one: see Deploy in the README')];
     const found = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
-    return found.flat();
+    return [...ignored, ...found.flat()];
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return [failFinding('clusters', 'the table cannot be read', formatError(error))];

@@ -111,7 +111,8 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
       const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
       printLines([...statusLines(clusters, queues), ...off]);
     }
-    const problems = [...clusters, ...queues].flatMap(problemsOf);
+    const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
+    const problems = [...misnamed, ...[...clusters, ...queues].flatMap(problemsOf)];
     for (const problem of problems) printError(`${problem}`);
     return problems.length === 0 ? 0 : 1;
   } finally {

@@ -11,6 +11,9 @@ export function parseServer(text: string, where: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new UserError(`${where}: contains a user name or password; remove them, API servers do not accept them`);
   }
+  if (url.search !== '' || url.hash !== '') {
+    throw new UserError(`${where}: contains a query or a fragment; remove what follows the ? or #`);
+  }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UserError(`${where}: ${url.origin} is http on another machine; only https is accepted there`);
   }

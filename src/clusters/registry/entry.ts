@@ -99,11 +99,6 @@ export function moveOf({ movingTo, movingFrom }: ClusterEntry): string | undefin
   return movingFrom === undefined ? undefined : `from ${movingFrom.stage}`;
 }
 
-/** Returns whether a string is valid as a cluster's name: as one level of the name of an SSM parameter. */
-export function isClusterName(name: string): boolean {
-  return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(name);
-}
-
 /** Parses one entry. Throws a UserError that names the cluster and the fields, but quotes no value. */
 export function parseEntry(name: string, value: unknown): ClusterEntry {
   const parsed = clusterEntry.safeParse(value);

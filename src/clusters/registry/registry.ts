@@ -1,10 +1,11 @@
 // The clusters table for the functions: entries by name. The table is read as a whole, at most once a minute, and only
 // when a message needs an entry, so a new cluster needs no deployment and an idle environment reads nothing. Once read,
 // a table stays in use while its source fails, without a limit: a storage outage must not stop reconciles.
+import { isClusterName, nameRule } from '../../core/cluster-name.ts';
 import { toError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
 import { sleep, type Wait } from '../../core/time.ts';
-import { type ClusterEntry, isClusterName, parseEntry } from './entry.ts';
+import { type ClusterEntry, parseEntry } from './entry.ts';
 
 /** The result of a read: the entries, or that the version that the caller has is still current. */
 export type TableRead =
@@ -31,6 +32,8 @@ export type ClusterRegistry = {
   get(name: string): Promise<ClusterEntry | undefined>;
   /** Lists the names. */
   list(): Promise<readonly string[]>;
+  /** Lists the errors of the entries under a text that is no name. They are not clusters: no message could name them. */
+  misnamed(): Promise<readonly string[]>;
   /** Returns the ids of the watchers that any entry names, also an entry that is otherwise invalid. */
   watchers(): Promise<ReadonlySet<string>>;
   /** Reads the table early after credentials were rejected, because they may have been replaced. */
@@ -129,6 +132,10 @@ export function createClusterRegistry(
     },
     async list() {
       return [...(await currentTable()).entries.keys()].filter(isClusterName).sort();
+    },
+    async misnamed() {
+      const names = [...(await currentTable()).entries.keys()].filter((name) => !isClusterName(name)).sort();
+      return names.map((name) => `cluster ${JSON.stringify(name)}: ${nameRule}; rename it in the clusters table`);
     },
     async watchers() {
       const current = await currentTable();

@@ -121,6 +121,23 @@ describe('clusters add, list and remove', () => {
     expect(s3.object).toBe(before);
   });
 
+  it('a cluster is paused, and each wrong entry is removed, beside other entries that were edited by hand', async () => {
+    s3.object = JSON.stringify({ a: eks('a'), old: {}, older: null, 'prod eu': eks('b') });
+    expect(await run('pause', 'a', '--table', s3Table)).toMatchObject({ status: 0, err: '' });
+    expect(JSON.parse(s3.object)).toEqual({
+      a: { ...eks('a'), paused: true },
+      old: {},
+      older: null,
+      'prod eu': eks('b'),
+    });
+    const { out, err, status } = await run('list', '--table', s3Table);
+    expect({ out, status }).toEqual({ out: 'a  eks  https://a  PAUSED\n', status: 1 });
+    expect(err).toMatch(/cluster "prod eu": not a name .*; rename it in the clusters table$/m);
+    for (const name of ['old', 'older', 'prod eu'])
+      expect(await run('remove', name, '--table', s3Table)).toMatchObject({ status: 0, err: '' });
+    expect(Object.keys(JSON.parse(s3.object))).toEqual(['a']);
+  });
+
   it('an entry is replaced, for example to decommission its cluster', async () => {
     s3.object = formatTable(new Map([['a', eks('a')]]));
     const entry = { ...eks('a'), decommissioning: true };
@@ -196,9 +213,17 @@ describe('formatTable', () => {
     expect(() => formatTable(table(600))).toThrow('more than 1000000; deploy a second project');
   });
 
-  it('formatTable refuses a table with another invalid entry, and names it', () => {
-    expect(() => formatTable(new Map(Object.entries({ a: eks('a'), old: {} })))).toThrow(
-      'cluster "old": access missing',
-    );
+  it('formatTable refuses an invalid entry and an invalid name, and leaves those that were in the table before', () => {
+    const before = new Map<string, unknown>(Object.entries({ old: {}, 'prod eu': eks('b') }));
+    expect(JSON.parse(formatTable(new Map([...before, ['a', eks('a')]]), before))).toMatchObject({
+      a: eks('a'),
+      old: {},
+    });
+    for (const [name, entry, message] of [
+      ['new', {}, 'cluster "new": access missing'],
+      ['old', { server: 'https://a' }, 'cluster "old": access missing'],
+      ['us east', eks('a'), 'cluster "us east": not a name'],
+    ] as const)
+      expect(() => formatTable(new Map([...before, [name, entry]]), before)).toThrow(message);
   });
 });

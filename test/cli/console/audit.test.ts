@@ -1,6 +1,6 @@
 // Only the audit of a stage's console: what its file has, and that an action without its first line is not carried out.
 // The whole command is test/deploy/console.test.ts.
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -58,6 +58,17 @@ it('an action whose first line cannot be written is not carried out', async () =
   const act = audited(succeed, taken)({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
   await expect(act).rejects.toThrow(/^nothing was done: .*audit\.jsonl cannot be written/);
   expect(done).toEqual([]);
+});
+
+it('an action whose second line cannot be written is reported as carried out', async () => {
+  const breakFile: ConsoleSource['act'] = async () => {
+    await rm(file());
+    await mkdir(file());
+    return { text: 'Sent.' };
+  };
+  const act = audited(breakFile)({ type: 'redrive', queue: 'foo-dlq.fifo' }, signal);
+  await expect(act).rejects.toThrow(/^Sent\. But .*audit\.jsonl cannot be written/);
+  expect(done.join('\n')).not.toContain('"failed"');
 });
 
 it('names of a page add no line to the file', async () => {

@@ -212,6 +212,7 @@ describe('status of what cannot be read', () => {
       gone: { server: 'http://127.0.0.1:9', access: { type: 'none' }, decommissioning: true },
       idle: { server: 'http://127.0.0.1:9', access: { type: 'none' }, paused: true },
       odd: { access: { type: 'token' } },
+      'prod eu': { server: 'http://127.0.0.1:9', access: { type: 'none' } },
       leaving: {
         ...{ server: 'http://127.0.0.1:9', access: { type: 'none' } },
         movingTo: { stage: 'canary', since: '2026-01-01T00:00:00Z' },
@@ -228,6 +229,7 @@ describe('status of what cannot be read', () => {
       /^dark: GET \/version: connect ECONNREFUSED.*; no server listens there; check that it still runs$/m,
     );
     expect(err).toMatch(/^odd: cluster "odd": access\.token missing/m);
+    expect(err).toMatch(/^cluster "prod eu": not a name of letters/m);
     expect(err).not.toContain('    at ');
     expect(status).toBe(1);
   });

@@ -92,6 +92,12 @@ describe('parseKubeconfig', () => {
       kubeconfig({ cluster: { server: 'https://u:hunter2@host' } }),
       'contains a user name or password',
     ],
+    [
+      'a query in the address',
+      kubeconfig({ cluster: { server: 'https://host?a=b' } }),
+      'contains a query or a fragment',
+    ],
+    ['a fragment in the address', kubeconfig({ cluster: { server: 'https://host/#a' } }), 'a query or a fragment'],
   ])('parseKubeconfig throws a one-line UserError that names the field for %s', (_, text, expected) => {
     const message = problem(text);
     expect(message).toContain(expected);

@@ -140,6 +140,13 @@ describe('the clusters table', () => {
     expect(state.reads).toBe(1);
   });
 
+  it('the clusters table does not list an entry whose name no message may have, and reports it', async () => {
+    const { table } = createFixture({ a: entry('1'), 'prod eu': entry('2'), 'a:b': entry('3') });
+    expect(await table.list()).toEqual(['a']);
+    const advice = 'not a name of letters, digits, - _ and . (at most 100); rename it in the clusters table';
+    expect(await table.misnamed()).toEqual([`cluster "a:b": ${advice}`, `cluster "prod eu": ${advice}`]);
+  });
+
   it('the clusters table lists the watchers of all entries, invalid ones included, and reads them again with the table', async () => {
     const watched = (...ids: readonly unknown[]) => ({ watchers: ids.map((id) => ({ arn: 'arn', id })) });
     const { state, later, table } = createFixture({
