@@ -39,7 +39,10 @@ type RedriveFlags = InstallationFlags & {
 /**
  * The dead-letter queues of timers and resync, by the name under which they are listed. They belong to no controller.
  */
-const sharedQueues: Readonly<Record<string, string>> = { timers: timersDeadLetterQueue, resync: resyncDeadLetterQueue };
+const sharedQueues: ReadonlyMap<string, string> = new Map([
+  ['timers', timersDeadLetterQueue],
+  ['resync', resyncDeadLetterQueue],
+]);
 
 /** Makes the command. */
 export function dlqCommand(): Command {
@@ -87,7 +90,7 @@ Exit status 1: some were not sent.`;
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
   const { registry } = await loadProject(process.cwd());
-  const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...Object.keys(sharedQueues)]);
+  const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...sharedQueues.keys()]);
   const installation = await openInstallation(flags, signal);
   try {
     const found = await Promise.all(
@@ -119,7 +122,7 @@ async function runRedrive(
 ): Promise<number> {
   if (key !== undefined && id !== undefined) throw new UserError('--key and --id exclude each other');
   const { registry } = await loadProject(process.cwd());
-  const isShared = controller !== undefined && controller in sharedQueues;
+  const isShared = controller !== undefined && sharedQueues.has(controller);
   const requested = key === undefined ? undefined : parseKey(key, registry, isShared ? undefined : controller);
   // A dead letter of timers holds a controller's message. A dead letter of resync holds none: its next run lists
   // everything again.
@@ -170,7 +173,7 @@ function queuesOf(
   const names = wanted === undefined ? all : [wanted];
   return names.map((of) => ({
     of,
-    queue: sharedQueues[of] ?? controllerDeadLetterQueue(requireController(of, registry).name),
+    queue: sharedQueues.get(of) ?? controllerDeadLetterQueue(requireController(of, registry).name),
   }));
 }
 

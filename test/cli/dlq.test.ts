@@ -143,6 +143,7 @@ describe('dlq errors', () => {
   it.each([
     [['list', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
     [['list', '--controller', 'tank'], 'there is no controller "tank"; the controllers are water-tank, '],
+    [['list', '--controller', 'constructor'], 'there is no controller "constructor"; the controllers are water-tank, '],
     [['redrive', '--key', 'default/north'], '"default/north" is no key; write CONTROLLER:NAMESPACE/NAME'],
     [['redrive', '--key', 'foo:a/b', '--id', 'x'], '--key and --id exclude each other'],
     [['redrive', '--controller', 'resync'], 'resync is not redriven: its next run'],

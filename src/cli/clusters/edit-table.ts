@@ -68,7 +68,7 @@ export function withoutEntry(entries: TableEntries, name: string): TableEntries 
 }
 
 /**
- * Makes the text of a table. Throws a UserError for an invalid entry that is not in `before`, for credentials in a table
+ * Makes the text of a table. Throws a UserError for an invalid entry that is not in `before`, for credentials in one
  * that several clusters share, and for a table that is too large.
  */
 export function formatTable(entries: TableEntries, before: TableEntries = new Map()): string {

@@ -32,7 +32,7 @@ export type ClusterRegistry = {
   get(name: string): Promise<ClusterEntry | undefined>;
   /** Lists the names. */
   list(): Promise<readonly string[]>;
-  /** Lists the errors of the entries under a text that is no name. They are not clusters: no message could name them. */
+  /** Lists the errors of the entries under a text that is no name. They are ignored: no message could name them. */
   misnamed(): Promise<readonly string[]>;
   /** Returns the ids of the watchers that any entry names, also an entry that is otherwise invalid. */
   watchers(): Promise<ReadonlySet<string>>;
