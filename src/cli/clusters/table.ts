@@ -1,5 +1,6 @@
 // A clusters table that a command reads and writes: an object in S3 or a file. A write is refused if the table has
-// changed since it was read, so two operators never undo each other's change.
+// changed since it was read, so two operators do not undo each other's change. S3 compares and writes in one step. A
+// file is compared just before it is replaced.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createClusterRegistry } from '../../clusters/registry/registry.ts';
@@ -42,7 +43,7 @@ export async function readTable(location: string, region: RegionFlag): Promise<T
     return found.type === 'object' ? parseTable(location, found.text) : new Map();
   }
   if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
-  return await readTableFile(location);
+  return parseTable(location, await readTableFile(location));
 }
 
 /**
@@ -61,13 +62,20 @@ export async function changeTable(
     const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
     const after = change(before);
     if (await object.put(formatTable(after, before), found.type === 'object' ? found.etag : undefined)) return after;
-    throw new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
+    throw changedMeanwhile(location);
   }
   if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
-  const before = await readTableFile(location);
+  const text = await readTableFile(location);
+  const before = parseTable(location, text);
   const after = change(before);
-  await replaceFile(location, formatTable(after, before), { mode: 0o600 });
+  const next = formatTable(after, before);
+  if ((await readTableFile(location)) !== text) throw changedMeanwhile(location);
+  await replaceFile(location, next, { mode: 0o600 });
   return after;
+}
+
+function changedMeanwhile(location: string): UserError {
+  return new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
 }
 
 function notInS3(location: string): string {
@@ -77,12 +85,12 @@ function notInS3(location: string): string {
   );
 }
 
-async function readTableFile(location: string): Promise<TableEntries> {
+async function readTableFile(location: string): Promise<string> {
   try {
-    return parseTable(location, await readFile(location, 'utf8'));
+    return await readFile(location, 'utf8');
   } catch (error) {
-    if (error instanceof UserError || !isMissing(error)) throw error;
-    return new Map();
+    if (!isMissing(error)) throw error;
+    return '{}';
   }
 }
 

@@ -7,6 +7,8 @@ import { isThrottled } from './errors.ts';
 
 /** A server that reinitializes the storage of a kind returns 429 for some seconds. */
 const maxTries = 12;
+/** A server may request no delay, or a negative one. */
+const minDelaySeconds = 1;
 const maxDelaySeconds = 10;
 
 /**
@@ -22,7 +24,7 @@ export function retryingClient(client: KubeClient, { wait = sleep }: { readonly 
           return await client.request(request);
         } catch (error) {
           if (!isThrottled(error) || attempt === maxTries) throw error;
-          const seconds = Math.min(error.retryAfterSeconds ?? 1, maxDelaySeconds);
+          const seconds = Math.min(Math.max(error.retryAfterSeconds ?? 1, minDelaySeconds), maxDelaySeconds);
           await wait(seconds, request.signal ?? new AbortController().signal);
         }
       }

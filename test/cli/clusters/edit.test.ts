@@ -1,5 +1,6 @@
 // `outrigger clusters list`, `add` and `remove` as a person runs them, on a table in S3 and in a file. Excluded: access
 // (clusters.test.ts) and the functions' reads (test/clusters/registry).
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -72,6 +73,18 @@ describe('clusters add, list and remove', () => {
     });
     await expect(change).rejects.toThrow('was changed by another operator in the meantime; run this again');
     expect(s3.object).toBe(other);
+  });
+
+  it('a change of a file that another operator changed in between is refused, and undoes nothing', async () => {
+    const table = path.join(folder, 'clusters.json');
+    await writeFile(table, formatTable(new Map([['a', eks('a')]])));
+    const other = formatTable(new Map(Object.entries({ a: eks('a'), b: eks('b') })));
+    const change = changeTable(table, {}, (entries) => {
+      writeFileSync(table, other);
+      return new Map([...entries, ['c', eks('c')]]);
+    });
+    await expect(change).rejects.toThrow('was changed by another operator in the meantime; run this again');
+    expect(await readFile(table, 'utf8')).toBe(other);
   });
 
   it('a table in a file is written for its owner alone', async () => {

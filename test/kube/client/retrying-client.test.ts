@@ -46,6 +46,12 @@ it('retryingClient waits 1 s without Retry-After, and at most 10 s', async () =>
   expect([...withoutHeader.delays, ...withLongDelay.delays]).toEqual([1, 10]);
 });
 
+it.each([0, -7])('retryingClient waits 1 s after a 429 with Retry-After %i', async (seconds) => {
+  const { request, delays } = createFixture(2, 429, seconds);
+  await request();
+  expect(delays).toEqual([1, 1]);
+});
+
 it('retryingClient throws the 429 after 12 tries', async () => {
   const { request, requests } = createFixture(1_000);
   await expect(request()).rejects.toSatisfy(isThrottled);
