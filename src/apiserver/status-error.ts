@@ -78,9 +78,9 @@ export function resourceNotFound(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-/** Returns a 409 for the creation of an object that exists. */
-export function alreadyExists(subject: Subject, name: string): StatusError {
-  const message = `${qualifiedName(subject)} "${name}" already exists`;
+/** Returns a 409 for the creation of an object that exists, or that is being deleted. */
+export function alreadyExists(subject: Subject, name: string, deleting = false): StatusError {
+  const message = `${deleting ? 'object is being deleted: ' : ''}${qualifiedName(subject)} "${name}" already exists`;
   return new StatusError(409, 'AlreadyExists', message, detailsOf(subject, name));
 }
 
@@ -114,9 +114,9 @@ export function unrecognized(kind: string, why: string, text: string): StatusErr
 }
 
 /** Returns a 403 for a write that the server forbids to every client. */
-export function forbidden(subject: Subject, name: string, why: string, causes: readonly StatusCause[]): StatusError {
+export function forbidden(subject: Subject, name: string, why: string, causes?: readonly StatusCause[]): StatusError {
   const message = `${qualifiedName(subject)} "${name}" is forbidden: ${why}`;
-  return new StatusError(403, 'Forbidden', message, detailsOf(subject, name, { causes }));
+  return new StatusError(403, 'Forbidden', message, detailsOf(subject, name, causes === undefined ? {} : { causes }));
 }
 
 /** Returns a 405 for a verb that a path does not have. The message for a custom kind names the verb. */
@@ -195,6 +195,11 @@ export const statusCause = {
   tooMany: (field: string, actual: number, most: number): StatusCause => ({
     reason: 'FieldValueTooMany',
     message: `Too many: ${actual}: must have at most ${most} items`,
+    field,
+  }),
+  notFound: (field: string, value: string): StatusCause => ({
+    reason: 'FieldValueNotFound',
+    message: `Not found: ${value}`,
     field,
   }),
   duplicate: (field: string, value: string): StatusCause => ({

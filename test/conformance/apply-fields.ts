@@ -25,6 +25,22 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     expect((await wire.apply(one, 'beta', gadget('one', { size: 1 }))).body.spec?.color).toBeUndefined();
   });
 
+  it('an applied empty object keeps what a default has put into it, and loses what its manager applied before', async () => {
+    const one = await path();
+    const tray = { lining: 'felt' };
+    expect((await wire.apply(one, 'alpha', gadget('one', { size: 1, tray: {} }))).body.spec?.tray).toEqual(tray);
+    const again = await wire.apply(one, 'alpha', gadget('one', { size: 1, tray: {} }));
+    expect(again.body).toMatchObject({ metadata: { generation: 1 }, spec: { tray } });
+    await wire.apply(one, 'alpha', gadget('one', { size: 1, tray: { depth: 2 } }));
+    expect((await wire.apply(one, 'alpha', gadget('one', { size: 1, tray: {} }))).body.spec?.tray).toEqual(tray);
+  });
+
+  it('an apply to a field that preserves unknown fields accepts lists of objects', async () => {
+    const anything = [1, { a: { b: 2 } }, [{ c: 3 }]];
+    const { status, body } = await wire.apply(await path(), 'alpha', gadget('one', { size: 1, anything }));
+    expect([status, body.spec?.anything]).toEqual([201, anything]);
+  });
+
   it('an apply without a field keeps it if a POST created it', async () => {
     const one = await path();
     await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1, color: 'red' }), { fieldManager: 'alpha' });

@@ -31,6 +31,21 @@ export function deletionCases({ wire, namespace }: Suite): void {
     expect((await wire.remove(gadgets(ns, 'one'))).body).toMatchObject({ code: 404, reason: 'NotFound' });
   });
 
+  it('a creation under the name of an object that is being deleted is AlreadyExists, with that reason', async () => {
+    const path = await terminating();
+    const { body } = await wire.post(path.replace(/\/one$/, ''), gadget('one'));
+    const message = `object is being deleted: gadgets.${gadgetGroup} "one" already exists`;
+    expect(body).toMatchObject({ code: 409, reason: 'AlreadyExists', message });
+  });
+
+  it('the namespaces default and kube-system cannot be deleted', async () => {
+    for (const name of ['default', 'kube-system']) {
+      const { body } = await wire.remove(`/api/v1/namespaces/${name}`);
+      const message = `namespaces "${name}" is forbidden: this namespace may not be deleted`;
+      expect(body).toMatchObject({ code: 403, reason: 'Forbidden', message });
+    }
+  });
+
   it('a deletion of an object with finalizers sets deletionTimestamp and raises the generation by one', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one', { size: 1 }, twoFinalizers));

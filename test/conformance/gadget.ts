@@ -73,6 +73,10 @@ const specSchema = {
       default: {},
       properties: { lid: { type: 'string', default: 'closed' }, depth: { type: 'integer' } },
     },
+    // Without a default of its own, but with one inside.
+    tray: { type: 'object', properties: { lining: { type: 'string', default: 'felt' }, depth: { type: 'integer' } } },
+    counts: { type: 'object', additionalProperties: { type: 'integer' } },
+    anything: { 'x-kubernetes-preserve-unknown-fields': true },
     free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   },
   'x-kubernetes-validations': [

@@ -114,6 +114,17 @@ export function listCases({ wire, namespace }: Suite): void {
     expect(names((await wire.get(gadgets(ns), { labelSelector })).body)).toEqual(expected);
   });
 
+  it('a label selector with > or < compares labels that are whole numbers', async () => {
+    const ns = await namespace();
+    for (const [name, rank] of Object.entries({ a: '9', b: '10', c: 'high' }))
+      await wire.post(gadgets(ns), gadget(name, { size: 1 }, { labels: { rank } }));
+    await wire.post(gadgets(ns), gadget('d'));
+    const selected = async (labelSelector: string) => names((await wire.get(gadgets(ns), { labelSelector })).body);
+    expect(await selected('rank>9')).toEqual(['b']);
+    expect(await selected('rank < 10')).toEqual(['a']);
+    expect((await wire.get(gadgets(ns), { labelSelector: 'rank>high' })).status).toBe(400);
+  });
+
   it.each([
     'group in x',
     'group===x',

@@ -104,6 +104,24 @@ export function patchCases({ wire, namespace }: Suite): void {
     expect(guarded.body.spec?.size).toBe(2);
   });
 
+  it('a JSON patch counts a negative index from the end of the list: an added item is the last', async () => {
+    const path = await one({ size: 1, notes: ['a', 'b'] });
+    const added = await wire.jsonPatch(path, [{ op: 'add', path: '/spec/notes/-1', value: 'c' }]);
+    expect(added.body.spec?.notes).toEqual(['a', 'b', 'c']);
+    const removed = await wire.jsonPatch(path, [{ op: 'remove', path: '/spec/notes/-1' }]);
+    expect(removed.body.spec?.notes).toEqual(['a', 'b']);
+  });
+
+  it('a patch with force, or with a field manager that is too long or not printable, is Invalid', async () => {
+    const path = await one();
+    const patch = async (query: Readonly<Record<string, string>>) =>
+      (await wire.mergePatch(path, { spec: { size: 2 } }, query)).body.message;
+    expect(await patch({ force: 'true' })).toContain('force: Forbidden: may not be specified for non-apply patch');
+    expect(await patch({ fieldManager: 'm'.repeat(129) })).toContain('may not be more than 128 bytes');
+    expect(await patch({ fieldManager: 'a\nb' })).toContain('invalid character U+000A (at position 1)');
+    expect((await wire.mergePatch(path, { spec: { size: 2 } }, { fieldManager: 'a b' })).status).toBe(200);
+  });
+
   it('a JSON patch that is not a list is a bad request', async () => {
     const path = await one();
     expect((await wire.jsonPatch(path, { op: 'remove' })).body).toMatchObject({ code: 400, reason: 'BadRequest' });

@@ -30,6 +30,11 @@ export function schemaCases({ wire, namespace }: Suite): void {
     expect(made.body.spec).toEqual(expected);
   });
 
+  it('a null of a map that has no null values is dropped', async () => {
+    expect((await make({ size: 1, counts: { a: null, b: 2 } })).body.spec).toMatchObject({ counts: { b: 2 } });
+    expect((await make({ size: 1, counts: { a: null } })).body.spec?.counts).toEqual({});
+  });
+
   it('an applied null without default is refused, except in a nullable field, and removes no items of others', async () => {
     const one = gadgets(await namespace(), 'one');
     const applied = await wire.apply(

@@ -1,26 +1,30 @@
 // Checks an applied configuration against the schema. Apply is stricter than other writes: unknown fields and duplicate
 // keys have no owner, so they fail regardless of the field validation.
 import { isList, isObject, type Json } from '../json.ts';
-import { fieldSchema, keepsUnknown, type Schema } from '../schema/schema.ts';
+import { anythingSchema, fieldSchema, keepsUnknown, type Schema } from '../schema/schema.ts';
 import { formatElement } from './field-set.ts';
 import { fieldShape } from './shape.ts';
 
-/** Returns the type errors of a value, with paths and messages of structured-merge-diff (typed/validate.go). */
-export function checkTyped(value: Json, schema: Schema, path = ''): string[] {
+/**
+ * Returns the type errors of a value, with paths and messages of structured-merge-diff (typed/validate.go). A schema
+ * that preserves unknown fields preserves them also below its known fields (schemaconv of kube-openapi).
+ */
+export function checkTyped(value: Json, schema: Schema, path = '', preserves = false): string[] {
   if (value === null) return [];
   const error = typeError(value, schema);
   if (error !== undefined) return [`${path}: ${error}`];
+  const keeps = preserves || keepsUnknown(schema);
   if (isObject(value)) {
     return Object.entries(value).flatMap(([field, content]) => {
       const below = fieldSchema(schema, field);
-      if (below !== undefined) return checkTyped(content, below, `${path}.${field}`);
-      return keepsUnknown(schema) ? [] : [`${path}.${field}: field not declared in schema`];
+      if (below !== undefined) return checkTyped(content, below, `${path}.${field}`, keeps);
+      return keeps ? [] : [`${path}.${field}: field not declared in schema`];
     });
   }
-  return isList(value) ? checkItems(value, schema, path) : [];
+  return isList(value) ? checkItems(value, schema, path, keeps) : [];
 }
 
-function checkItems(value: readonly Json[], schema: Schema, path: string): string[] {
+function checkItems(value: readonly Json[], schema: Schema, path: string, keeps: boolean): string[] {
   const shape = fieldShape(value, schema);
   const seen = new Set<string>();
   const errors: string[] = [];
@@ -36,7 +40,7 @@ function checkItems(value: readonly Json[], schema: Schema, path: string): strin
       if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${formatElement(element)}`);
       seen.add(element);
     }
-    errors.push(...checkTyped(item, schema.items ?? {}, `${path}${formatElement(element)}`));
+    errors.push(...checkTyped(item, schema.items ?? anythingSchema, `${path}${formatElement(element)}`, keeps));
   }
   return errors;
 }

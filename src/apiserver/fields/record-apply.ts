@@ -96,8 +96,11 @@ function requireNoConflict(others: readonly Managed[], changed: FieldSet): void 
   throw new StatusError(409, 'Conflict', message, { causes });
 }
 
-/** Returns a value without the fields of a set, or undefined if it becomes empty. */
-function removeFields(value: Json, set: FieldSet, schema: Schema): Json | undefined {
+/**
+ * Returns a value without the fields of a set, or null if it becomes empty (typed/remove.go): the field itself stays,
+ * and an owner of it keeps it.
+ */
+function removeFields(value: Json, set: FieldSet, schema: Schema): Json {
   if (isEmpty(set)) return value;
   const shape = fieldShape(value, schema);
   if (shape.is === 'leaf') return value;
@@ -106,17 +109,15 @@ function removeFields(value: Json, set: FieldSet, schema: Schema): Json | undefi
     for (const item of shape.items) {
       const element = shape.element(item);
       if (set.members.has(element)) continue;
-      const rest = removeFields(item, childFields(set, element), shape.schema);
-      if (rest !== undefined) left.push(rest);
+      left.push(removeFields(item, childFields(set, element), shape.schema));
     }
-    return left.length === 0 ? undefined : left;
+    return left.length === 0 ? null : left;
   }
   const left: Record<string, Json> = {};
   for (const [field, content] of Object.entries(shape.fields)) {
     const element = `f:${field}`;
     if (set.members.has(element)) continue;
-    const rest = removeFields(content, childFields(set, element), schemaBelow(schema, field));
-    if (rest !== undefined) setField(left, field, rest);
+    setField(left, field, removeFields(content, childFields(set, element), schemaBelow(schema, field)));
   }
-  return Object.keys(left).length === 0 ? undefined : left;
+  return Object.keys(left).length === 0 ? null : left;
 }

@@ -6,7 +6,14 @@ import { type Json, type JsonObject, parseJsonValue } from '../json.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
 import { readProtobuf } from '../schema/protobuf.ts';
 import type { WriteOptions } from '../server-state.ts';
-import { invalid, StatusError, statusCause, unrecognized, unsupportedMediaType } from '../status-error.ts';
+import {
+  invalid,
+  type StatusCause,
+  StatusError,
+  statusCause,
+  unrecognized,
+  unsupportedMediaType,
+} from '../status-error.ts';
 
 /** A request. */
 export type Exchange = {
@@ -112,14 +119,28 @@ export function writeOptions({ query, userAgent, warnings }: Exchange, kind: str
     const cause = statusCause.notSupported('fieldValidation', JSON.stringify(validation), supported);
     throw invalid({ group: 'meta.k8s.io', kind }, '', [cause]);
   }
+  const manager = query.get('fieldManager') ?? '';
+  const managerCauses = checkManager(manager);
+  if (managerCauses.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', managerCauses);
   return {
     dryRun: dryRun.length > 0,
-    fieldManager: query.get('fieldManager') || managerOf(userAgent),
+    fieldManager: manager || managerOf(userAgent),
     fieldValidation: validation === 'Strict' || validation === 'Ignore' ? validation : 'Warn',
     warn: (text) => {
       if (!warnings.includes(text)) warnings.push(text);
     },
   };
+}
+
+function checkManager(manager: string): readonly StatusCause[] {
+  if (Buffer.byteLength(manager) > maxManagerLength)
+    return [statusCause.tooLong('fieldManager', `may not be more than ${maxManagerLength} bytes`)];
+  const at = [...manager].findIndex((character) => /\p{C}|(?! )\p{Z}/u.test(character));
+  if (at < 0) return [];
+  const code = manager.codePointAt([...manager].slice(0, at).join('').length) ?? 0;
+  const shown = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  const detail = `invalid character ${shown} (at position ${at})`;
+  return [statusCause.invalid('fieldManager', JSON.stringify(manager), detail)];
 }
 
 /** Returns the default field manager: the User-Agent up to its first slash. */

@@ -9,7 +9,7 @@ import { parseSelection } from '../read/selection.ts';
 import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState } from '../server-state.ts';
 import { badRequest, methodNotAllowed, notFound, resourceNotFound, type StatusError } from '../status-error.ts';
-import { requireManager, serverSideApply } from '../write/apply.ts';
+import { requireManager, requireNoForce, serverSideApply } from '../write/apply.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteOutcome, deleteObject, deleteRequest } from '../write/delete.ts';
 import { applyPatch, applyPatchType, parsePatch, patchObject, requirePatchType } from '../write/patch.ts';
@@ -120,6 +120,7 @@ async function handleObject(
       const options = writeOptions(exchange, 'PatchOptions');
       const text = (await exchange.bytes()).toString();
       if (contentType !== applyPatchType) {
+        requireNoForce(exchange.query);
         const patched = patchObject(state, target, subresource, { contentType, text }, options);
         return { status: 200, body: presentObject(patched, mediaType) };
       }

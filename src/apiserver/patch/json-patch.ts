@@ -91,7 +91,8 @@ function read(document: Json, path: readonly string[], fallback?: Json): Json {
 
 function insert({ container, step }: Location, value: Json): Json {
   if (isList(container)) {
-    const index = step === '-' ? container.length : indexOf(container, step);
+    // From the end of the list with the new item: -1 is behind the last one (evanphx/json-patch).
+    const index = step === '-' ? container.length : indexOf([...container, value], step);
     if (index > container.length)
       throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
     return container.toSpliced(index, 0, value);

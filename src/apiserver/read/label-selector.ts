@@ -1,5 +1,5 @@
-// Label selectors in the syntax of query parameters: `a=b,c!=d,e in (x,y),f notin (z),g,!h` (k8s.io/apimachinery,
-// labels).
+// Label selectors in the syntax of query parameters: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>1,j<2`
+// (k8s.io/apimachinery, labels).
 import { labelValueError, qualifiedNameError } from '../registry/names.ts';
 import { badRequest } from '../status-error.ts';
 
@@ -21,6 +21,7 @@ function split(text: string): string[] {
 
 const setPattern = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const equalityPattern = /^([^=!<>\s]+)\s*(==|=|!=)\s*([^=!<>\s]*)$/;
+const orderPattern = /^([^=!<>\s]+)\s*([<>])\s*([^=!<>\s]+)$/;
 const existsPattern = /^(!?)\s*([^=!<>()\s]+)$/;
 
 function requirement(text: string): (labels: Labels) => boolean {
@@ -39,10 +40,28 @@ function requirement(text: string): (labels: Labels) => boolean {
     checkedValue(value);
     return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
   }
+  const order = orderPattern.exec(text);
+  if (order !== null) {
+    const [, key = '', operator, value = ''] = order;
+    checkKey(key, text);
+    const bound = wholeNumber(value);
+    if (bound === undefined) {
+      const detail = "for 'Gt', 'Lt' operators, the value must be an integer";
+      throw badRequest(`unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: ${detail}`);
+    }
+    return (labels) => {
+      const number = labels[key] === undefined ? undefined : wholeNumber(labels[key]);
+      return number !== undefined && (operator === '>' ? number > bound : number < bound);
+    };
+  }
   const [, not, key] = existsPattern.exec(text) ?? [];
   if (key === undefined) throw unparsable(text);
   checkKey(key, text);
   return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
+}
+
+function wholeNumber(text: string): bigint | undefined {
+  return /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 }
 
 function checkKey(key: string, text: string): void {

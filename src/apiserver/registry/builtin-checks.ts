@@ -100,6 +100,12 @@ function dataCauses(field: string, bytes: number): StatusCause[] {
   return bytes > maxDataBytes ? [statusCause.tooLong(field, `may not be more than ${maxDataBytes} bytes`)] : [];
 }
 
+/** Rejects a change of the type of a Secret, which other kinds do not have. */
+export const checkSecretType: Check = (object, old) =>
+  old === undefined || sameJson(object.type, old.type)
+    ? []
+    : [statusCause.invalid('type', JSON.stringify(object.type ?? null), 'field is immutable')];
+
 /** Rejects changes of an immutable ConfigMap or Secret. */
 export const checkImmutable: Check = (object, old) => {
   if (old?.immutable !== true) return [];

@@ -10,6 +10,7 @@ import {
   checkRequired,
   checkRoleRef,
   checkSecretSize,
+  checkSecretType,
   checkSelector,
   checkStatefulSet,
   immutableFields,
@@ -30,8 +31,9 @@ import {
 import { builtinColumns, plainColumns } from './columns.ts';
 import { checkDefinition, definitionNameError, prepareDefinition } from './definition.ts';
 import { daemonSetKind, furtherCoreKinds, furtherGroups } from './further-builtins.ts';
-import { labelError, namespaceNameError, pathSegmentError } from './names.ts';
+import { namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource, ResourceDefinition, ScalePaths } from './resource.ts';
+import { checkPod, checkService, checkTemplate, checkWorkload } from './workload-checks.ts';
 
 const scalePaths: ScalePaths = {
   specReplicas: ['spec', 'replicas'],
@@ -97,7 +99,7 @@ const coreKinds: readonly ResourceDefinition[] = [
     plural: 'secrets',
     selectable: ['type'],
     prepare: prepareSecret,
-    check: allOf(checkKeys, checkSecretSize, checkImmutable),
+    check: allOf(checkKeys, checkSecretSize, checkSecretType, checkImmutable),
   },
   {
     kind: 'Service',
@@ -105,9 +107,9 @@ const coreKinds: readonly ResourceDefinition[] = [
     shortNames: ['svc'],
     categories: ['all'],
     status: true,
-    nameError: labelError,
+    nameError: namespaceNameError,
     selectable: ['spec.clusterIP', 'spec.type'],
-    check: immutableFields('clusterIP'),
+    check: allOf(checkService, immutableFields('clusterIP')),
     returnsDeleted: true,
   },
   { kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], returnsDeleted: true },
@@ -129,10 +131,13 @@ const coreKinds: readonly ResourceDefinition[] = [
       'status.podIP',
     ],
     prepare: preparePod,
+    check: checkPod,
     returnsDeleted: true,
   },
   ...furtherCoreKinds,
 ];
+
+const alwaysTemplate = checkTemplate(['spec', 'template'], ['Always']);
 
 const appsKinds: readonly ResourceDefinition[] = [
   {
@@ -140,21 +145,21 @@ const appsKinds: readonly ResourceDefinition[] = [
     plural: 'deployments',
     shortNames: ['deploy'],
     prepare: inSpec(deploymentSpec, {}),
-    check: allOf(immutableFields('selector'), checkSelector),
+    check: allOf(checkWorkload('deployment'), immutableFields('selector'), checkSelector, alwaysTemplate),
   },
   {
     kind: 'ReplicaSet',
     plural: 'replicasets',
     shortNames: ['rs'],
     prepare: inSpec(replicaSetSpec, { replicas: 0 }),
-    check: allOf(immutableFields('selector'), checkSelector),
+    check: allOf(checkWorkload('replicaset'), immutableFields('selector'), checkSelector, alwaysTemplate),
   },
   {
     kind: 'StatefulSet',
     plural: 'statefulsets',
     shortNames: ['sts'],
     prepare: inSpec(statefulSetSpec, { replicas: 0, availableReplicas: 0 }),
-    check: allOf(checkStatefulSet, checkSelector),
+    check: allOf(checkWorkload('statefulset'), checkStatefulSet, checkSelector, alwaysTemplate),
   },
 ].map((definition) => ({
   ...definition,

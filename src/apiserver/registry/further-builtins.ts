@@ -6,6 +6,7 @@ import { type ApiObject, withMetadata } from '../object.ts';
 import { allOf, checkSelector, immutableFields } from './builtin-checks.ts';
 import { inSpec, podTemplate } from './builtin-defaults.ts';
 import type { ResourceDefinition } from './resource.ts';
+import { checkTemplate, checkWorkload } from './workload-checks.ts';
 
 const all = { categories: ['all'] };
 const clusterScoped = { namespaced: false };
@@ -177,6 +178,8 @@ export const furtherCoreKinds: readonly ResourceDefinition[] = [
   { kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], prepare: inSpec(limitRangeSpec) },
 ];
 
+const jobRestartPolicies = ['OnFailure', 'Never'];
+
 /** DaemonSet, which has no scale subresource. */
 export const daemonSetKind: ResourceDefinition = {
   kind: 'DaemonSet',
@@ -188,7 +191,12 @@ export const daemonSetKind: ResourceDefinition = {
   prepare: inSpec(daemonSetSpec, {
     ...{ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
   }),
-  check: allOf(immutableFields('selector'), checkSelector),
+  check: allOf(
+    checkWorkload('daemonset'),
+    immutableFields('selector'),
+    checkSelector,
+    checkTemplate(['spec', 'template'], ['Always']),
+  ),
 };
 
 /** Kinds of other groups. Their versions are v1 unless they name another. */
@@ -208,7 +216,10 @@ export const furtherGroups: readonly {
         ...withStatus,
         generation: 'spec',
         prepare: prepareJob,
-        check: immutableFields('selector', 'template', 'completionMode'),
+        check: allOf(
+          checkTemplate(['spec', 'template'], jobRestartPolicies),
+          immutableFields('selector', 'template', 'completionMode'),
+        ),
         returnsDeleted: true,
       },
       {
@@ -219,6 +230,7 @@ export const furtherGroups: readonly {
         ...withStatus,
         generation: 'spec',
         prepare: inSpec(cronJobSpec, {}),
+        check: checkTemplate(['spec', 'jobTemplate', 'spec', 'template'], jobRestartPolicies),
       },
     ],
   },

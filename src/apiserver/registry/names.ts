@@ -24,13 +24,13 @@ const valueRule =
 
 /** Validates a DNS subdomain. */
 export function subdomainError(name: string): string | undefined {
-  if (name.length > 253) return 'must be no more than 253 bytes';
+  if (name.length > 253) return 'must be no more than 253 characters';
   return subdomainPattern.test(name) ? undefined : subdomainRule;
 }
 
 /** Validates a DNS label. */
 export function labelError(name: string): string | undefined {
-  if (name.length > 63) return 'must be no more than 63 bytes';
+  if (name.length > 63) return 'must be no more than 63 characters';
   return new RegExp(`^${labelPattern}$`).test(name) ? undefined : labelRule;
 }
 

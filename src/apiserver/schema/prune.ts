@@ -56,8 +56,9 @@ export function dropNulls(value: Json, schema: Schema): Json {
   const kept: Record<string, Json> = {};
   for (const [field, content] of Object.entries(value)) {
     const below = fieldSchema(schema, field);
-    const named = schema.properties !== undefined && Object.hasOwn(schema.properties, field);
-    if (content === null && named && below?.nullable !== true && below?.default === undefined) continue;
+    if (content === null && below !== undefined && below.nullable !== true && below.default === undefined) {
+      if (!keepsUnknown(below)) continue;
+    }
     setField(kept, field, below === undefined ? content : dropNulls(content, below));
   }
   return kept;

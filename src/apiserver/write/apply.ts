@@ -132,3 +132,10 @@ export function requireManager(manager: string | null): void {
   const missing = statusCause.required('fieldManager', 'is required for apply patch');
   throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [missing]);
 }
+
+/** Throws a 422 StatusError for the option force in a patch that is no apply. */
+export function requireNoForce(query: URLSearchParams): void {
+  if (!query.has('force')) return;
+  const cause = statusCause.forbidden('force', 'may not be specified for non-apply patch');
+  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [cause]);
+}

@@ -53,8 +53,9 @@ export function createObject(
     throw internalError('resourceVersion should not be set on objects to be created');
   }
   const name = prepared.metadata.name ?? '';
-  if (findObject(state, { resource, namespace: prepared.metadata.namespace ?? '', name }) !== undefined) {
-    throw alreadyExists(collectionSubject(resource), name);
+  const existing = findObject(state, { resource, namespace: prepared.metadata.namespace ?? '', name });
+  if (existing !== undefined) {
+    throw alreadyExists(collectionSubject(resource), name, existing.metadata.deletionTimestamp !== undefined);
   }
   const managedFields =
     entries ?? managedFieldsOfCreate(resource, resource.status ? withoutStatus(prepared) : prepared, options, time);

@@ -5,7 +5,7 @@ import { getIn, getString } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp } from '../server-state.ts';
-import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
+import { conflict, forbidden, invalid, notFound, statusCause } from '../status-error.ts';
 
 /** The options of a delete that the server supports. */
 export type DeleteRequest = {
@@ -26,6 +26,8 @@ export const foregroundFinalizer = 'foregroundDeletion';
 /** Keeps an object until its owner references are removed from its dependents. The collector removes it. */
 export const orphanFinalizer = 'orphan';
 
+/** The admission plugin NamespaceLifecycle keeps them. */
+const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
 const propagationPolicies: readonly string[] = ['', 'Background', 'Foreground', 'Orphan'];
 
 /**
@@ -53,6 +55,8 @@ export function deleteObject(state: ServerState, target: ObjectTarget, request: 
   const { resource, name } = target;
   const live = findObject(state, target);
   if (live === undefined) throw notFound(collectionSubject(resource), name);
+  if (resource.kind === 'Namespace' && immortalNamespaces.includes(name))
+    throw forbidden(collectionSubject(resource), name, 'this namespace may not be deleted');
   requirePreconditions(live, resource, request);
   const marked = markForDeletion(live, resource, request, timestamp(state.now()));
   const hasFinalizers = (marked.metadata.finalizers ?? []).length > 0 || resource.kind === 'Namespace';

@@ -1,0 +1,145 @@
+// Validation of pod templates, Services and the counts of workloads, limited to errors that the children of a
+// controller have: a cluster refuses them (validation.go of core, apps and batch). Defaults are filled in before.
+import { getList, getMap, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts';
+import { type StatusCause, statusCause } from '../status-error.ts';
+import { labelError, labelValueError, qualifiedNameError } from './names.ts';
+import type { Check } from './resource.ts';
+
+const largestPort = 65_535;
+const longestPortName = 15;
+
+/** Checks the pod template at a path. `restart` has the restart policies that the kind permits. */
+export function checkTemplate(path: readonly string[], restart: readonly string[]): Check {
+  const at = path.join('.');
+  return (object) => {
+    const template = getMap(object, ...path);
+    const claims = getList(object, 'spec', 'volumeClaimTemplates').map((one) => getString(one, 'metadata', 'name'));
+    return [
+      ...labelCauses(getMap(template, 'metadata', 'labels'), `${at}.labels`),
+      ...checkPodSpec(getMap(template, 'spec'), `${at}.spec`, claims),
+      ...restartCauses(getString(template, 'spec', 'restartPolicy'), restart, `${at}.spec.restartPolicy`),
+    ];
+  };
+}
+
+/** Checks the spec of a Pod. */
+export const checkPod: Check = (object) => checkPodSpec(getMap(object, 'spec'), 'spec', []);
+
+/** Requires a count that is not negative, and a selector that is not empty. `kind` is for the message. */
+export function checkWorkload(kind: string): Check {
+  return (object) => {
+    const replicas = getNumber(object, 'spec', 'replicas') ?? 0;
+    const { selector } = getMap(object, 'spec');
+    const isEmpty = isObject(selector) && Object.keys(selector).length === 0;
+    const { matchLabels = {} } = isObject(selector) ? selector : {};
+    const labels = labelCauses(getMap(matchLabels), 'spec.selector.matchLabels');
+    const shown = JSON.stringify(selector ?? null);
+    return [
+      ...(replicas < 0
+        ? [statusCause.invalid('spec.replicas', String(replicas), 'must be greater than or equal to 0')]
+        : []),
+      ...(isEmpty ? [statusCause.invalid('spec.selector', '{}', `empty selector is invalid for ${kind}`)] : []),
+      ...labels,
+      ...(labels.length > 0 ? [statusCause.invalid('spec.selector', shown, 'invalid label selector')] : []),
+    ];
+  };
+}
+
+/** Checks the ports and the selector of a Service. */
+export const checkService: Check = (object) => {
+  const spec = getMap(object, 'spec');
+  const ports = getList(spec, 'ports');
+  const isExternal = spec.type === 'ExternalName';
+  const causes: StatusCause[] = labelCauses(getMap(spec, 'selector'), 'spec.selector');
+  if (isExternal && getString(spec, 'externalName') === '') causes.push(statusCause.required('spec.externalName'));
+  if (!isExternal && ports.length === 0 && spec.clusterIP !== 'None') causes.push(statusCause.required('spec.ports'));
+  const names: string[] = [];
+  for (const [index, port] of ports.entries()) {
+    const at = `spec.ports[${index}]`;
+    const name = getString(port, 'name');
+    if (name !== '' || ports.length > 1) causes.push(...nameCauses(name, `${at}.name`, names));
+    names.push(name);
+    const { port: number, targetPort } = isObject(port) ? port : {};
+    causes.push(...numberCauses(number, `${at}.port`), ...numberCauses(targetPort, `${at}.targetPort`));
+  }
+  return causes;
+};
+
+function restartCauses(policy: string, permitted: readonly string[], field: string): StatusCause[] {
+  const shown = permitted.map((one) => JSON.stringify(one));
+  if (permitted.includes(policy)) return [];
+  return permitted.length === 1
+    ? [statusCause.notSupported(field, JSON.stringify(policy), shown)]
+    : [statusCause.required(field, `valid values: ${shown.join(', ')}`)];
+}
+
+/** Checks the containers of a pod: names, images, ports and mounts. `claims` are further volumes. */
+function checkPodSpec(spec: JsonObject, path: string, claims: readonly string[]): StatusCause[] {
+  const volumes = [...claims, ...getList(spec, 'volumes').map((one) => getString(one, 'name'))];
+  return ['initContainers', 'containers'].flatMap((field) => {
+    const names: string[] = [];
+    return getList(spec, field).flatMap((container, index) => {
+      const at = `${path}.${field}[${index}]`;
+      const causes = nameCauses(getString(container, 'name'), `${at}.name`, names);
+      names.push(getString(container, 'name'));
+      if (getString(container, 'image') === '') causes.push(statusCause.required(`${at}.image`));
+      const ports = getList(container, 'ports');
+      return [
+        ...causes,
+        ...ports.flatMap((port, place) => containerPortCauses(port, `${at}.ports[${place}]`)),
+        ...mountCauses(getList(container, 'volumeMounts'), volumes, `${at}.volumeMounts`),
+      ];
+    });
+  });
+}
+
+function mountCauses(mounts: readonly Json[], volumes: readonly string[], path: string): StatusCause[] {
+  const paths = mounts.map((mount) => getString(mount, 'mountPath'));
+  return mounts.flatMap((mount, index) => {
+    const [volume, mountPath] = [getString(mount, 'name'), getString(mount, 'mountPath')];
+    const causes: StatusCause[] = [];
+    if (!volumes.includes(volume)) causes.push(statusCause.notFound(`${path}[${index}].name`, JSON.stringify(volume)));
+    if (paths.indexOf(mountPath) < index)
+      causes.push(statusCause.invalid(`${path}[${index}].mountPath`, JSON.stringify(mountPath), 'must be unique'));
+    return causes;
+  });
+}
+
+function containerPortCauses(port: Json, path: string): StatusCause[] {
+  const name = getString(port, 'name');
+  const number = getNumber(port, 'containerPort') ?? 0;
+  const causes: StatusCause[] = [];
+  if (name.length > longestPortName) {
+    const detail = `must be no more than ${longestPortName} characters`;
+    causes.push(statusCause.invalid(`${path}.name`, JSON.stringify(name), detail));
+  }
+  const field = `${path}.containerPort`;
+  return [...causes, ...(number === 0 ? [statusCause.required(field)] : numberCauses(number, field))];
+}
+
+/** Checks the number of a port. A name is no number, and is not checked. */
+function numberCauses(port: Json | undefined, field: string): StatusCause[] {
+  if (typeof port !== 'number' || (port >= 1 && port <= largestPort)) return [];
+  return [statusCause.invalid(field, String(port), `must be between 1 and ${largestPort}, inclusive`)];
+}
+
+/** Checks a name that has to be a DNS label, and not one of the others. */
+function nameCauses(name: string, field: string, others: readonly string[]): StatusCause[] {
+  if (name === '') return [statusCause.required(field)];
+  const error = labelError(name);
+  if (error !== undefined) return [statusCause.invalid(field, JSON.stringify(name), error)];
+  return others.includes(name) ? [statusCause.duplicate(field, JSON.stringify(name))] : [];
+}
+
+function labelCauses(labels: JsonObject, field: string): StatusCause[] {
+  return Object.entries(labels).flatMap(([key, value]) => {
+    const text = String(value);
+    const errors = [
+      [key, qualifiedNameError(key)],
+      [text, labelValueError(text)],
+    ] as const;
+    return errors.flatMap(([shown, error]) =>
+      error === undefined ? [] : [statusCause.invalid(field, JSON.stringify(shown), error)],
+    );
+  });
+}
