@@ -1,9 +1,18 @@
 // The API servers of clusters of a fleet, as a process of their own, so that their load costs the others only their share of the
-// machine. The first argument is their number, 1 by default. It reports their addresses to its parent and ends with it. An entry
-// point; it exports nothing.
+// machine. The first argument is their number, 1 by default; with a second one, `workloads`, their workloads get pods. It reports
+// their addresses to its parent and ends with it. An entry point; it exports nothing.
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 
-const count = Number(process.argv[2] ?? 1);
-const servers = await Promise.all(Array.from({ length: count }, () => startApiServer({ bookmarkSeconds: 10 })));
+const [count = '1', workloads] = process.argv.slice(2);
+const servers = await Promise.all(
+  Array.from({ length: Number(count) }, async () => {
+    const server = await startApiServer({ bookmarkSeconds: 10, execute: createBitcoinNodes().execute });
+    if (workloads === 'workloads') await startWorkloads(createClient({ server: new URL(server.url) }));
+    return server;
+  }),
+);
 process.once('disconnect', () => process.exit(0));
 process.send?.({ url: servers[0]?.url, urls: servers.map(({ url }) => url) });

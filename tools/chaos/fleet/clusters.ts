@@ -1,19 +1,25 @@
-// The clusters of a fleet: API servers in memory, several in a process, and real control planes. Each has its users, its
-// checker and a client that measures the latencies of its changes.
-import * as z from 'zod';
-import { applyManifests, type Manifest, readManifests } from '../../../src/dev/manifests.ts';
+// The clusters of a fleet: API servers in memory, several in a process, and real control planes. Each has all samples,
+// pods for their workloads, its users, its checker and a client that measures the latencies of its changes.
+import { registry } from '../../../src/controllers/registry.ts';
+import { forEachConcurrently } from '../../../src/core/async.ts';
+import { type AppliedManifest, applyManifests, type Manifest } from '../../../src/dev/manifests.ts';
+import { hasController, objectReadiness, statusSlicesOf } from '../../../src/dev/readiness.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
+import { parseObject } from '../../../src/kube/client/object.ts';
 import { objectPath } from '../../../src/kube/client/path.ts';
+import { createBitcoinNodes } from '../../../src/simulators/bitcoin.ts';
+import { readSamples } from '../../../test/cross/sample.ts';
 import type { Fleet } from '../../../test/fleet/fleet.ts';
 import { install } from '../../../test/fleet/member.ts';
 import { startServerProcess } from '../../../test/support/server-process.ts';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import { startControlPlane } from '../../control-plane/start.ts';
+import { startKubelet } from '../../kubelet/kubelet.ts';
 import { type Checker, startChecker } from '../checker.ts';
 import { createEditor, type Editor } from '../editor.ts';
 import { type Latencies, watchLatencies } from '../latencies.ts';
-import { createPlainApi, type PlainServer } from '../plain-api.ts';
+import { createPlainApi, type PlainApi, type PlainServer } from '../plain-api.ts';
 import type { SeededRandom } from '../random.ts';
 
 /** A cluster of the fleet. */
@@ -30,7 +36,7 @@ export type FleetCluster = {
   readonly checker: Checker;
   readonly latencies: Latencies;
   readonly sampleCount: number;
-  /** Returns the samples whose condition Ready is not True for their generation, one line each. */
+  /** Returns the samples that are not Ready for their generation, or do not exist, one line each. */
   unreadySamples(): Promise<readonly string[]>;
 };
 
@@ -41,15 +47,9 @@ const root = new URL('../../..', import.meta.url).pathname;
 const program = new URL('../../../test/fleet/api-server-program.ts', import.meta.url);
 /** API servers in one process. */
 const serversInProcess = 10;
-/** The samples without pods: a fleet has no kubelet. Book has no controller, and so no status. */
-const sampleFiles = ['ingredient', 'dinner', 'water-tanks', 'book'];
-const withoutStatus = new Set(['Book']);
 /** The last cluster has none of them: after it was removed, their timers would be dead letters. */
 const withTimers = new Set(['WaterTank']);
 const startsAtOnce = 4;
-
-/** The controllers whose samples a cluster of the fleet has. */
-export const fleetControllers: readonly string[] = ['ingredient', 'dinner', 'water-tank'];
 
 /** Starts the clusters with their samples. `cleanup` stops them. They are not in the clusters table yet. */
 export async function startClusters(
@@ -61,32 +61,35 @@ export async function startClusters(
 ): Promise<readonly FleetCluster[]> {
   const servers: Pick<FleetCluster, 'name' | 'server' | 'plane'>[] = [];
   for (let number = 1; number <= real; number += 1) {
-    const plane = await startControlPlane();
-    cleanup.defer(() => plane.stop());
+    const plane = await startWithPods(cleanup);
     const { url, ca, adminToken: token } = plane;
     servers.push({ name: `real-${number}`, server: { url, ca, token }, plane });
   }
   for (let started = 0; started < inMemory; started += serversInProcess) {
     const count = Math.min(serversInProcess, inMemory - started);
-    const { urls, close } = await startServerProcess(program, signal, [`${count}`]);
+    const { urls, close } = await startServerProcess(program, signal, [`${count}`, 'workloads']);
     cleanup.defer(close);
     servers.push(...urls.map((url, index) => ({ name: `memory-${started + index + 1}`, server: { url } })));
   }
-  const samples = (
-    await Promise.all(sampleFiles.map((name) => readManifests(`${root}/infra/kubernetes/samples/${name}.yaml`)))
-  ).flat();
+  const samples = await readSamples();
   const clusters: FleetCluster[] = [];
-  const next = servers.values();
-  const starter = async () => {
-    for (const one of next) {
-      const isSpare = one === servers.at(-1);
-      const own = isSpare ? samples.filter(({ kind }) => !withTimers.has(kind)) : samples;
-      clusters.push(await startOne(cleanup, fleet, random, { ...one, objects, samples: own }, signal));
-    }
-  };
-  await Promise.all(Array.from({ length: startsAtOnce }, starter));
+  await forEachConcurrently(startsAtOnce, servers, async (one) => {
+    const isSpare = one === servers.at(-1);
+    const own = isSpare ? samples.filter(({ kind }) => !withTimers.has(kind)) : samples;
+    clusters.push(await startOne(cleanup, fleet, random, { ...one, objects, samples: own }, signal));
+  });
   const placeOf = (cluster: FleetCluster) => servers.findIndex(({ name }) => name === cluster.name);
   return clusters.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** Starts a control plane with kube-controller-manager and a kubelet without containers. */
+async function startWithPods(cleanup: AsyncDisposableStack): Promise<ControlPlane> {
+  const plane = await startControlPlane({ controllerManager: true });
+  cleanup.defer(() => plane.stop());
+  const admin = cleanup.adopt(createClient(plane.connection(), { userAgent: 'kubelet' }), (one) => one.close());
+  const kubelet = await startKubelet(admin, { execute: createBitcoinNodes().execute });
+  cleanup.defer(() => kubelet.close());
+  return plane;
 }
 
 type Start = Pick<FleetCluster, 'name' | 'server' | 'plane'> & {
@@ -130,29 +133,20 @@ async function startOne(
     latencies,
     sampleCount: applied.length,
     unreadySamples: async () => {
-      const states = applied
-        .filter(({ kind }) => !withoutStatus.has(kind))
-        .map(async ({ resource, kind, object: { metadata } }) => {
-          const { namespace, name } = metadata;
-          const key = namespace === undefined ? { name } : { namespace, name };
-          const { body } = await api.call('GET', objectPath(resource, key));
-          return isReady(body) ? [] : [`${cluster.name}: ${kind} ${name} is not Ready`];
-        });
-      return (await Promise.all(states)).flat();
+      const problems = await Promise.all(applied.map((sample) => problemOf(api, sample)));
+      return problems.flatMap((problem) => (problem === undefined ? [] : [`${cluster.name}: ${problem}`]));
     },
   };
 }
 
-const conditioned = z.looseObject({
-  metadata: z.looseObject({ generation: z.number() }),
-  status: z.looseObject({
-    observedGeneration: z.number(),
-    conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })),
-  }),
-});
-
-function isReady(object: unknown): boolean {
-  const { success, data } = conditioned.safeParse(object);
-  if (!success || data.status.observedGeneration !== data.metadata.generation) return false;
-  return data.status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+/** Returns why a sample is not Ready. One without a controller (Book, a Service) only has to exist. */
+async function problemOf(
+  api: PlainApi,
+  { resource, kind, object: { metadata } }: AppliedManifest,
+): Promise<string | undefined> {
+  const { status, body } = await api.call('GET', objectPath(resource, metadata));
+  const object = status === 200 ? parseObject(body) : undefined;
+  if (object !== undefined && !hasController(registry, resource)) return undefined;
+  const { ready, reason, message } = objectReadiness(object, statusSlicesOf(registry, resource));
+  return ready ? undefined : `${kind} ${metadata.name} is not Ready: ${reason} ${message}`;
 }

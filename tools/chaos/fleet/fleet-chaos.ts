@@ -1,10 +1,12 @@
 // The fleet watcher at its full size: it watches every cluster of a table, from outside of them. Each row injects a
-// fault or an operator's change while users make changes, and is judged by the checkers of all clusters.
+// fault or an operator's change while users make changes, and is judged by the checkers of all clusters. At the end of
+// each row all samples of all clusters have to be Ready.
+import { registry } from '../../../src/controllers/registry.ts';
 import { openFleet } from '../../../test/fleet/fleet.ts';
 import { createSeededRandom } from '../random.ts';
 import type { Outcome } from '../row.ts';
 import { until } from '../until.ts';
-import { type FleetCluster, type FleetSize, fleetControllers, startClusters } from './clusters.ts';
+import { type FleetCluster, type FleetSize, startClusters } from './clusters.ts';
 import { createReplicas } from './replicas.ts';
 import { type FleetFixture, fleetRows } from './rows.ts';
 
@@ -40,7 +42,7 @@ export async function runFleetChaos(options: FleetOptions): Promise<readonly Out
   const signal = AbortSignal.timeout(startSeconds * 1000);
   const random = createSeededRandom(seed);
   const fleet = cleanup.use(
-    await openFleet({ controllers: fleetControllers, timeoutSeconds: functionSeconds, onLine }, signal),
+    await openFleet({ controllers: registry.map(({ name }) => name), timeoutSeconds: functionSeconds, onLine }, signal),
   );
   const size = { ...options, inMemory: options.inMemory + 1 };
   const clusters = await startClusters(cleanup, fleet, random, size, signal);
@@ -91,6 +93,7 @@ async function runFleetRow({ fault, how, run }: (typeof fleetRows)[number], fixt
   const since = performance.now();
   const lost = [...failures, ...(await untilConverged(members))];
   const seconds = (performance.now() - since) / 1000;
+  lost.push(...(await untilReady(members)));
   for (const { body, reason } of await fleet.deadLetters()) lost.push(`dead letter: ${reason} ${body}`);
   const results = all.map(({ checker }) => checker.result([]));
   return {
@@ -102,20 +105,19 @@ async function runFleetRow({ fault, how, run }: (typeof fleetRows)[number], fixt
   };
 }
 
+/** Waits for one cluster after the other, because checking all at once would be a load of its own, then checks all. */
 async function untilReady(clusters: readonly FleetCluster[]): Promise<readonly string[]> {
-  let unready: readonly string[] = [];
-  await until(
-    async () => {
-      unready = (await Promise.all(clusters.map((one) => one.unreadySamples()))).flat();
-      return unready.length === 0;
-    },
-    samplesSeconds,
-    'samples are not Ready',
-  ).catch(() => undefined);
-  return unready;
+  const deadline = performance.now() + samplesSeconds * 1000;
+  for (const cluster of clusters) {
+    const left = Math.max(1, (deadline - performance.now()) / 1000);
+    const isReady = async () => (await cluster.unreadySamples()).length === 0;
+    await until(isReady, left, 'samples are not Ready').catch(() => undefined);
+  }
+  const unready = clusters.map((one) => one.unreadySamples().catch((error: unknown) => [`${one.name}: ${error}`]));
+  return (await Promise.all(unready)).flat();
 }
 
-/** One cluster after the other: checking all at once would be a load of its own. */
+/** One cluster after the other, as above. */
 async function untilConverged(clusters: readonly FleetCluster[]): Promise<readonly string[]> {
   const deadline = performance.now() + convergeSeconds * 1000;
   const lost: string[] = [];

@@ -3,7 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { startWatchers } from '../../../src/dev/watchers.ts';
+import { forEachConcurrently } from '../../../src/core/async.ts';
+import { startWatchers, type WatcherEvent, type Watchers } from '../../../src/dev/watchers.ts';
 import type { Fleet } from '../../../test/fleet/fleet.ts';
 import { kubeconfig } from '../../../test/fleet/member.ts';
 import { until } from '../until.ts';
@@ -28,6 +29,8 @@ export type Replicas = {
 const file = new URL('../../../dist/watcher/index.mjs', import.meta.url).pathname;
 /** Starts of many watches at once, and an entry of the table that is read a minute later. */
 const watchedSeconds = 180;
+/** Watchers in the clusters that start or drain at a time. */
+const inClustersAtOnce = 4;
 /** What a replica logs when its probes are served. */
 const startedEntry = z.looseObject({ message: z.literal('fleet watcher started'), port: z.number() });
 const report = z.looseObject({ clusters: z.record(z.string(), z.looseObject({ ready: z.boolean() })) });
@@ -89,27 +92,24 @@ export function createReplicas(
     },
     starts: () => ({ started, watching: watching.size }),
     startInClusters: async (clusters) => {
-      const ready = new Set<string>();
-      const running = await Promise.all(
-        clusters.map(async ({ name, server: { url, ...access } }) => {
-          const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
-          await writeFile(kubeconfigFile, kubeconfig(url, access), { mode: 0o600 });
-          return startWatchers(
-            {
-              file,
-              environment: { ...memberEnvironment, ...environment, CLUSTER: name, KUBECONFIG: kubeconfigFile },
-              onEvent: (event) => {
-                if (event.type === 'watching') ready.add(name);
-                if (event.type === 'line') onLine(event.text);
-              },
-            },
-            1,
-          );
-        }),
-      );
-      const stop = async () => void (await Promise.all(running.map((watcher) => watcher.stop())));
+      const running: Watchers[] = [];
+      const stop = async () => await forEachConcurrently(inClustersAtOnce, running, (watcher) => watcher.stop());
       cleanup.defer(stop);
-      await until(() => ready.size === clusters.length, watchedSeconds, 'the watchers in the clusters do not watch');
+      await forEachConcurrently(inClustersAtOnce, clusters, async ({ name, server: { url, ...access } }) => {
+        const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
+        await writeFile(kubeconfigFile, kubeconfig(url, access), { mode: 0o600 });
+        let isWatching = false;
+        const start = {
+          file,
+          environment: { ...memberEnvironment, ...environment, CLUSTER: name, KUBECONFIG: kubeconfigFile },
+          onEvent: (event: WatcherEvent) => {
+            if (event.type === 'watching') isWatching = true;
+            if (event.type === 'line') onLine(event.text);
+          },
+        };
+        running.push(startWatchers(start, 1));
+        await until(() => isWatching, watchedSeconds, `the watcher in ${name} does not watch`);
+      });
       return stop;
     },
   };

@@ -10,6 +10,8 @@ export type EditRate = { readonly perSecond: number; readonly random: SeededRand
 
 /** The longest latency that is measured. */
 const latencySeconds = 120;
+/** An API server that does not keep up refuses changes, and their repetitions would be a load of their own. */
+const mostInFlight = 50;
 
 /** Makes random changes in these clusters until the signal aborts. Resolves when the API servers have accepted them. */
 export async function editAtRate(
@@ -51,15 +53,22 @@ export async function measureP99(
   return p99(clusters.flatMap(({ latencies }) => latencies.take()));
 }
 
-/** Calls at a rate without waiting for the end of a call, until the signal aborts. Resolves when all have ended. */
+/**
+ * Calls at a rate until the signal aborts, without waiting for the end of a call unless many are in flight. Resolves
+ * when all have ended.
+ */
 async function callAtRate({ perSecond }: EditRate, signal: AbortSignal, call: () => Promise<void>): Promise<number> {
   const begun = performance.now();
-  const calls: Promise<void>[] = [];
+  const inFlight = new Set<Promise<void>>();
+  let count = 0;
   while (!signal.aborted) {
-    calls.push(call());
-    const dueAt = begun + (calls.length * 1000) / perSecond;
+    const called = call().finally(() => inFlight.delete(called));
+    inFlight.add(called);
+    count += 1;
+    if (inFlight.size >= mostInFlight) await Promise.race(inFlight);
+    const dueAt = begun + (count * 1000) / perSecond;
     await wait(Math.max(0, dueAt - performance.now()), undefined, { signal }).catch(() => undefined);
   }
-  await Promise.all(calls);
-  return calls.length;
+  await Promise.all(inFlight);
+  return count;
 }
