@@ -93,7 +93,7 @@ export const fleetRows: readonly FleetRow[] = [
   },
   {
     fault: 'burst in one cluster',
-    how: () => `${burstPerSecond} changes a second in one cluster`,
+    how: () => `up to ${burstPerSecond} changes a second in one cluster`,
     run: burst,
   },
 ];
