@@ -16,6 +16,7 @@ import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
 import { checkCluster } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
+import { checkSameServer } from './check-same-server.ts';
 import { checkSenders } from './check-senders.ts';
 import { expectedQueues } from './expected-queues.ts';
 import { type Finding, failFinding, findingLines, passFinding, warnFinding } from './finding.ts';
@@ -45,7 +46,7 @@ It checks, with your credentials, and changes nothing:
   queues       each exists with its deployed attributes, and has no dead letters
   functions    each queue has one that is not paused; the account has enough concurrency for all of them (on AWS only)
   clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions, and its
-               watchers are not down
+               watchers are not down; no two entries have the same server
   senders      the functions check who sent a message, each cluster's entry names its watchers, and IAM has their
                roles with the ids of the entry
   this folder  the Node version of the functions, and generated files that are up to date
@@ -123,7 +124,8 @@ async function checkClusters(
     if (names.length + ignored.length === 0)
       return [warnFinding('clusters', 'the table is empty', 'add one: see Deploy in the README')];
     const found = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
-    return [...ignored, ...found.flat()];
+    const same = only === undefined ? await checkSameServer(table, names) : [];
+    return [...ignored, ...same, ...found.flat()];
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return [failFinding('clusters', 'the table cannot be read', formatError(error))];

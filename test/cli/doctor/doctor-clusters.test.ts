@@ -74,11 +74,12 @@ describe('doctor and clusters', () => {
     account.parameters['/outrigger/dev/clusters/gone'] =
       '{"server":"http://127.0.0.1:9","access":{"type":"none"},"decommissioning":true}';
     account.parameters['/outrigger/dev/clusters/idle'] =
-      '{"server":"http://127.0.0.1:9","access":{"type":"none"},"paused":true}';
+      '{"server":"http://127.0.0.1:9/","access":{"type":"none"},"paused":true}';
     account.parameters['/outrigger/dev/clusters/prod eu'] = '{}';
     const { all, bad, status } = await findings();
     expect(bad).toMatchObject([
       { state: 'wrong', about: 'clusters', fix: expect.stringContaining('cluster "prod eu": not a name') },
+      { state: 'wrong', about: 'clusters dark, idle', message: expect.stringContaining('the same server') },
       { state: 'wrong', about: 'cluster dark', fix: expect.stringContaining('no server listens there') },
       { state: 'warning', about: 'cluster gone', message: 'is being decommissioned: its messages are deleted' },
       { state: 'warning', about: 'cluster idle', message: expect.stringContaining('PAUSED') },
