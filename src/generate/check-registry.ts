@@ -74,6 +74,8 @@ export function nameProblem(name: string): string | undefined {
 function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   const { resource, changes, finalizes, blocksDeletion, evidence, selector } = declaration;
   const { plural } = resource;
+  const invalidSelector = selectorProblem(declaration);
+  if (invalidSelector !== undefined) return invalidSelector;
   const writers = writersOf(resource);
   if (writers !== undefined && changes === undefined)
     return (
@@ -96,6 +98,36 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   if (evidence !== undefined && (writers !== undefined || isSecret(resource)))
     return `${plural} have no evidence: ${writers === undefined ? 'a digest reveals them' : 'they change often'}`;
   return undefined;
+}
+
+/** The rules of Kubernetes for label keys, label values and namespaces: a list with others is refused in a cluster. */
+const labelName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+const labelKey = new RegExp(`^((?=[^/]{1,253}/)${domainLabel}(\\.${domainLabel})*/)?${labelName}$`);
+const labelValue = new RegExp(`^(${labelName})?$`);
+const namespaceName = new RegExp(`^(?=.{1,63}$)${domainLabel}$`);
+
+/** Returns the first field of the selectors that matches nothing, or that the API server refuses. */
+function selectorProblem({ resource, selector, watches }: ControllerDeclaration): string | undefined {
+  const selectors = [
+    ['selector', selector] as const,
+    ...watches.map((watch, index) => [`watches[${index}].selector`, watch.selector] as const),
+  ];
+  for (const [field, given] of selectors) {
+    const wrong = Object.entries(given?.matchLabels ?? {}).find(
+      ([key, value]) => !labelKey.test(key) || typeof value !== 'string' || !labelValue.test(value),
+    );
+    if (wrong !== undefined) return `${field}.matchLabels: ${wrong.join('=')} is no valid label and value`;
+  }
+  const unlabelled = watches.find(({ label }) => label !== undefined && !labelKey.test(label));
+  if (unlabelled !== undefined) return `watches: ${JSON.stringify(unlabelled.label)} is no valid label`;
+  const { namespaces } = selector ?? {};
+  if (namespaces === undefined) return undefined;
+  if (!resource.namespaced && resource.kind !== 'Namespace')
+    return `selector.namespaces: ${resource.kind} has no namespace; select by matchLabels`;
+  if (namespaces.length === 0) return 'selector.namespaces is empty, so no object is reconciled; leave it out for all';
+  const invalid = namespaces.find((one) => !namespaceName.test(one));
+  if (invalid === undefined) return undefined;
+  return `selector.namespaces: ${JSON.stringify(invalid)} is no name of a namespace`;
 }
 
 function isSecret({ group, kind }: Kind): boolean {

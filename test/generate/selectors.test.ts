@@ -1,0 +1,43 @@
+// The selectors that a registry may have. Excluded: the fields by which a kind is selected (selectable-fields.test.ts).
+import { expect, it } from 'vitest';
+import type { Selector } from '../../src/core/selector.ts';
+import { checkRegistry } from '../../src/generate/check-registry.ts';
+import { ConfigMap, Namespace, PersistentVolume } from '../../src/kubernetes.ts';
+
+const reconcile = async () => undefined;
+const check = (selector: Selector) => () => checkRegistry([ConfigMap.controller('maps', { selector, reconcile })]);
+
+it.each([
+  [{ matchLabels: { 'a b': 'c' } }, 'selector.matchLabels: a b=c is no valid label and value'],
+  [{ matchLabels: { app: 'x'.repeat(64) } }, `app=${'x'.repeat(64)} is no valid label and value`],
+  [{ matchLabels: { 'UPPER.example.com/app': 'c' } }, 'is no valid label and value'],
+  [{ matchLabels: { app: 'a,b=c' } }, 'app=a,b=c is no valid label and value'],
+  [{ namespaces: [] }, 'selector.namespaces is empty, so no object is reconciled; leave it out for all'],
+  [{ namespaces: ['good', 'Team_A'] }, 'selector.namespaces: "Team_A" is no name of a namespace'],
+])('a selector that the API server refuses or that selects nothing is an error with its field (row %#)', (selector, text) => {
+  expect(check(selector)).toThrow(`controller maps`);
+  expect(check(selector)).toThrow(text);
+});
+
+it('a selector has labels with and without a domain, empty values, and namespaces of one character', () => {
+  const matchLabels = { 'team.example.com/App_1': '', app: 'v1.2_3', a: 'x'.repeat(63) };
+  expect(check({ matchLabels, namespaces: ['a', '1-b'] })).not.toThrow();
+});
+
+it('a selector of namespaces is accepted for Namespaces, and refused for another kind without a namespace', () => {
+  const selector = { namespaces: ['a'] };
+  const spaces = Namespace.controller('spaces', { selector, reconcile });
+  const volumes = PersistentVolume.controller('volumes', { selector, reconcile });
+  expect(() => checkRegistry([spaces])).not.toThrow();
+  expect(() => checkRegistry([volumes])).toThrow('selector.namespaces: PersistentVolume has no namespace');
+});
+
+it('a watch with a label or a selector that is not valid is an error with its field', () => {
+  const watching = (watch: object) => () =>
+    checkRegistry([
+      ConfigMap.controller('maps', { watches: [{ kind: Namespace, label: 'app', ...watch }], reconcile }),
+    ]);
+  expect(watching({})).not.toThrow();
+  expect(watching({ label: 'a b' })).toThrow('watches: "a b" is no valid label');
+  expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
+});
