@@ -160,6 +160,11 @@ async function exchange(
   return await new Promise<Response>((resolve, reject) => {
     const fail = (error: unknown) => reject(new Error(`${url.host}: ${toError(error).message}`, { cause: error }));
     request.on('error', fail);
+    // An unrequested 101 closes the request without a response, without an error, and whatever the deadline.
+    request.on('upgrade', (_, socket) => {
+      socket.destroy();
+      fail(new Error('the server switched to another protocol (101)'));
+    });
     request.on('response', (response) => {
       const chunks: Buffer[] = [];
       let size = 0;

@@ -39,6 +39,10 @@ async function answer(fake: FakeS3, request: IncomingMessage, response: ServerRe
     response.writeHead(status, etag === undefined ? {} : { etag }).end(content);
   };
   const error = (status: number, code: string) => end(status, `<Error><Code>${code}</Code></Error>`);
+  if (fake.fails === 101) {
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end();
+    return;
+  }
   if (fake.fails !== undefined) return error(fake.fails, 'Fault');
   if (method === 'GET') {
     if (fake.object === undefined) return error(404, 'NoSuchKey');

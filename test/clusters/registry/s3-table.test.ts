@@ -77,6 +77,16 @@ describe('the clusters table in S3', () => {
     expect(await table.get('a')).toBeUndefined();
   });
 
+  it('a read whose server switches to another protocol fails, and the last good table stays in use', async () => {
+    s3.object = JSON.stringify({ a: entry('1') });
+    const { table, later } = open();
+    await table.list();
+    s3.fails = 101;
+    later(60);
+    expect(await table.list()).toEqual(['a']);
+    expect(String(table.failure())).toContain('the server switched to another protocol (101)');
+  });
+
   it('the first read is tried three times, a later one once', async () => {
     s3.fails = 503;
     const { table, later } = open();
