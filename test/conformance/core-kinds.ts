@@ -45,6 +45,13 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(replaced.body.metadata?.uid).toBe(made.body.metadata?.uid);
   });
 
+  it('a null in labels, annotations or the data of a config map is an empty string', async () => {
+    const ns = await namespace();
+    const metadata = { name: 'one', labels: { a: null }, annotations: { b: null } };
+    const made = await wire.post(core(ns, 'configmaps'), { metadata, data: { c: null } });
+    expect(made.body).toMatchObject({ metadata: { labels: { a: '' }, annotations: { b: '' } }, data: { c: '' } });
+  });
+
   it('a config map with an invalid key, and a change of an immutable config map, are Invalid', async () => {
     const ns = await namespace();
     const rejected = await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' }, data: { 'a b': 'c' } });

@@ -1,6 +1,6 @@
 // Decodes built-in kinds, and the metadata of all kinds, as Go decodes JSON into structs. A wrong type is a bad
-// request. Unknown fields are dropped and reported. Nulls, empty maps and empty lists count as absent. Quantities
-// become canonical.
+// request. Unknown fields are dropped and reported. Nulls, empty maps and empty lists count as absent, but a
+// null in a map of strings is an empty string. Quantities become canonical.
 import { isList, isObject, type Json, setField } from '../json.ts';
 import { violatesFormat } from './formats.ts';
 import { canonicalQuantity } from './quantity.ts';
@@ -40,6 +40,10 @@ export function decodeValue(value: Json, schema: Schema, kind: string, path = ''
         else unknown.push(at);
         continue;
       }
+      if (content === null && isMapOfStrings(schema, field)) {
+        setField(kept, field, '');
+        continue;
+      }
       if (content === null && !keepsUnknown(below)) continue;
       const read = walk(content, below, at);
       if (!isOmittedWhenEmpty(read, below)) setField(kept, field, read);
@@ -51,6 +55,12 @@ export function decodeValue(value: Json, schema: Schema, kind: string, path = ''
     return { value: value.map((item, index) => walk(item, schema.items ?? {}, `${path}[${index}]`)), unknown };
   }
   return { value: scalar(value, schema, kind, path), unknown };
+}
+
+/** Returns whether a field is one of a map of strings, such as labels. A null there is Go's zero value, not absent. */
+function isMapOfStrings({ properties = {}, additionalProperties }: Schema, field: string): boolean {
+  if (Object.hasOwn(properties, field) || typeof additionalProperties !== 'object') return false;
+  return additionalProperties.type === 'string' && additionalProperties.format === undefined;
 }
 
 /** Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct. */
