@@ -45,7 +45,8 @@ export function createSqsClock(): SqsClock {
     },
     now: (record) => {
       const visibilitySeconds = visibilitySecondsOf(timeoutSeconds);
-      return sqsNow(record, { receivedMonotonicMs, monotonicMs: performance.now(), offsetMs, visibilitySeconds });
+      const times = { receivedMonotonicMs, monotonicMs: performance.now(), localMs: Date.now() };
+      return sqsNow(record, { ...times, offsetMs, visibilitySeconds });
     },
   };
 }

@@ -66,11 +66,13 @@ export function timerDelaySeconds({
 /**
  * Calculates the time by the clock of SQS, in milliseconds: when SQS delivered the record, plus the monotonic time
  * since then. The time of a redelivered record is that of its first delivery. For such a record the time is that of the
- * offset, which was learned from another record. Without one, each earlier delivery counts as one visibility timeout,
- * or as the delay with which it was returned if that is longer. The local clock is never used: a clock that is hours
- * ahead would delay a retry by hours.
+ * offset, which was learned from another record. Without one, it is at most one visibility timeout later for each
+ * earlier delivery, or the delay with which it was returned if that is longer. The local clock decides within these
+ * limits, because a record that was returned early would otherwise wait for minutes. A local time outside of them is
+ * wrong, and the latest possible time is used: a clock that is hours ahead would delay a retry by hours.
  * @param visibilitySeconds the visibility timeout of the record's queue
  * @param offsetMs the clock of SQS minus the monotonic clock, learned from a record that was received once
+ * @param localMs milliseconds since 1970 by the local clock, which may be wrong
  */
 export function sqsNow(
   { firstReceivedAt, receiveCount }: { readonly firstReceivedAt: number; readonly receiveCount: number },
@@ -78,11 +80,13 @@ export function sqsNow(
     receivedMonotonicMs,
     monotonicMs,
     offsetMs,
+    localMs,
     visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default),
   }: {
     readonly receivedMonotonicMs: number;
     readonly monotonicMs: number;
     readonly offsetMs?: number | undefined;
+    readonly localMs?: number | undefined;
     readonly visibilitySeconds?: number;
   },
 ): number {
@@ -91,7 +95,8 @@ export function sqsNow(
   if (offsetMs !== undefined) return Math.max(bySqs, offsetMs + monotonicMs);
   const deliveries = Array.from({ length: receiveCount - 1 }, (_, index) => index + 1);
   const seconds = deliveries.map((count) => Math.max(visibilitySeconds, returnDelaySeconds(count, 1)));
-  return bySqs + seconds.reduce((sum, one) => sum + one, 0) * 1000;
+  const latest = bySqs + seconds.reduce((sum, one) => sum + one, 0) * 1000;
+  return localMs !== undefined && localMs >= bySqs && localMs < latest ? localMs : latest;
 }
 
 /**

@@ -82,13 +82,16 @@ function simulate({
   }));
 
   /**
-   * The time by the clock of SQS, as a function calculates it from the first receipt and the number of receipts.
+   * The time by the clock of SQS, as a function calculates it from the first receipt and the number of receipts. The
+   * local clock is behind by up to the time since the first receipt, and a little more.
    */
-  const nowMs = ({ at, receipts }: QueuedMessage) =>
-    sqsNow(
-      { firstReceivedAt: (at - (receipts - 1) * visibilitySeconds) * 1000, receiveCount: receipts },
-      { receivedMonotonicMs: 0, monotonicMs: 200 },
+  const nowMs = ({ at, receipts }: QueuedMessage) => {
+    const sinceFirst = (receipts - 1) * visibilitySeconds;
+    return sqsNow(
+      { firstReceivedAt: (at - sinceFirst) * 1000, receiveCount: receipts },
+      { receivedMonotonicMs: 0, monotonicMs: 200, localMs: (at - 1.1 * chance() * sinceFirst) * 1000 },
     );
+  };
   const put = (
     { at, duplicate }: QueuedMessage,
     { body, delaySeconds = 0 }: Pick<QueueEntry, 'body' | 'delaySeconds'>,

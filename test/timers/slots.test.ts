@@ -97,6 +97,15 @@ describe('sqsNow', () => {
     expect(sqsNow({ firstReceivedAt: 9_999_999, receiveCount: 2 }, learned)).toBe(10_000_299);
   });
 
+  it.each([
+    ['in between is used', 60_000, 60_000],
+    ['before the first delivery is not used', -1, 360_000],
+    ['after the visibility timeouts is not used', 10_800_000, 360_000],
+  ])('sqsNow without an offset: a local time %s for a redelivered record', (_, local, expected) => {
+    const record = { firstReceivedAt: 1_000_000, receiveCount: 3 };
+    expect(sqsNow(record, { ...clock, localMs: 1_000_300 + local })).toBe(1_000_300 + expected);
+  });
+
   it('sqsNow counts a visibility timeout for each earlier delivery if no offset is known', () => {
     const twice = { firstReceivedAt: 1_000_000, receiveCount: 3 };
     expect(sqsNow(twice, clock)).toBe(1_000_300 + 2 * visibilitySeconds * 1000);
