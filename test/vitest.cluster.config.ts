@@ -23,9 +23,10 @@ export default defineConfig({
       sequencer: longestFirst([
         'cluster/documented.test.ts',
         'cluster/troubleshooting.test.ts',
-        'cluster/watcher-outage.test.ts',
         'cluster/cross.test.ts',
         'cluster/watcher-restart.test.ts',
+        // It waits for probes and backoffs more than it computes, so not beside the two files that load the machine most.
+        'cluster/watcher-outage.test.ts',
         'cluster/uninstall.test.ts',
         'cluster/fleet-chaos.test.ts',
         'cluster/watcher-deployment.test.ts',

@@ -11,7 +11,7 @@ import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
  * have failed and restarted it.
  */
 const probesUntilDead = 10;
-const timeout = 240_000;
+const timeout = 400_000;
 let cluster: WatcherCluster;
 
 beforeAll(async () => {
