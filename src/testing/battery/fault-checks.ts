@@ -21,6 +21,48 @@ const remember =
   'give a child the name that follows from its owner, and write it again by apply; what a crashed reconcile had made ' +
   'is then found by its name';
 
+/**
+ * Lets the function crash right after a write: all later requests and calls fail. A write to the API server and a
+ * change of an outside system count alike. Returns a function that returns after which one it crashed, if it did.
+ */
+function crashAfterWrite(stage: Stage, after: number): () => string | undefined {
+  let writes = 0;
+  let died: string | undefined;
+  const isLast = (write: string) => {
+    writes += 1;
+    if (writes >= after) died = write;
+    return died !== undefined;
+  };
+  stage.disturb({
+    api: async (request, proceed) => {
+      if (died !== undefined) throw new ConnectError('the function crashed');
+      const answer = await proceed();
+      if (isWrite(request) && isLast(lineOf(request))) throw new ConnectError('the function crashed');
+      return answer;
+    },
+    fetch: async ({ line, changes }, send) => {
+      if (died !== undefined) throw new TypeError('the function crashed');
+      const answer = await send();
+      if (changes && isLast(line)) throw new TypeError('the function crashed');
+      return answer;
+    },
+  });
+  return () => died;
+}
+
+/** Lets each call to an outside system fail from one call on. Returns a function that counts the calls. */
+function outsideDownFrom(stage: Stage, call: number): () => number {
+  let calls = 0;
+  stage.disturb({
+    fetch: async (_, send) => {
+      calls += 1;
+      if (calls >= call) throw new TypeError('fetch failed');
+      return await send();
+    },
+  });
+  return () => calls;
+}
+
 /** The checks. */
 export const faultChecks: readonly SampleCheck[] = [
   {
@@ -29,31 +71,12 @@ export const faultChecks: readonly SampleCheck[] = [
       const wanted = await calm(open);
       for (let after = 1; after <= mostCalls; after += 1) {
         await using stage = await open();
-        let writes = 0;
-        let died = '';
-        stage.disturb({
-          api: async (request, proceed) => {
-            if (died !== '') throw new ConnectError('the function crashed');
-            const answer = await proceed();
-            if (isWrite(request)) writes += 1;
-            if (writes < after || !isWrite(request)) return answer;
-            died = lineOf(request);
-            throw new ConnectError('the function crashed');
-          },
-          fetch: async ({ line, changes }, send) => {
-            if (died !== '') throw new TypeError('the function crashed');
-            const answer = await send();
-            if (changes) writes += 1;
-            if (writes < after || !changes) return answer;
-            died = line;
-            throw new TypeError('the function crashed');
-          },
-        });
+        const died = crashAfterWrite(stage, after);
         await stage.reconcile();
         stage.disturb();
-        if (died === '') return;
+        if (died() === undefined) return;
         await converged(stage);
-        expectSame(await stage.endState(), wanted, `after a crash right after ${died}`, remember);
+        expectSame(await stage.endState(), wanted, `after a crash right after ${died()}`, remember);
       }
     },
   },
@@ -112,16 +135,9 @@ export const faultChecks: readonly SampleCheck[] = [
       const wanted = await calm(open);
       for (let call = 1; call <= mostCalls; call += 1) {
         await using stage = await open();
-        let calls = 0;
-        stage.disturb({
-          fetch: async (_, send) => {
-            calls += 1;
-            if (calls >= call) throw new TypeError('fetch failed');
-            return await send();
-          },
-        });
+        const calls = outsideDownFrom(stage, call);
         const outcome = await stage.reconcile();
-        if (calls < call) return;
+        if (calls() < call) return;
         if (outcome.type === 'terminal') {
           fail(
             `call ${call} to an outside system failed, and the reconcile ended as ${describe(outcome)}`,
@@ -183,27 +199,7 @@ export const faultChecks: readonly SampleCheck[] = [
         await using stage = await open();
         const before = await stage.outsideState();
         await converged(stage);
-        let writes = 0;
-        let died = false;
-        stage.disturb({
-          api: async (request, proceed) => {
-            if (died) throw new ConnectError('the function crashed');
-            if (!isWrite(request)) return await proceed();
-            const answer = await proceed();
-            writes += 1;
-            if (writes < after) return answer;
-            died = true;
-            throw new ConnectError('the function crashed');
-          },
-          fetch: async ({ changes }, send) => {
-            if (died) throw new TypeError('the function crashed');
-            const answer = await send();
-            if (changes) writes += 1;
-            if (writes < after || !changes) return answer;
-            died = true;
-            throw new TypeError('the function crashed');
-          },
-        });
+        const died = crashAfterWrite(stage, after);
         const { subject } = stage;
         const object = await subject();
         if (object === undefined) return;
@@ -212,7 +208,7 @@ export const faultChecks: readonly SampleCheck[] = [
         stage.disturb();
         await removed(stage);
         await nothingLeft(stage, before, 'after a finalize that crashed and was repeated');
-        if (!died) return;
+        if (died() === undefined) return;
       }
     },
   },
@@ -223,20 +219,13 @@ export const faultChecks: readonly SampleCheck[] = [
         await using stage = await open();
         const before = await stage.outsideState();
         await converged(stage);
-        let calls = 0;
-        stage.disturb({
-          fetch: async (_, send) => {
-            calls += 1;
-            if (calls >= call) throw new TypeError('fetch failed');
-            return await send();
-          },
-        });
+        const calls = outsideDownFrom(stage, call);
         await stage.client.request({ method: 'DELETE', path: pathOfSubject(stage) });
         await stage.reconcile();
         stage.disturb();
         await removed(stage);
         await nothingLeft(stage, before, `after an outside system was down from call ${call} of finalize on`);
-        if (calls < call) return;
+        if (calls() < call) return;
       }
     },
   },
