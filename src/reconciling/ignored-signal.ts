@@ -15,20 +15,24 @@ export async function unlessSignalIgnored<T>(
   running: Promise<T>,
   { signal, wait }: { readonly signal: AbortSignal; readonly wait: Wait },
 ): Promise<T> {
-  const ended = new AbortController();
+  /** Created only when the signal is aborted: most reconciles end before that. */
+  let grace: AbortController | undefined;
+  let onAbort = () => {};
   const ignored = new Promise<never>((_, reject) => {
-    const onAbort = () => {
-      wait(graceSeconds, ended.signal).then(
+    onAbort = () => {
+      grace = new AbortController();
+      wait(graceSeconds, grace.signal).then(
         () => reject(new IgnoredSignalError(`the reconciler ignored its signal: it ran on for ${graceSeconds} s`)),
         () => undefined,
       );
     };
     if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true, signal: ended.signal });
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
     return await Promise.race([running, ignored]);
   } finally {
-    ended.abort('ended');
+    signal.removeEventListener('abort', onAbort);
+    grace?.abort('ended');
   }
 }

@@ -33,6 +33,7 @@ export function createPrimaryObject(
   { fieldManager, finalizer }: { readonly fieldManager: string; readonly finalizer: string },
 ): PrimaryObject {
   let object = read;
+  let owned: { readonly of: KubeObject; readonly status: Readonly<Record<string, unknown>> } | undefined;
   let writes = 0;
   let noops = 0;
   return {
@@ -51,7 +52,10 @@ export function createPrimaryObject(
       writes += 1;
     },
     hasFinalizer: () => object.metadata.finalizers?.includes(finalizer) === true,
-    ownedStatus: () => ownedStatusOf(object, fieldManager),
+    ownedStatus: () => {
+      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager) };
+      return owned.status;
+    },
     generation: () => generationOf(object),
     writes: () => writes,
     noops: () => noops,
