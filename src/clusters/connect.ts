@@ -61,14 +61,20 @@ export function createClusters(
     client: clientOptions = {},
   }: ClusterDeps,
 ): Clusters {
-  const clients = new Map<string, { readonly entry: ResolvedEntry; readonly client: KubeClient }>();
+  const clients = new Map<string, KnownClient>();
   const connect = async (name: string, entry: ResolvedEntry) => await connectionOf(name, entry, { now, credentials });
 
-  /** A pause changes nothing of a client, so a watcher's stays the same. */
-  async function clientOf(name: string, entry: ClusterEntry): Promise<KubeClient> {
-    const resolved = await resolveEntry(name, entry, secrets);
+  /** The client stays the same when a cluster is paused or moved. */
+  async function clientOf(name: string, found: ClusterEntry): Promise<KubeClient> {
     const known = clients.get(name);
-    if (known !== undefined && isDeepStrictEqual(known.entry, resolved)) return known.client;
+    // The table returns the same entry until it is read again; a secret behind the entry may still change.
+    if (known?.found === found && found.access.type !== 'secret') return known.client;
+    const entry = withoutState(found);
+    const resolved = await resolveEntry(name, entry, secrets);
+    if (known !== undefined && isDeepStrictEqual(known.entry, resolved)) {
+      clients.set(name, { ...known, found });
+      return known.client;
+    }
     const connection = withRefresh(
       { entry: resolved, connection: await connect(name, resolved) },
       {
@@ -85,7 +91,7 @@ export function createClusters(
     );
     // The previous client is not closed, because reconciles may be using it. Its idle connections time out.
     const client = createClient(connection, clientOptions);
-    clients.set(name, { entry: resolved, client });
+    clients.set(name, { found, entry: resolved, client });
     return client;
   }
 
@@ -94,10 +100,8 @@ export function createClusters(
       const entry = await registry.get(name);
       if (entry === undefined) return { type: 'unknown' };
       if (entry.decommissioning === true) return { type: 'decommissioning' };
-      // So that a client stays the same when a cluster is paused or moved.
-      const active = withoutState(entry);
-      if (isHeld(entry)) return { type: 'paused', connect: async () => await clientOf(name, active) };
-      return { type: 'client', client: await clientOf(name, active) };
+      if (isHeld(entry)) return { type: 'paused', connect: async () => await clientOf(name, entry) };
+      return { type: 'client', client: await clientOf(name, entry) };
     },
     close() {
       for (const { client } of clients.values()) client.close();
@@ -105,6 +109,9 @@ export function createClusters(
     },
   };
 }
+
+/** A client, with the entry as the table returned it, and without what does not change a client. */
+type KnownClient = { readonly found: ClusterEntry; readonly entry: ResolvedEntry; readonly client: KubeClient };
 
 type EntryConnection = { readonly entry: ResolvedEntry; readonly connection: Connection };
 

@@ -17,18 +17,23 @@ export async function forEachConcurrently<T>(
 }
 
 /** Waits for a promise until the signal aborts, then rejects with the signal's reason. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    const ended = () => signal.removeEventListener('abort', abort);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort);
+    promise.then(
+      (value) => {
+        ended();
+        resolve(value);
+      },
+      (error: unknown) => {
+        ended();
+        reject(error);
+      },
+    );
   });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([aborted, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /**
