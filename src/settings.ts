@@ -333,7 +333,8 @@ function emptyAsUnset<S extends z.ZodType>(schema: S) {
 }
 
 function parse<S extends z.ZodObject>(schema: S, from: Environment): z.infer<S> {
-  const parsed = schema.safeParse(from);
+  // Settings are read once. Compiling the schema would take longer.
+  const parsed = schema.safeParse(from, { jitless: true });
   if (!parsed.success) throw new SettingsError(`invalid environment variables: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
 }

@@ -69,7 +69,7 @@ const Tenant = defineKind({
 });
 
 describe('a controller', () => {
-  it('is tested by calling it', async () => {
+  it('a controller is tested by calling it', async () => {
     const context = testContext(waterTank, { clients: { level: async () => 10 } });
     const { status } = await waterTank.reconcile(WaterTank.object('a', { targetLevel: 40 }), context);
     const action: 'Filling' | 'Holding' | 'Unknown' = status.action;
@@ -77,12 +77,12 @@ describe('a controller', () => {
     expect((await context.get(Service, { name: 'a' }))?.metadata.annotations).toEqual({ tank: 'a' });
   });
 
-  it('gets a default where the spec leaves something out', () => {
+  it('a reconciler gets a default where the spec leaves something out', () => {
     const tolerance: number = WaterTank.object('a', { targetLevel: 40 }).spec.tolerance;
     expect(tolerance).toBe(0.5);
   });
 
-  it('may own a kind of which an error is returned as undefined', () => {
+  it('a controller may own a kind of which an error is returned as undefined', () => {
     WaterTank.controller('undefined-error', {
       async reconcile(): Promise<ResultOf<typeof WaterTank>> {
         const failure: { readonly error: Error } | undefined = undefined;
@@ -230,14 +230,14 @@ describe('what does not compile', () => {
 });
 
 describe('a status slice', () => {
-  it('is tested by calling it, with a whole object or with its own last status only', async () => {
+  it('a status slice is tested by calling its controller, with a whole object or with its own last status only', async () => {
     const context = testContext(peers, { clients: { name: async () => 'n' } });
     expect((await peers.reconcile(Network.object('a', { nodes: 1 }), context)).status).toEqual({ nodes: ['n'] });
     const past = { ...Network.object('a', { nodes: 1 }), status: { nodes: ['m'] } };
     expect((await peers.reconcile(past, context)).status).toEqual({ nodes: ['m', 'n'] });
   });
 
-  it('does not compile when it is wrong', () => {
+  it('a status slice does not compile when it is wrong', () => {
     // @ts-expect-error: phase is required, so the status would be unreadable until the slice is written
     Network.statusSlice({ status: ['phase'], conditions: ['PeersConnected'] });
     // @ts-expect-error: the status has no such field
@@ -253,7 +253,7 @@ describe('a status slice', () => {
     expect.assertions(0);
   });
 
-  it('does not compile when its controller says more or less', () => {
+  it('a status slice does not compile when its controller says more or less', () => {
     const slice = Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Synced'] });
     const synced = { ...connected, Synced: ok('Synced') };
     // @ts-expect-error: Synced is missing

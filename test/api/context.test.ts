@@ -50,19 +50,19 @@ async function asked(act: (context: UntypedContext) => Promise<unknown>): Promis
 }
 
 describe('a context', () => {
-  it.each(['get', 'list'] as const)('lets %s of an owned and of a read kind through', async (verb) => {
+  it.each(['get', 'list'] as const)('a context lets %s of an owned and of a read kind through', async (verb) => {
     for (const kind of [ConfigMap, Node]) {
       expect(await asked((context) => context[verb](kind, { name: 'x' }))).toEqual([kind]);
     }
   });
 
-  it.each(['get', 'list'] as const)('refuses %s of a kind that is not declared', async (verb) => {
+  it.each(['get', 'list'] as const)('a context refuses %s of a kind that is not declared', async (verb) => {
     const error = await asked((context) => context[verb](Secret, { name: 'x' })).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TypeError);
     expect(String(error)).toContain('widget does not declare Secret');
   });
 
-  it.each(['apply', 'applyAll', 'tryApplyAll'] as const)('%s writes owned kinds only', async (verb) => {
+  it.each(['apply', 'applyAll', 'tryApplyAll'] as const)('a context’s %s writes owned kinds only', async (verb) => {
     const write = (kind: Kind) =>
       asked(
         (context) =>
@@ -74,7 +74,7 @@ describe('a context', () => {
     await expect(write(Secret)).rejects.toThrow('widget does not own Secret');
   });
 
-  it('refuses apply and applyAll of one kind in one reconcile, in either order', async () => {
+  it('a context refuses apply and applyAll of one kind in one reconcile, in either order', async () => {
     const one = { metadata: { name: 'a' } };
     const orders = [
       async (context: UntypedContext) => [
@@ -93,7 +93,7 @@ describe('a context', () => {
     }
   });
 
-  it('lets each kind have its own way, and the same way again', async () => {
+  it('a context lets each kind have its own way, and the same way again', async () => {
     const mixed = await asked(async (context) => {
       await context.applyAll(ConfigMap, () => []);
       await context.applyAll(ConfigMap, () => []);

@@ -37,7 +37,7 @@ function createWorld(setting = secret()) {
 }
 
 describe('a setting that is a secret', () => {
-  it('is read where its variable says, when it is needed, and not before', async () => {
+  it('a setting that is a secret is read where its variable says, when it is needed, and not before', async () => {
     const { controller, made, asked, reader } = createWorld(secret({ maxAgeSeconds: 60 }));
     controller.start({ TOKEN: 'outrigger/dev/settings/plant' }, reader);
     expect(asked).toEqual([]);
@@ -47,7 +47,7 @@ describe('a setting that is a secret', () => {
     ]);
   });
 
-  it('names the key in a secret that is an object', async () => {
+  it('a setting that is a secret names the key in a secret that is an object', async () => {
     const { controller, made, asked, reader } = createWorld();
     const arn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:outrigger/dev/settings/plant-AbCdEf';
     controller.start({ TOKEN: `${arn}#token` }, reader);
@@ -55,14 +55,14 @@ describe('a setting that is a secret', () => {
     expect(asked).toMatchObject([{ secret: arn, key: 'token', maxAgeSeconds: 300 }]);
   });
 
-  it('that was refused is forgotten', () => {
+  it('a secret that was refused is forgotten', () => {
     const { controller, made, forgotten, reader } = createWorld();
     controller.start({ TOKEN: 'plant' }, reader);
     made.token?.invalidate();
     expect(forgotten).toMatchObject([{ secret: 'plant' }]);
   });
 
-  it('may be left out where it is optional, and is asked for by name where it is not', () => {
+  it('a setting that is a secret may be left out where it is optional, and is asked for by name where it is not', () => {
     const { controller, made, reader } = createWorld();
     controller.start({ TOKEN: '' }, reader);
     expect(made.token).toBeUndefined();

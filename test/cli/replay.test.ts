@@ -89,7 +89,7 @@ describe('replay', () => {
 });
 
 describe('replay --all --dry-run', () => {
-  it('it prints the plan of a controller, writes nothing, and --exit-code exits with 2', async () => {
+  it('replay --all --dry-run prints the plan of a controller, writes nothing, and --exit-code exits with 2', async () => {
     const before = system.writes();
     const { out, status } = await system.run('replay', 'foo', '--all', '--dry-run', '--exit-code');
     expect(out).toContain('create Deployment default/example-foo\n');

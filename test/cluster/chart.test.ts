@@ -66,45 +66,49 @@ function withoutDifferences(key: string, value: unknown): unknown {
 }
 
 describe('the chart', () => {
-  it('has the objects of the kustomization', { timeout }, async () => {
+  it('the chart has the objects of the kustomization', { timeout }, async () => {
     const rendered = await inFolder(helm, 'template', 'outrigger-watcher', chartFolder, '--set', `image=${image}`);
     const expected = objectsOf(await kubectl('kustomize', manifests));
     expect(Object.keys(expected).length).toBeGreaterThan(15);
     expect(objectsOf(rendered)).toEqual(expected);
   });
 
-  it('needs an image', { timeout }, async () => {
+  it('the chart needs an image', { timeout }, async () => {
     await expect(inFolder(helm, 'template', 'outrigger-watcher', chartFolder)).rejects.toThrow(/image: the repository/);
   });
 
-  it('installs with its values, and keeps kinds and objects when it is uninstalled', { timeout }, async () => {
-    const values = path.join(folder, 'values.json');
-    const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/watcher' };
-    const settings = { CLUSTER: 'prod-1', RATE_LIMIT_PER_SECOND: 20 };
-    await writeFile(values, JSON.stringify({ image, replicas: 1, settings, serviceAccount: { annotations } }));
-    const chart = ['outrigger-watcher', chartFolder, '--namespace', 'kube-system'];
-    await inFolder(helm, 'upgrade', '--install', ...chart, '--values', values);
-    const get = async (...argv: readonly string[]) =>
-      (await kubectl('--namespace', 'outrigger-system', 'get', ...argv)).trim();
-    const watcher = 'deployment/outrigger-watcher';
-    expect(await get(watcher, '-o', 'jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}')).toBe(
-      `1 ${image}`,
-    );
-    const before = await get(watcher, '-o', 'jsonpath={.spec.template}');
-    expect(JSON.parse(await get('configmap/outrigger-watcher', '-o', 'jsonpath={.data}'))).toMatchObject({
-      CLUSTER: 'prod-1',
-      RATE_LIMIT_PER_SECOND: '20',
-    });
-    expect(await get('serviceaccount/outrigger-watcher', '-o', 'jsonpath={.metadata.annotations}')).toContain(
-      'role/watcher',
-    );
+  it(
+    'the chart installs with its values, and keeps kinds and objects when it is uninstalled',
+    { timeout },
+    async () => {
+      const values = path.join(folder, 'values.json');
+      const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/watcher' };
+      const settings = { CLUSTER: 'prod-1', RATE_LIMIT_PER_SECOND: 20 };
+      await writeFile(values, JSON.stringify({ image, replicas: 1, settings, serviceAccount: { annotations } }));
+      const chart = ['outrigger-watcher', chartFolder, '--namespace', 'kube-system'];
+      await inFolder(helm, 'upgrade', '--install', ...chart, '--values', values);
+      const get = async (...argv: readonly string[]) =>
+        (await kubectl('--namespace', 'outrigger-system', 'get', ...argv)).trim();
+      const watcher = 'deployment/outrigger-watcher';
+      expect(await get(watcher, '-o', 'jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}')).toBe(
+        `1 ${image}`,
+      );
+      const before = await get(watcher, '-o', 'jsonpath={.spec.template}');
+      expect(JSON.parse(await get('configmap/outrigger-watcher', '-o', 'jsonpath={.data}'))).toMatchObject({
+        CLUSTER: 'prod-1',
+        RATE_LIMIT_PER_SECOND: '20',
+      });
+      expect(await get('serviceaccount/outrigger-watcher', '-o', 'jsonpath={.metadata.annotations}')).toContain(
+        'role/watcher',
+      );
 
-    await inFolder(helm, 'upgrade', ...chart, '--values', values, '--set', 'settings.CLUSTER=prod-2');
-    expect(await get(watcher, '-o', 'jsonpath={.spec.template}')).not.toBe(before);
+      await inFolder(helm, 'upgrade', ...chart, '--values', values, '--set', 'settings.CLUSTER=prod-2');
+      expect(await get(watcher, '-o', 'jsonpath={.spec.template}')).not.toBe(before);
 
-    await kubectl('apply', '-f', `${manifests}/samples/water-tanks.yaml`);
-    await inFolder(helm, 'uninstall', 'outrigger-watcher', '--namespace', 'kube-system');
-    expect(await get(watcher, '--ignore-not-found', '-o', 'name')).toBe('');
-    expect(await kubectl('get', 'watertanks', '-o', 'name')).toContain('north');
-  });
+      await kubectl('apply', '-f', `${manifests}/samples/water-tanks.yaml`);
+      await inFolder(helm, 'uninstall', 'outrigger-watcher', '--namespace', 'kube-system');
+      expect(await get(watcher, '--ignore-not-found', '-o', 'name')).toBe('');
+      expect(await kubectl('get', 'watertanks', '-o', 'name')).toContain('north');
+    },
+  );
 });

@@ -44,7 +44,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe('an experiment', () => {
-  it('changes every object while the part is broken, and converges at the last reconcile of each controller', async () => {
+  it('an experiment changes every object while the part is broken, and converges at the last reconcile of each controller', async () => {
     const { start, list, onEntry } = experiments();
     start('cut');
     await vi.advanceTimersByTimeAsync(7_000);

@@ -54,7 +54,7 @@ async function example(language: string): Promise<string> {
 const template = async (file: string) => templateShape.parse(JSON.parse(await readFile(file, 'utf8')));
 
 describe('the plain template', () => {
-  it('has every resource of the packaged template except the bucket of osls, and no reference to it', async () => {
+  it('the plain template has every resource of the packaged template except the bucket of osls, and no reference to it', async () => {
     const packaged = templateShape.parse(JSON.parse(await service.template()));
     const plain = await template(path.join(folder, 'template.json'));
     const expected = Object.keys(packaged.Resources).filter((name) => !name.startsWith('ServerlessDeploymentBucket'));

@@ -200,7 +200,7 @@ describe.each([
     return { seen, before };
   };
 
-  it('gets it again', async () => {
+  it('an object that lost its finalizer before its status was written gets it again', async () => {
     await createOne();
     expect((await reconcileOne(removeBeforeStatus().before)).outcome).toEqual({ type: 'done' });
     const { body } = await client.request({ method: 'GET', path: widgetPath });

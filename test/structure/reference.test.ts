@@ -80,7 +80,7 @@ const messagesOf = (all: typeof calls) =>
 describe('docs/logs.md', () => {
   const logs = page('logs');
 
-  it('has every message of the functions and of the watcher, and no other', () => {
+  it('docs/logs.md has every message of the functions and of the watcher, and no other', () => {
     expect(calls.length).toBeGreaterThan(50);
     // Both write it.
     const both = ['spans dropped'];
@@ -90,7 +90,7 @@ describe('docs/logs.md', () => {
     expect(inWatcher).toEqual(new Set([...ours(true)].filter((one) => one !== 'restored')));
   });
 
-  it('has every field that a log line is given by name, and none that the source does not have', () => {
+  it('docs/logs.md has every field that a log line is given by name, and none that the source does not have', () => {
     const fields = new Set(namesIn(section(logs, 'Fields')));
     const given = calls.flatMap(({ text }) => {
       const [, literal = ''] = /\{(.*)\}/s.exec(text) ?? [];
@@ -104,7 +104,7 @@ describe('docs/logs.md', () => {
     expect([...fields].filter((name) => !used(name))).toEqual([]);
   });
 
-  it('has every metric of the watcher', async () => {
+  it('docs/logs.md has every metric of the watcher', async () => {
     const served = (await createMetrics().page()).matchAll(/^# HELP (outrigger_\w+) (.*)$/gm);
     const texts = new Map([...served].map(([, name = '', help = '']) => [name, help]));
     const rows = section(logs, 'Metrics of the watcher').matchAll(/^\| `(\w+)` \| .*? \| (.*) \|$/gm);
@@ -129,7 +129,7 @@ it('docs/messages.md describes each cause of a message, with an example', () => 
 describe('docs/names.md', () => {
   const names = page('names');
 
-  it('has the annotations, labels, finalizers and field managers', () => {
+  it('docs/names.md has the annotations, labels, finalizers and field managers', () => {
     const asked = namesIn(section(names, 'Annotations that you set')).map((name) => name.replace(/:.*/, ''));
     expect(new Set(asked)).toEqual(new Set([pausedAnnotation, reconcileRequestedAnnotation]));
     const set = [controllerLabel, ownerUidLabel, ownerAnnotation, heldLabelOf('CONTROLLER')];
@@ -137,7 +137,7 @@ describe('docs/names.md', () => {
     expect(new Set(namesIn(section(names, 'What Outrigger sets')))).toEqual(new Set([...set, ...own]));
   });
 
-  it('has the conditions and the reasons of the runtime', () => {
+  it('docs/names.md has the conditions and the reasons of the runtime', () => {
     const found = new Set(namesIn(section(names, 'Conditions')));
     expect(found).toEqual(new Set([...runtimeConditions, ...Object.values(reasons)]));
   });

@@ -34,7 +34,7 @@ const named = (name: string, more: object = {}) => ({
 const child = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
 
 describe('testContext', () => {
-  it('gives what was handed in, by name and by label, in the namespace of the owner', async () => {
+  it('testContext gives what was handed in, by name and by label, in the namespace of the owner', async () => {
     const labelled = { ...named('b'), metadata: { name: 'b', namespace: 'default', labels: { colour: 'red' } } };
     const elsewhere = { ...named('c'), metadata: { name: 'c', namespace: 'other' } };
     const node1 = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'one' } };
@@ -48,7 +48,7 @@ describe('testContext', () => {
     expect(await context.clients.ask()).toBe(1);
   });
 
-  it('makes children the whole set, and says how often their spec changed', async () => {
+  it('testContext makes children the whole set, and says how often their spec changed', async () => {
     const context = testContext(controller, { clients, owner });
     await context.applyAll(ConfigMap, [child('a', { x: '1' }), child('b')]);
     await context.applyAll(ConfigMap, [child('a', { x: '1' })]);
@@ -97,7 +97,7 @@ describe('testContext', () => {
     expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
 
-  it('leaves alone what another controller of the same kind has made for the same owner', async () => {
+  it('testContext leaves alone what another controller of the same kind has made for the same owner', async () => {
     const metadata = {
       ...{ name: 'theirs', namespace: 'default', labels: { 'outrigger.dev/controller': 'widget-peers' } },
       ownerReferences: [{ uid: owner.metadata.uid, controller: true }],
@@ -149,7 +149,7 @@ describe('testContext', () => {
     expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.namespace)).toEqual(['one', 'two']);
   });
 
-  it('does not compile for a kind that was not declared, or with other clients', async () => {
+  it('testContext does not compile for a kind that was not declared, or with other clients', async () => {
     const context = testContext(controller, { clients });
     // @ts-expect-error Secret is neither owned nor read
     await expect(context.get(Secret, { name: 'a' })).rejects.toThrow('widget does not declare Secret');

@@ -101,7 +101,8 @@ export function moveOf({ movingTo, movingFrom }: ClusterEntry): string | undefin
 
 /** Parses one entry. Throws a UserError that names the cluster and the fields, but quotes no value. */
 export function parseEntry(name: string, value: unknown): ClusterEntry {
-  const parsed = clusterEntry.safeParse(value);
+  // A function reads few entries, each once. Compiling the schema would take longer.
+  const parsed = clusterEntry.safeParse(value, { jitless: true });
   if (!parsed.success) {
     const fields = parsed.error.issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys'

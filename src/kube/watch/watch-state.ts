@@ -109,12 +109,18 @@ function reconnect(state: WatchState & { step: 'watch' }, failures: number): Wat
 const maxRetryAfterSeconds = 60;
 
 /**
- * Returns the delay before the next step, in seconds. It is 0 without a failure, and for the first 410 Gone, because a
- * list can follow at once. Otherwise it follows watchBackoff, and is at least the server's Retry-After.
+ * Returns the delay before the next step, in seconds. It is 0 without a failure, and for the first 410 Gone since an
+ * event, because a list can follow at once, also after an outage: the server that sent it is available. Otherwise it
+ * follows watchBackoff, and is at least the server's Retry-After.
  * @param random in [0, 1), selects the jitter
  */
-export function watchBackoffSeconds(failures: number, error: unknown, random: number): number {
-  if (failures === 0 || (failures === 1 && isGone(error))) return 0;
+export function watchBackoffSeconds(
+  failures: number,
+  error: unknown,
+  random: number,
+  { goneBefore = failures > 1 }: { readonly goneBefore?: boolean } = {},
+): number {
+  if (failures === 0 || (!goneBefore && isGone(error))) return 0;
   const retryAfter = error instanceof ApiError ? Math.min(error.retryAfterSeconds ?? 0, maxRetryAfterSeconds) : 0;
   return Math.max(backoffSeconds(watchBackoff, failures, random), retryAfter);
 }

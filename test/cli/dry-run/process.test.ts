@@ -111,7 +111,7 @@ describe('the code of a dry run', () => {
     expect(requests.length).toBe(before);
   });
 
-  it('it reads by fetch, knows that it is a dry run, and has no variable but its settings', async () => {
+  it('the code of a dry run reads by fetch, knows that it is a dry run, and has no variable but its settings', async () => {
     const end = await run(start(), 'reads');
     expect(JSON.stringify(end)).toMatch(/"full true TARGET"/);
     expect(end.refused).toEqual([]);

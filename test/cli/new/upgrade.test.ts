@@ -101,14 +101,14 @@ describe('outrigger upgrade', () => {
     expect(await read(changed)).toBe(after);
   });
 
-  it('shows the changes and writes nothing without a yes', async () => {
+  it('outrigger upgrade shows the changes and writes nothing without a yes', async () => {
     const before = await read(changed);
     expect(await upgrade(root, {})).toBe(1);
     expect(await read(changed)).toBe(before);
     expect(vi.mocked(process.stdout.write).mock.calls.join('')).toContain('+   revisionHistoryLimit: 3');
   });
 
-  it('writes nothing where both changed the same lines, and names the lines; with --markers it writes them', async () => {
+  it('outrigger upgrade writes nothing where both changed the same lines, and names the lines; with --markers it writes them', async () => {
     await write(changed, (await read(changed)).replace('revisionHistoryLimit: 2', 'revisionHistoryLimit: 5'));
     const before = await read(changed);
     await expect(upgrade(root, { yes: true })).rejects.toThrow(/watcher\/deployment\.yaml:\d+: changed here and in/);

@@ -93,6 +93,22 @@ describe('listAndWatch', () => {
     expect(time.backoffs).toEqual([1.6]);
   });
 
+  it('listAndWatch relists at once after the first 410 that follows an outage, and backs off when it repeats', async () => {
+    const { server } = await startScript({
+      watch: (_, response, count) => {
+        if (count <= 3) sendJson(response, 503, statusOf(503, 'ServiceUnavailable'));
+        else if (count <= 5) sendJson(response, 410, statusOf(410, 'Expired'));
+        else openWatch(response);
+      },
+    });
+    const events = await startWatch(server.client()).take(14);
+    expect(brief(events.slice(3)).filter((event) => !event.startsWith('page'))).toEqual([
+      ...['error 0.8', 'error 1.6', 'error 3.2'],
+      ...['error 0', 'listing relist', 'listed relist 100'],
+      ...['error 12.8', 'listing relist', 'listed relist 100'],
+    ]);
+  });
+
   it('listAndWatch closes a watch after the idle timeout and resumes at the last version', async () => {
     const { server } = await startScript({
       watch: (_, response, count) =>

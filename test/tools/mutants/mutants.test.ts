@@ -13,22 +13,22 @@ describe('the mutants', () => {
     [...generic, ...own].flatMap(({ mutants }) => mutants).map((mutant) => ({ id: `${name}: ${mutant.name}`, mutant })),
   );
 
-  it('there are some of every controller, and of every kind without one', () => {
+  it('there are mutants of every controller, and of every kind without one', () => {
     const names = [...registry.map(({ name }) => name), ...crdsOnly.map(({ kind }) => kind)];
     const withTwo = subjects.filter(({ own }) => own.flatMap(({ mutants }) => mutants).length >= 2);
     expect(withTwo.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
   });
 
-  it('none is there twice', () => {
+  it('no mutant is there twice', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
   });
 
-  it('all have files that are to catch them, and every such file is there', () => {
+  it('every mutant names files that catch it, and every such file is there', () => {
     expect(groups.filter(({ suites }) => suites.length === 0)).toEqual([]);
     expect(groups.flatMap(({ suites }) => suites.filter((file) => !existsSync(file)))).toEqual([]);
   });
 
-  it.each(all)('$id: is in the sources, once, and can be loaded', ({ mutant }) => {
+  it.each(all)('the mutant of $id is in the sources, once, and can be loaded', ({ mutant }) => {
     const files = new Set(mutant.edits.map(({ file }) => file));
     expect(files.size).toBeGreaterThan(0);
     for (const file of files) {
