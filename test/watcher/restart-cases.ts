@@ -134,6 +134,8 @@ export function restoredCases(connect: () => RestorableServer): void {
       await connect().restore();
       expect(namesOf(await fixture.until('timers', 'kept'))).toEqual(['kept']);
       await watcher.logged('cluster restored from a backup: all keys are sent');
+      // A key that changed within the last second is sent once more, so an older message may still be there.
+      await fixture.take('water-tank.fifo');
       await fixture.tank('kept', 7);
       await fixture.until('water-tank.fifo', 'kept');
       await stop(watcher, 'SIGTERM');
