@@ -1,7 +1,7 @@
 // The sender check of a controller's function: whether the sender of a message is permitted to send it. The clusters
 // table names the watchers of each cluster, and the stack names its own roles.
 import { isRecord } from '../core/json.ts';
-import type { Message } from '../sqs/message.ts';
+import { type Message, maxMessageBytes } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type ControllerSenders, createCopyLimit, judgeKeySender, roleIdOf } from '../sqs/senders.ts';
 
@@ -65,6 +65,7 @@ export function createSenderCheck(
 
 /** Reads only the name of the cluster. Whether the body is a message is decided when it is grouped. */
 function clusterOf({ body }: QueueRecord): readonly string[] {
+  if (Buffer.byteLength(body) > maxMessageBytes) return [];
   try {
     const value: unknown = JSON.parse(body);
     return isRecord(value) && typeof value.cluster === 'string' ? [value.cluster] : [];
