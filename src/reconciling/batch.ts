@@ -6,7 +6,7 @@ import { redact } from '../core/redact.ts';
 import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
-import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord } from './group-records.ts';
+import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord, readRecord } from './group-records.ts';
 import type { SenderCheck } from './sender-check.ts';
 
 /** The dependencies of a batch. */
@@ -71,10 +71,11 @@ export function createBatch(
       );
     }
 
-    const { groups, refused } = groupRecords(deps.controller, records, {
+    const read = records.map(readRecord);
+    const { groups, refused } = groupRecords(deps.controller, read, {
       ...(deps.retry === undefined ? {} : { attempts: deps.retry.attempts }),
       ...(deps.declares === undefined ? {} : { declares: deps.declares }),
-      ...(deps.senders === undefined ? {} : { judge: await deps.senders.judge(records) }),
+      ...(deps.senders === undefined ? {} : { judge: await deps.senders.judge(read) }),
     });
     /** The keys whose reconcile has not ended. */
     const running = new Set<string>();

@@ -35,6 +35,11 @@ export type KeyGroup = {
   readonly redelivered: boolean;
 };
 
+/** A record with its message, or with the error if its body is not one. */
+export type ReadRecord =
+  | { readonly record: QueueRecord; readonly message: Message; readonly error?: undefined }
+  | { readonly record: QueueRecord; readonly message?: undefined; readonly error: MessageError };
+
 /** A record that cannot be reconciled. `message` is set if its sender may not say it. */
 export type RefusedRecord = { readonly record: QueueRecord; readonly reason: string; readonly message?: Message };
 
@@ -51,43 +56,58 @@ export type Acceptance = {
 /** The most postponements that count: waits of 15 minutes for more than three months. */
 const maxPostponements = 10_000;
 
+/** Reads the body of a record: the only time that it is parsed. */
+export function readRecord(record: QueueRecord): ReadRecord {
+  try {
+    return { record, message: parseMessage(record.body) };
+  } catch (error) {
+    if (!(error instanceof MessageError)) throw error;
+    return { record, error };
+  }
+}
+
 /**
  * Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. A kind that
  * the controller does not declare is refused before it is grouped.
  */
 export function groupRecords(
   controller: string,
-  records: readonly QueueRecord[],
+  records: readonly ReadRecord[],
   { declares = () => true, judge = (message) => message, attempts = defaultRetry.attempts }: Acceptance = {},
 ): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
   const groups = new Map<string, KeyGroup>();
   const refused: RefusedRecord[] = [];
-  for (const record of records) {
-    try {
-      const said = withinLimits(parseMessage(record.body), attempts);
-      if (said.controller !== controller) throw new MessageError(`the message is for controller ${said.controller}`);
-      if (!declares(said)) throw new MessageError(`${controller} declares no ${said.resource}.${said.group}`);
-      const message = judge(said, record);
-      if (message === undefined) {
-        refused.push({ record, reason: senderReason, message: said });
-        continue;
-      }
-      const key = formatReconcileKey(keyOfMessage(message));
-      const before = groups.get(key);
-      const uid = unverifiedUidOf(message);
-      groups.set(key, {
-        key,
-        message: before === undefined ? message : mergeMessages(before.message, message),
-        records: [...(before?.records ?? []), record],
-        observedAt: Math.min(before?.observedAt ?? Number.POSITIVE_INFINITY, observedAtOf(message)),
-        afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
-        unverified: new Map([...(before?.unverified ?? []), ...(uid === undefined ? [] : ([[uid, record]] as const))]),
-        redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,
-      });
-    } catch (error) {
-      if (!(error instanceof MessageError)) throw error;
+  for (const { record, message: parsed, error } of records) {
+    if (parsed === undefined) {
       refused.push({ record, reason: error.message });
+      continue;
     }
+    if (parsed.controller !== controller) {
+      refused.push({ record, reason: `the message is for controller ${parsed.controller}` });
+      continue;
+    }
+    if (!declares(parsed)) {
+      refused.push({ record, reason: `${controller} declares no ${parsed.resource}.${parsed.group}` });
+      continue;
+    }
+    const said = withinLimits(parsed, attempts);
+    const message = judge(said, record);
+    if (message === undefined) {
+      refused.push({ record, reason: senderReason, message: said });
+      continue;
+    }
+    const key = formatReconcileKey(keyOfMessage(message));
+    const before = groups.get(key);
+    const uid = unverifiedUidOf(message);
+    groups.set(key, {
+      key,
+      message: before === undefined ? message : mergeMessages(before.message, message),
+      records: [...(before?.records ?? []), record],
+      observedAt: Math.min(before?.observedAt ?? Number.POSITIVE_INFINITY, observedAtOf(message)),
+      afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
+      unverified: new Map([...(before?.unverified ?? []), ...(uid === undefined ? [] : ([[uid, record]] as const))]),
+      redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,
+    });
   }
   return { groups: [...groups.values()], refused };
 }

@@ -1,14 +1,17 @@
 // The sender check of a controller's function: whether the sender of a message is permitted to send it. The clusters
 // table names the watchers of each cluster, and the stack names its own roles.
-import { isRecord } from '../core/json.ts';
-import { type Message, maxMessageBytes } from '../sqs/message.ts';
+import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type ControllerSenders, createCopyLimit, judgeKeySender, roleIdOf } from '../sqs/senders.ts';
+import type { ReadRecord } from './group-records.ts';
 
 /** Checks the senders of messages. */
 export type SenderCheck = {
-  /** Reads the watchers of the batch's clusters, and resolves with the check of its messages. Never rejects. */
-  judge(records: readonly QueueRecord[]): Promise<(message: Message, record: QueueRecord) => Message | undefined>;
+  /**
+   * Reads the watchers of the clusters that a batch's messages name, and resolves with the check of its messages. Never
+   * rejects.
+   */
+  judge(records: readonly ReadRecord[]): Promise<(message: Message, record: QueueRecord) => Message | undefined>;
   /** Returns one sentence for the operator: who sent the message, and who may. */
   explain(message: Message, record: QueueRecord): string;
   /** Returns whether one more refused message may be copied to the dead-letter queue. */
@@ -38,7 +41,7 @@ export function createSenderCheck(
   return {
     mayCopy,
     judge: async (records) => {
-      const clusters = new Set(records.flatMap(clusterOf));
+      const clusters = new Set(records.flatMap(({ message }) => message?.cluster ?? []));
       const watchers = new Map(
         await Promise.all(
           [...clusters].map(async (cluster) => [cluster, await watchersOf(cluster).catch(() => undefined)] as const),
@@ -61,15 +64,4 @@ export function createSenderCheck(
       );
     },
   };
-}
-
-/** Reads only the name of the cluster. Whether the body is a message is decided when it is grouped. */
-function clusterOf({ body }: QueueRecord): readonly string[] {
-  if (Buffer.byteLength(body) > maxMessageBytes) return [];
-  try {
-    const value: unknown = JSON.parse(body);
-    return isRecord(value) && typeof value.cluster === 'string' ? [value.cluster] : [];
-  } catch {
-    return [];
-  }
 }

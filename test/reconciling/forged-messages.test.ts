@@ -5,7 +5,7 @@
 import { env } from 'node:process';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { groupRecords } from '../../src/reconciling/group-records.ts';
+import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
 import { createFunctionIds, groupIdOf, replayId, wakeId, watchId } from '../../src/sqs/deduplication.ts';
@@ -195,7 +195,7 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
       await asForger(one.queue, [forgedEntry(one, nowMs)], { signal });
     for (const one of genuine.filter(({ at }) => at === second)) await sendGenuine(one);
     if ((queues.nextAt('timers') ?? Number.POSITIVE_INFINITY) <= nowMs) await timers(queues.take('timers'), { signal });
-    const records = queues.take('gadget.fifo');
+    const records = queues.take('gadget.fifo').map(readRecord);
     if (records.length === 0) continue;
     for (const { message, observedAt, afterDueAt } of groupRecords('gadget', records, {
       judge: await check.judge(records),

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
-import { groupRecords } from '../../src/reconciling/group-records.ts';
+import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
@@ -21,9 +21,12 @@ const record = (body: string, receiveCount = 1): QueueRecord => {
   return { messageId: `m${count}`, receiptHandle: `r${count}`, body, groupId: 'g', receiveCount, firstReceivedAt: 1 };
 };
 
+const grouped = (controller: string, records: readonly QueueRecord[], acceptance?: Acceptance) =>
+  groupRecords(controller, records.map(readRecord), acceptance);
+
 describe('groupRecords', () => {
   it('messages of one key form one group, with the fewest attempts and the earliest observation', () => {
-    const { groups } = groupRecords('water-tank', [
+    const { groups } = grouped('water-tank', [
       record(formatMessage({ ...message, ...asRetry({ attempt: 5, observedAt: 10, dueAt: 100, slot: '4/25' }) })),
       record(formatMessage({ ...message, ...asChange({ observedAt: 20 }) })),
     ]);
@@ -41,7 +44,7 @@ describe('groupRecords', () => {
 
   it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
     const forged = { ...message, ...asRetry({ attempt: 999_999, postponements: 999_999 }) };
-    const { groups } = groupRecords('water-tank', [record(formatMessage(forged))]);
+    const { groups } = grouped('water-tank', [record(formatMessage(forged))]);
     expect(groups[0]?.message.cause).toMatchObject({ attempt: defaultRetry.attempts - 1, postponements: 10_000 });
   });
 
@@ -52,7 +55,7 @@ describe('groupRecords', () => {
       [forged, genuine],
       [genuine, forged],
     ]) {
-      const { groups } = groupRecords(
+      const { groups } = grouped(
         'water-tank',
         order.map((one) => record(formatMessage({ ...message, ...one }))),
       );
@@ -64,14 +67,14 @@ describe('groupRecords', () => {
     const declares = (one: { readonly resource: string }) => one.resource === message.resource;
     const undeclared = { ...message, resource: 'secrets', group: '' };
     const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
-    const { groups, refused } = groupRecords('water-tank', bodies, { declares });
+    const { groups, refused } = grouped('water-tank', bodies, { declares });
     expect(groups).toHaveLength(1);
     expect(refused).toEqual([{ record: bodies[0], reason: 'water-tank declares no secrets.' }]);
   });
 
   it('objects of the same name in another namespace, cluster, group or resource have other keys', () => {
     const others = [{ namespace: 'other' }, { cluster: 'b' }, { group: 'x.example.com' }, { resource: 'tanks' }];
-    const { groups } = groupRecords(
+    const { groups } = grouped(
       'water-tank',
       [message, ...others.map((other) => ({ ...message, ...other }))].map((one) => record(formatMessage(one))),
     );
@@ -79,7 +82,7 @@ describe('groupRecords', () => {
   });
 
   it('the group of a redelivered record is marked as redelivered', () => {
-    const { groups } = groupRecords('water-tank', [record(formatMessage(message), 2)]);
+    const { groups } = grouped('water-tank', [record(formatMessage(message), 2)]);
     expect(groups[0]?.redelivered).toBe(true);
   });
 
@@ -98,7 +101,7 @@ describe('groupRecords', () => {
     ],
     ['a long body', JSON.stringify({ ...body, more: 'x'.repeat(5000) }), '4096'],
   ])('a record with %s is refused, and the reason names the error', (_, body, part) => {
-    const { groups, refused } = groupRecords('water-tank', [record(body), record(formatMessage(message))]);
+    const { groups, refused } = grouped('water-tank', [record(body), record(formatMessage(message))]);
     expect(groups).toHaveLength(1);
     expect(refused).toHaveLength(1);
     expect(refused[0]?.reason).toContain(part);
@@ -107,7 +110,7 @@ describe('groupRecords', () => {
   it('groupRecords never throws, and never makes a key of arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.json())), (bodies) => {
-        const { groups, refused } = groupRecords(
+        const { groups, refused } = grouped(
           'water-tank',
           bodies.map((body) => record(body)),
         );

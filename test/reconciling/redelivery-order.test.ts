@@ -1,14 +1,14 @@
 // Only the order of redelivered messages. That each runs alone, after the others were deleted, is in batch.test.ts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupRecords, type KeyGroup, orderRedelivered } from '../../src/reconciling/group-records.ts';
+import { groupRecords, type KeyGroup, orderRedelivered, readRecord } from '../../src/reconciling/group-records.ts';
 import { record } from './batch-harness.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 const groupsOf = (remaining: readonly string[], receipt: number): readonly KeyGroup[] =>
   groupRecords(
     'water-tank',
-    remaining.map((name) => record(name, {}, receipt)),
+    remaining.map((name) => readRecord(record(name, {}, receipt))),
   ).groups;
 
 /** Returns the keys that remain if the function crashes at the first crashing key, at each of these receipts. */

@@ -2,7 +2,7 @@
 // The queues write the sender from the credentials used. Excluded: what a reconcile does with an accepted message.
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { groupRecords } from '../../src/reconciling/group-records.ts';
+import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
 import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
 import { formatResyncMessage } from '../../src/resync/message.ts';
 import { createResync } from '../../src/resync/run.ts';
@@ -50,7 +50,8 @@ async function send(
     ...recorder,
   });
   await timers(queues.take('timers'), { signal });
-  const records = queues.take(message.controller === 'gadget' ? 'gadget.fifo' : `${message.controller}.fifo`);
+  const queue = message.controller === 'gadget' ? 'gadget.fifo' : `${message.controller}.fifo`;
+  const records = queues.take(queue).map(readRecord);
   const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10 });
   const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
@@ -266,6 +267,22 @@ describe('refused messages', () => {
     );
     expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([1, 1]);
     expect(lines.find(({ message }) => message === 'message refused')?.fields).toMatchObject({ cluster: 'a' });
+  });
+
+  it.each([
+    ['a malformed message', messageFor('south')],
+    ['a message over the limit', { ...messageFor('south'), more: 'x'.repeat(4_096) }],
+  ])('a batch does not wait for the entry of the cluster that %s names', async (_, body) => {
+    const { run, queues, counts } = setUpBatch(async () => done, {
+      senders: createSenderCheck(gadgetSenders, {
+        watchersOf: async (cluster) => (cluster === 'a' ? [senders.watcherOfAlpha.id] : await new Promise(() => {})),
+        ...{ allWatchers, monotonicMs: () => 0, concurrency: 10 },
+      }),
+    });
+    const malformed = { ...from('south', 'AROABETA:x'), body: JSON.stringify({ ...body, cluster: 'other' }) };
+    expect(await run([malformed, from('north', 'AROAALPHA:x')])).toEqual([]);
+    expect(queues.get('water-tank-dlq.fifo')).toMatchObject([{ body: malformed.body }]);
+    expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([undefined, 1]);
   });
 
   it('above ten refused messages a minute in one environment, they are counted and not copied', async () => {
