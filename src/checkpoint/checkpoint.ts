@@ -223,7 +223,7 @@ export async function readStart(
       return await checkpoint.start(name, { signal });
     } catch (error) {
       signal.throwIfAborted();
-      const retryInSeconds = watchBackoffSeconds(failures, error, random());
+      const retryInSeconds = watchBackoffSeconds({ failures, gone: failures }, error, random());
       onError({ type: 'error', error, retryInSeconds });
       await wait(retryInSeconds, signal);
     }

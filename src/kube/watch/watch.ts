@@ -9,7 +9,7 @@
 // Assumptions: a bookmark arrives at least every 60 s, as Kubernetes' watch cache sends them.
 import type { Wait } from '../../core/time.ts';
 import type { KubeClient, KubeStream } from '../client/client.ts';
-import { ConnectError, isGone, ResponseError } from '../client/errors.ts';
+import { ConnectError, ResponseError } from '../client/errors.ts';
 import type { ResourceName } from '../client/object.ts';
 import { collectionPath } from '../client/path.ts';
 import { listPageSize, listPagesAs } from '../client/read.ts';
@@ -78,8 +78,6 @@ export async function* listAndWatch(
   let state = firstState(start);
   let known = restoreDetection.count();
   const pace = createPace(wait);
-  /** Whether a 410 Gone came since the last event. */
-  let goneBefore = false;
   while (!signal.aborted) {
     let error: unknown;
     // A restore that another watch reports interrupts the current step.
@@ -113,7 +111,6 @@ export async function* listAndWatch(
           for await (const json of readWatchLines(withIdleTimeout(stream, idle))) {
             const event = parseWatchEvent(json, { label: label(target), desired: target.metadata });
             state = nextState(state, { type: 'received', version: resourceVersionOf(event) });
-            goneBefore = false;
             yield event;
             // Not before the event was taken: a slow consumer is no silence of the server.
             receivedAt = performance.now();
@@ -129,8 +126,7 @@ export async function* listAndWatch(
       state = nextState(state, { type: 'failed', error });
     }
     if (error === undefined || interrupted.aborted) continue;
-    const retryInSeconds = watchBackoffSeconds(state.failures, error, random(), { goneBefore });
-    goneBefore ||= isGone(error);
+    const retryInSeconds = watchBackoffSeconds(state, error, random());
     yield { type: 'error', error, retryInSeconds };
     if (retryInSeconds > 0) await wait(retryInSeconds, interrupted).catch(() => undefined);
   }

@@ -6,6 +6,7 @@ import { ApiError, ConnectError } from '../../../src/kube/client/errors.ts';
 import {
   firstState,
   nextState,
+  type WatchFailures,
   type WatchOutcome,
   type WatchState,
   watchBackoffSeconds,
@@ -14,25 +15,32 @@ import {
 const gone = new ApiError('WATCH /x', 410, undefined);
 const reset = new ConnectError('reset');
 const failed = (error: unknown): WatchOutcome => ({ type: 'failed', error });
-const probe = (next: 'watch' | 'exact' | 'expired' | 'relist', failures = 0): WatchState => ({
+type Failures = number | WatchFailures;
+/** Failures without a 410, unless they are given in full. */
+const counts = (failures: Failures) => (typeof failures === 'number' ? { failures, gone: 0 } : failures);
+const probe = (next: 'watch' | 'exact' | 'expired' | 'relist', failures: Failures = 0): WatchState => ({
   step: 'probe',
   version: '50',
   next,
-  failures,
+  ...counts(failures),
 });
-const watch = (received: boolean, failures = 0, version = '50'): WatchState => ({
+const watch = (received: boolean, failures: Failures = 0, version = '50'): WatchState => ({
   step: 'watch',
   version,
   received,
-  failures,
+  ...counts(failures),
 });
-const list = (mode: 'exact' | 'expired' | 'relist', failures = 0): WatchState => ({
+const list = (mode: 'exact' | 'expired' | 'relist', failures: Failures = 0): WatchState => ({
   step: 'list',
   mode,
   version: '50',
-  failures,
+  ...counts(failures),
 });
-const listNow = (mode: 'initial' | 'restored', failures = 0): WatchState => ({ step: 'list', mode, failures });
+const listNow = (mode: 'initial' | 'restored', failures: Failures = 0): WatchState => ({
+  step: 'list',
+  mode,
+  ...counts(failures),
+});
 
 describe('nextState', () => {
   it.each<[string, WatchState, WatchOutcome, WatchState]>([
@@ -71,14 +79,14 @@ describe('nextState', () => {
       'an exact list that fails with 410 probes and then lists the newest version',
       list('exact'),
       failed(gone),
-      probe('expired', 1),
+      probe('expired', { failures: 1, gone: 1 }),
     ],
     ['an exact list that fails otherwise probes and then starts over', list('exact'), failed(reset), probe('exact', 1)],
     [
       'a relist whose continue token expired probes and then starts over',
       list('relist', 3),
       failed(gone),
-      probe('relist', 4),
+      probe('relist', { failures: 4, gone: 1 }),
     ],
     ['a failed initial list is repeated', listNow('initial'), failed(reset), listNow('initial', 1)],
     [
@@ -87,7 +95,42 @@ describe('nextState', () => {
       { type: 'restored' },
       listNow('restored'),
     ],
-    ['a failed list of a restored server is repeated', listNow('restored', 1), failed(gone), listNow('restored', 2)],
+    [
+      'a failed list of a restored server is repeated',
+      listNow('restored', 1),
+      failed(gone),
+      listNow('restored', { failures: 2, gone: 1 }),
+    ],
+    [
+      'a probe that succeeds keeps the failures',
+      probe('relist', { failures: 3, gone: 1 }),
+      { type: 'probed', version: '51' },
+      list('relist', { failures: 3, gone: 1 }),
+    ],
+    [
+      'a list that succeeds keeps the failures',
+      list('relist', { failures: 3, gone: 1 }),
+      { type: 'listed', version: '60' },
+      watch(false, { failures: 3, gone: 1 }, '60'),
+    ],
+    [
+      'a restore keeps the failures',
+      probe('watch', { failures: 3, gone: 1 }),
+      { type: 'restored' },
+      listNow('restored', { failures: 3, gone: 1 }),
+    ],
+    [
+      'a watch that fails with 410 after an outage counts its first 410',
+      watch(false, 4),
+      failed(gone),
+      probe('relist', { failures: 5, gone: 1 }),
+    ],
+    [
+      'a connection lost after a 410 keeps the count of 410s',
+      watch(false, { failures: 1, gone: 1 }),
+      failed(reset),
+      probe('watch', { failures: 2, gone: 1 }),
+    ],
     [
       'a completed list opens the watch at its version',
       listNow('initial', 1),
@@ -96,11 +139,16 @@ describe('nextState', () => {
     ],
     [
       'a watch event advances the version and resets the failures',
-      watch(false, 5),
+      watch(false, { failures: 5, gone: 2 }),
       { type: 'received', version: '61' },
       watch(true, 0, '61'),
     ],
-    ['a watch that fails with 410 probes and then relists', watch(true), failed(gone), probe('relist', 1)],
+    [
+      'a watch that fails with 410 probes and then relists',
+      watch(true),
+      failed(gone),
+      probe('relist', { failures: 1, gone: 1 }),
+    ],
     [
       'a watch that loses its connection probes and then resumes at the last version',
       watch(true),
@@ -174,12 +222,20 @@ describe('watchBackoffSeconds', () => {
     [2, reset, 0, 1.6],
     [6, reset, 0, 15],
     [60, reset, 0.999, 30],
-    [1, gone, 0.5, 0],
-    [2, gone, 0, 1.6],
     [1, new ApiError('GET /x', 429, undefined, 20), 0, 20],
     [9, new ApiError('GET /x', 429, undefined, 1), 0, 15],
     [1, new ApiError('GET /x', 503, undefined, 9999), 0, 60],
   ])('watchBackoffSeconds after %d failures, %s, random %d: %d s', (failures, error, random, expected) => {
-    expect(watchBackoffSeconds(failures, error, random)).toBeCloseTo(expected, 1);
+    expect(watchBackoffSeconds(counts(failures), error, random)).toBeCloseTo(expected, 1);
+  });
+
+  it.each<[WatchFailures, unknown, number]>([
+    [{ failures: 1, gone: 1 }, gone, 0],
+    [{ failures: 2, gone: 2 }, gone, 1.6],
+    [{ failures: 5, gone: 1 }, gone, 0],
+    [{ failures: 6, gone: 2 }, gone, 15],
+    [{ failures: 2, gone: 1 }, reset, 1.6],
+  ])('watchBackoffSeconds after %j, the last one %s: %d s', (failures, error, expected) => {
+    expect(watchBackoffSeconds(failures, error, 0)).toBeCloseTo(expected, 1);
   });
 });
