@@ -1,20 +1,35 @@
 // The harness of the batch tests: a batch with a manual clock, queues that are arrays, and a given reconcile.
-
 import type { ClusterLookup } from '../../src/clusters/connect.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
-import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
-import { asChange } from '../sqs/messages.ts';
+import { asChange, asRetry } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 /** The time by the clock of SQS at the start. */
 const startMs = 1_800_000_000_000;
-/** The report of a reconcile without writes. */
+/** Reports of reconciles without writes. */
 export const done: ReconcileReport = { outcome: { type: 'done' }, writes: 0 };
+export const requeued: ReconcileReport = { outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 };
+export const failed = (error = new Error('no')): ReconcileReport => ({
+  outcome: { type: 'failed', error, stalledBefore: false },
+  writes: 0,
+});
+export const postponed = (
+  reason: 'unreachable' | 'conflict' = 'unreachable',
+  error = new Error('connect'),
+): ReconcileReport => ({ outcome: { type: 'postponed', reason, error }, writes: 0 });
+
+/** The cause of a last attempt. */
+export const lastTry = asRetry({ attempt: defaultRetry.attempts - 1 });
+
+/** Resolves when everything has run that waits for no time. */
+export const settle = async () => await new Promise(setImmediate);
 
 /** Makes a message for a tank `default/<name>`. */
 export const messageFor = (name: string, more: Partial<Message> = {}): Message => ({
@@ -42,13 +57,14 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
   return lookup === 'never' ? await new Promise(() => {}) : lookup;
 };
 
-/** Creates a batch with its harness. */
+/** Creates a batch with its harness. All reconciles have the given report. */
 export function setUp(
-  reconcile: (input: ReconcileInput) => Promise<ReconcileReport>,
+  reconcile: ReconcileReport | ((input: ReconcileInput) => Promise<ReconcileReport>) = done,
   more: Pick<BatchDeps, 'senders' | 'retry' | 'declares'> = {},
 ) {
   const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];
+  const reconciled: string[] = [];
   const returned: string[] = [];
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   const { log, metrics, lines, counts } = createRecorder();
@@ -69,7 +85,10 @@ export function setUp(
   const batch = createBatch({
     ...more,
     controller: 'water-tank',
-    reconcile,
+    reconcile: async (input) => {
+      reconciled.push(input.message.name);
+      return typeof reconcile === 'function' ? await reconcile(input) : reconcile;
+    },
     findCluster: async () => await resolveLookup(seen.clusterAnswer ?? { type: 'client', client }),
     breaker: createBreaker(() => clock),
     send,
@@ -99,5 +118,12 @@ export function setUp(
     for (const { at, wake } of [...waiting]) if (at <= clock) wake();
   };
   const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
-  return { run, queues, deleted, returned, seen, advance, lines, counts };
+  return {
+    ...{ run, queues, deleted, returned, seen, advance, lines, counts },
+    /** The names of the objects, in the order in which their reconciles began. */
+    reconciled,
+    /** The messages on the timers queue. */
+    timers: () => (queues.get('timers') ?? []).map(({ body }) => parseMessage(body)),
+    deadLetters: () => queues.get('water-tank-dlq.fifo') ?? [],
+  };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
-import { formatMessage } from '../../src/sqs/message.ts';
+import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 
@@ -15,21 +15,23 @@ const message = aMessage({
 });
 const body = { ...JSON.parse(formatMessage(message)) };
 const [group, resource, namespace, name] = body.object;
+const bodyWith = (changes: object) => JSON.stringify({ ...body, ...changes });
 let count = 0;
 const record = (body: string, receiveCount = 1): QueueRecord => {
   count += 1;
   return { messageId: `m${count}`, receiptHandle: `r${count}`, body, groupId: 'g', receiveCount, firstReceivedAt: 1 };
 };
 
-const grouped = (controller: string, records: readonly QueueRecord[], acceptance?: Acceptance) =>
-  groupRecords(controller, records.map(readRecord), acceptance);
+const grouped = (records: readonly QueueRecord[], acceptance?: Acceptance) =>
+  groupRecords('water-tank', records.map(readRecord), acceptance);
+/** Groups messages of the same key, each with these changes. */
+const groupsOf = (...changes: readonly Partial<Message>[]) =>
+  grouped(changes.map((one) => record(formatMessage({ ...message, ...one })))).groups;
 
 describe('groupRecords', () => {
   it('messages of one key form one group, with the fewest attempts and the earliest observation', () => {
-    const { groups } = grouped('water-tank', [
-      record(formatMessage({ ...message, ...asRetry({ attempt: 5, observedAt: 10, dueAt: 100, slot: '4/25' }) })),
-      record(formatMessage({ ...message, ...asChange({ observedAt: 20 }) })),
-    ]);
+    const retry = asRetry({ attempt: 5, observedAt: 10, dueAt: 100, slot: '4/25' });
+    const groups = groupsOf(retry, asChange({ observedAt: 20 }));
     expect(groups).toHaveLength(1);
     expect(groups[0]).toMatchObject({
       observedAt: 10,
@@ -43,8 +45,7 @@ describe('groupRecords', () => {
   });
 
   it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
-    const forged = { ...message, ...asRetry({ attempt: 999_999, postponements: 999_999 }) };
-    const { groups } = grouped('water-tank', [record(formatMessage(forged))]);
+    const groups = groupsOf(asRetry({ attempt: 999_999, postponements: 999_999 }));
     expect(groups[0]?.message.cause).toMatchObject({ attempt: defaultRetry.attempts - 1, postponements: 10_000 });
   });
 
@@ -55,11 +56,7 @@ describe('groupRecords', () => {
       [forged, genuine],
       [genuine, forged],
     ]) {
-      const { groups } = grouped(
-        'water-tank',
-        order.map((one) => record(formatMessage({ ...message, ...one }))),
-      );
-      expect(groups[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1 });
+      expect(groupsOf(...order)[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1 });
     }
   });
 
@@ -67,41 +64,34 @@ describe('groupRecords', () => {
     const declares = (one: { readonly resource: string }) => one.resource === message.resource;
     const undeclared = { ...message, resource: 'secrets', group: '' };
     const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
-    const { groups, refused } = grouped('water-tank', bodies, { declares });
+    const { groups, refused } = grouped(bodies, { declares });
     expect(groups).toHaveLength(1);
     expect(refused).toEqual([{ record: bodies[0], reason: 'water-tank declares no secrets.' }]);
   });
 
   it('objects of the same name in another namespace, cluster, group or resource have other keys', () => {
     const others = [{ namespace: 'other' }, { cluster: 'b' }, { group: 'x.example.com' }, { resource: 'tanks' }];
-    const { groups } = grouped(
-      'water-tank',
-      [message, ...others.map((other) => ({ ...message, ...other }))].map((one) => record(formatMessage(one))),
-    );
+    const groups = groupsOf({}, ...others);
     expect(new Set(groups.map(({ key }) => key)).size).toBe(5);
   });
 
   it('the group of a redelivered record is marked as redelivered', () => {
-    const { groups } = grouped('water-tank', [record(formatMessage(message), 2)]);
+    const { groups } = grouped([record(formatMessage(message), 2)]);
     expect(groups[0]?.redelivered).toBe(true);
   });
 
   it.each([
     ['not JSON', 'hello', 'JSON'],
-    ['a path-like name', JSON.stringify({ ...body, object: [group, resource, namespace, '../x'] }), 'object.3'],
-    ['a path-like namespace', JSON.stringify({ ...body, object: [group, resource, 'a/b', name] }), 'object.2'],
-    ['a percent sign', JSON.stringify({ ...body, object: [group, resource, namespace, '%2e%2e'] }), 'object.3'],
-    ['another version', JSON.stringify({ ...body, v: 2 }), 'v'],
-    ['another controller', JSON.stringify({ ...body, controller: 'other' }), 'controller'],
-    ['another cause', JSON.stringify({ ...body, cause: { type: 'guess' } }), 'cause'],
-    [
-      'a retry without a slot',
-      JSON.stringify({ ...body, cause: { ...asRetry().cause, slot: undefined } }),
-      'cause.slot',
-    ],
-    ['a long body', JSON.stringify({ ...body, more: 'x'.repeat(5000) }), '4096'],
+    ['a path-like name', bodyWith({ object: [group, resource, namespace, '../x'] }), 'object.3'],
+    ['a path-like namespace', bodyWith({ object: [group, resource, 'a/b', name] }), 'object.2'],
+    ['a percent sign', bodyWith({ object: [group, resource, namespace, '%2e%2e'] }), 'object.3'],
+    ['another version', bodyWith({ v: 2 }), 'v'],
+    ['another controller', bodyWith({ controller: 'other' }), 'controller'],
+    ['another cause', bodyWith({ cause: { type: 'guess' } }), 'cause'],
+    ['a retry without a slot', bodyWith({ cause: { ...asRetry().cause, slot: undefined } }), 'cause.slot'],
+    ['a long body', bodyWith({ more: 'x'.repeat(5000) }), '4096'],
   ])('a record with %s is refused, and the reason names the error', (_, body, part) => {
-    const { groups, refused } = grouped('water-tank', [record(body), record(formatMessage(message))]);
+    const { groups, refused } = grouped([record(body), record(formatMessage(message))]);
     expect(groups).toHaveLength(1);
     expect(refused).toHaveLength(1);
     expect(refused[0]?.reason).toContain(part);
@@ -110,10 +100,7 @@ describe('groupRecords', () => {
   it('groupRecords never throws, and never makes a key of arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.json())), (bodies) => {
-        const { groups, refused } = grouped(
-          'water-tank',
-          bodies.map((body) => record(body)),
-        );
+        const { groups, refused } = grouped(bodies.map((body) => record(body)));
         expect(groups).toHaveLength(0);
         expect(refused).toHaveLength(bodies.length);
       }),

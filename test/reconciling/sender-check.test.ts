@@ -29,6 +29,26 @@ const causes = {
 } as const satisfies Record<CauseType, Partial<Message>>;
 const allCauses: readonly CauseType[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
 
+type Queues = ReturnType<typeof createQueueDouble>;
+
+/** The timers function on these queues, and what it counts. */
+function timersOn(
+  queues: Queues,
+  { mayCopy = () => true, sqsNow = () => nowMs }: { mayCopy?: () => boolean; sqsNow?: () => number } = {},
+) {
+  const { counts, ...recorder } = createRecorder();
+  const timers = createTimers({
+    controllers: new Set(['gadget', 'widget']),
+    ids: async () => createFunctionIds('secret'),
+    senders: { roles, mayCopy },
+    send: queues.as(senders.timers),
+    returnMessages: async () => undefined,
+    sqsNow,
+    ...recorder,
+  });
+  return { run: async () => await timers(queues.take('timers'), { signal }), counts };
+}
+
 /** Sends a message to a queue, lets the functions of timers and of the controller read it, and returns what they accept. */
 async function send(
   sender: SenderName,
@@ -36,22 +56,11 @@ async function send(
   { to = 'gadget.fifo', stamp }: { readonly to?: 'gadget.fifo' | 'timers'; readonly stamp?: string } = {},
 ) {
   const queues = createQueueDouble(() => nowMs);
-  const { counts, ...recorder } = createRecorder();
   const attributes = stamp === undefined ? {} : { attributes: { sender: stamp } };
   const fifo = to === 'timers' ? {} : { groupId: 'g', deduplicationId: 'd' };
   await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
-  const timers = createTimers({
-    controllers: new Set(['gadget', 'widget']),
-    ids: async () => createFunctionIds('secret'),
-    senders: { roles, mayCopy: () => true },
-    send: queues.as(senders.timers),
-    returnMessages: async () => undefined,
-    sqsNow: () => nowMs,
-    ...recorder,
-  });
-  await timers(queues.take('timers'), { signal });
-  const queue = message.controller === 'gadget' ? 'gadget.fifo' : `${message.controller}.fifo`;
-  const records = queues.take(queue).map(readRecord);
+  await timersOn(queues).run();
+  const records = queues.take(`${message.controller}.fifo`).map(readRecord);
   const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10 });
   const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
@@ -112,19 +121,17 @@ describe('the sender check on a controller’s queue', () => {
   });
 
   it('only messages of timers keep attempts and due times', async () => {
-    const resync = aMessage({ cluster: 'alpha', ...causes.resync });
-    const retry = aMessage({ cluster: 'alpha', ...causes.retry });
-    expect((await send('watcherOfAlpha', resync)).accepted.map(dueAtOf)).toEqual([undefined]);
-    expect((await send('gadget', resync)).accepted.map(dueAtOf)).toEqual([undefined]);
-    expect((await send('timers', resync, { stamp: senders.watcherOfAlpha.id })).accepted.map(dueAtOf)).toEqual([
-      undefined,
-    ]);
-    expect((await send('timers', resync, { stamp: senders.resync.id })).accepted.map(dueAtOf)).toEqual([dueAt]);
-    const wake = aMessage({ cluster: 'alpha', ...causes.wake });
+    const accepted = async (sender: SenderName, type: CauseType, how: Parameters<typeof send>[2] = {}) =>
+      (await send(sender, aMessage({ cluster: 'alpha', ...causes[type] }), how)).accepted;
+    const due = async (...given: Parameters<typeof accepted>) => (await accepted(...given)).map(dueAtOf);
+    expect(await due('watcherOfAlpha', 'resync')).toEqual([undefined]);
+    expect(await due('gadget', 'resync')).toEqual([undefined]);
+    expect(await due('timers', 'resync', { stamp: senders.watcherOfAlpha.id })).toEqual([undefined]);
+    expect(await due('timers', 'resync', { stamp: senders.resync.id })).toEqual([dueAt]);
     for (const sender of ['wake', 'requester', 'operator'] as const) {
-      expect((await send(sender, wake)).accepted.map(dueAtOf)).toEqual([undefined]);
+      expect(await due(sender, 'wake')).toEqual([undefined]);
     }
-    expect((await send('timers', retry, { stamp: senders.gadget.id })).accepted).toMatchObject([
+    expect(await accepted('timers', 'retry', { stamp: senders.gadget.id })).toMatchObject([
       { cause: { attempt: 3, postponements: 2, dueAt } },
     ]);
   });
@@ -174,23 +181,14 @@ describe('the sender check on the timers queue', () => {
   it('a resync of a stranger, also after its hops, takes no deduplication id of the genuine one', async () => {
     let ms = nowMs;
     const queues = createQueueDouble(() => ms);
-    const { counts: _, ...recorder } = createRecorder();
-    const timers = createTimers({
-      controllers: new Set(['gadget']),
-      ids: async () => createFunctionIds('secret'),
-      senders: { roles, mayCopy: () => true },
-      send: queues.as(senders.timers),
-      returnMessages: async () => undefined,
-      sqsNow: () => ms,
-      ...recorder,
-    });
+    const timers = timersOn(queues, { sqsNow: () => ms });
     const entry = { body: formatMessage(aMessage({ cluster: 'beta', ...asResync({ dueAt: dueAt + 30 }) })) };
     await queues.as(senders.watcherOfAlpha)('timers', [entry], { signal });
-    await timers(queues.take('timers'), { signal });
+    await timers.run();
     ms += 30_000;
-    await timers(queues.take('timers'), { signal });
+    await timers.run();
     await queues.as(senders.resync)('timers', [entry], { signal });
-    await timers(queues.take('timers'), { signal });
+    await timers.run();
     expect(queues.take('gadget.fifo').map(({ stampedSender }) => stampedSender)).toEqual([
       senders.watcherOfAlpha.id,
       senders.resync.id,
@@ -204,7 +202,7 @@ describe('the sender check on the timers queue', () => {
 });
 
 /** A resync whose function knows its own role, with the clusters that it looked for. */
-function resyncWith(queues: ReturnType<typeof createQueueDouble>, mayCopy: () => boolean) {
+function resyncWith(queues: Queues, mayCopy: () => boolean) {
   const listed: string[] = [];
   const { log, metrics, counts } = createRecorder();
   const resync = createResync({
@@ -299,20 +297,11 @@ describe('refused messages', () => {
 
   it('timers copies refused messages up to its limit, counts all of them, and forwards the genuine one of the same key', async () => {
     const queues = createQueueDouble(() => nowMs);
-    const { counts, ...recorder } = createRecorder();
     const entry = { body: formatMessage(aMessage({ cluster: 'alpha', ...causes.retry })) };
     await queues.as(senders.watcherOfAlpha)('timers', [entry, entry, entry, entry, entry], { signal });
     await queues.as(senders.gadget)('timers', [entry], { signal });
-    const timers = createTimers({
-      controllers: new Set(['gadget']),
-      ids: async () => createFunctionIds('secret'),
-      senders: { roles, mayCopy: createCopyLimit(() => 0, { concurrency: 50 }) },
-      send: queues.as(senders.timers),
-      returnMessages: async () => undefined,
-      sqsNow: () => nowMs,
-      ...recorder,
-    });
-    expect(await timers(queues.take('timers'), { signal })).toEqual([]);
+    const { run, counts } = timersOn(queues, { mayCopy: createCopyLimit(() => 0, { concurrency: 50 }) });
+    expect(await run()).toEqual([]);
     expect(queues.take('gadget.fifo')).toHaveLength(1);
     expect(queues.take('timers-dlq')).toHaveLength(2);
     expect([counts.get('SendersRefused'), counts.get('DeadLetters')]).toEqual([5, 2]);
