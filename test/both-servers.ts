@@ -3,9 +3,9 @@
 
 /** Files as globs from the root of the repository. */
 export const onBothServers = [
-  'test/conformance/{conformance,history}.test.ts',
+  'test/conformance/*.test.ts',
   'test/generate/generated.test.ts',
-  'test/kube/apply/{apply-all,write}.test.ts',
+  'test/kube/apply/{apply-all,events,finalizers,write}.test.ts',
   'test/kube/client/classify.test.ts',
   'test/operations/detach{,-children}.test.ts',
   'test/reconciling/reconcile{,-family}.test.ts',

@@ -30,7 +30,7 @@ export default defineConfig({
         'cluster/uninstall.test.ts',
         'cluster/fleet-chaos.test.ts',
         'cluster/watcher-deployment.test.ts',
-        'conformance/conformance.test.ts',
+        'conformance/garbage.test.ts',
         'cluster/journey.test.ts',
         'cluster/bitcoin-network-permissions.test.ts',
       ]),

@@ -5,33 +5,28 @@ import { conditionsSchema } from '../support/conditions-schema.ts';
 export const gadgetGroup = 'conformance.example.org';
 export const gadgetApiVersion = `${gadgetGroup}/v1`;
 
+/** Returns the path of a collection, of an object in it, or of a subresource. */
+export function pathOf(collection: string, ...parts: readonly (string | undefined)[]): string {
+  return [collection, ...parts.filter((part) => part !== undefined)].join('/');
+}
+
 /** Returns the path of the gadgets of a namespace, of one gadget, or of a subresource. */
 export function gadgets(namespace: string, name?: string, subresource?: string): string {
-  return [`/apis/${gadgetApiVersion}/namespaces/${namespace}/gadgets`, name, subresource]
-    .filter((part) => part !== undefined)
-    .join('/');
+  return pathOf(`/apis/${gadgetApiVersion}/namespaces/${namespace}/gadgets`, name, subresource);
 }
 
 /** Returns the path of all plinths or of one. Plinths are cluster-scoped. */
 export function plinths(name?: string): string {
-  return [`/apis/${gadgetApiVersion}/plinths`, name].filter((part) => part !== undefined).join('/');
+  return pathOf(`/apis/${gadgetApiVersion}/plinths`, name);
 }
 
-/** An object in a request body. */
-export type SentObject = {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly [field: string]: unknown;
-};
-
 /** Returns the body of a gadget. */
-export function gadget(name: string, spec: object = { size: 1 }, metadata: object = {}): SentObject {
+export function gadget(name: string, spec: object = { size: 1 }, metadata: object = {}) {
   return { apiVersion: gadgetApiVersion, kind: 'Gadget', metadata: { name, ...metadata }, spec };
 }
 
 /** Returns the body of a plinth. */
-export function plinth(name: string, content: object = {}, metadata: object = {}): SentObject {
+export function plinth(name: string, content: object = {}, metadata: object = {}) {
   return { apiVersion: gadgetApiVersion, kind: 'Plinth', metadata: { name, ...metadata }, ...content };
 }
 

@@ -1,15 +1,14 @@
 // Conformance: lists of a compacted version. The server under test needs a short history: the real one is started with
 // a short compaction interval, the in-memory one with a small event window.
 import { expect, it } from 'vitest';
-import { useApiServer } from '../harness/api-server.ts';
 import { gadget, gadgets } from './gadget.ts';
-import { createSuite } from './suite.ts';
+import { useSuite } from './suite.ts';
 
 // A real server with a compaction interval of 1 s takes 15 s, because it serves older versions from its cache for a
 // while.
 const compactedWithinSeconds = 60;
 
-const { wire, namespace } = createSuite(await useApiServer({ history: 'short' }));
+const { wire, namespace } = await useSuite({ history: 'short' });
 
 it(
   'an exact list of a compacted version, and the next page of a list at that version, are Expired',

@@ -1,27 +1,50 @@
-// The fixture of the conformance suite: a server with the suite's kinds installed, and a new namespace for every case,
-// so that the cases are independent of each other.
+// The fixture of the conformance suite, whose cases a real kube-apiserver passes and the in-memory server must pass too: a
+// server with the suite's kinds installed, and a new namespace for every case, so that the cases are independent.
 import { beforeAll } from 'vitest';
-import { hasCondition } from './body.ts';
-import { definitions, gadgetGroup } from './gadget.ts';
-import { type ConformanceServer, createWire, type Wire } from './wire.ts';
+import { type TestApiServer, useApiServer } from '../harness/api-server.ts';
+import { type Body, hasCondition } from './body.ts';
+import { definitions, gadget, gadgetGroup, gadgets } from './gadget.ts';
+import { createWire, type Wire } from './wire.ts';
 
-/** The fixture that every case receives. */
+/** The fixture of a file's cases. */
 export type Suite = {
+  readonly server: TestApiServer;
   readonly wire: Wire;
   /** Creates a namespace and returns its name. */
   namespace(): Promise<string>;
+  /** Creates the gadget `one` in a new namespace. Returns the namespace, the paths, and the gadget as it was created. */
+  createGadget(spec?: object, metadata?: object): Promise<OneGadget>;
 };
 
-/** Returns the suite for a running server. Its kinds are installed before the first case. */
-export function createSuite(server: ConformanceServer): Suite {
+/** A gadget in a namespace of its own. */
+export type OneGadget = {
+  readonly ns: string;
+  readonly main: string;
+  readonly status: string;
+  readonly scale: string;
+  readonly made: Body;
+};
+
+/** Opens the server of a file. The suite's kinds are installed before its first case. */
+export async function useSuite(options?: Parameters<typeof useApiServer>[0]): Promise<Suite> {
+  const server = await useApiServer(options);
   const wire = createWire(server);
   beforeAll(() => install(wire));
+  const namespace = async () => {
+    const made = await wire.post('/api/v1/namespaces', { metadata: { generateName: 'conformance-' } });
+    if (made.body.metadata?.name === undefined) throw new Error(`the namespace was not created: ${made.text}`);
+    return made.body.metadata.name;
+  };
   return {
+    server,
     wire,
-    async namespace() {
-      const made = await wire.post('/api/v1/namespaces', { metadata: { generateName: 'conformance-' } });
-      if (made.body.metadata?.name === undefined) throw new Error(`the namespace was not created: ${made.text}`);
-      return made.body.metadata.name;
+    namespace,
+    async createGadget(spec, metadata) {
+      const ns = await namespace();
+      const made = await wire.post(gadgets(ns), gadget('one', spec, metadata));
+      if (made.status !== 201) throw new Error(`the gadget was not created: ${made.text}`);
+      const main = gadgets(ns, 'one');
+      return { ns, main, status: `${main}/status`, scale: `${main}/scale`, made: made.body };
     },
   };
 }

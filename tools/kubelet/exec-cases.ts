@@ -1,6 +1,6 @@
 // Commands in running pods, from the client's side, on two servers: the API server in memory (test/apiserver), and a
 // real kube-apiserver with the test kubelet (test/cluster). Excluded: requests that are rejected in any pod
-// (test/conformance/exec.ts).
+// (test/conformance/exec.test.ts).
 import { expect, it } from 'vitest';
 import type { ConformanceServer } from '../../test/conformance/wire.ts';
 import { createWire } from '../../test/conformance/wire.ts';

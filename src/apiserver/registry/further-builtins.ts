@@ -1,6 +1,6 @@
 // Built-in kinds that a user's controller may own or reconcile besides those of builtins.ts: batch, networking,
 // scaling, quotas, storage and nodes. Their defaults are what a real kube-apiserver returns for the smallest object of
-// each kind (test/conformance/further-kinds.ts).
+// each kind (test/conformance/further-kinds.test.ts).
 import { getMap, isList, isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { allOf, checkSelector, immutableFields } from './builtin-checks.ts';

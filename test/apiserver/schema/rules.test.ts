@@ -1,5 +1,5 @@
 // CEL rules of a schema: numbers by the type of the schema, old values, and the causes of failures. Rules only run on
-// values that the schema accepts; test/conformance/validations.ts tests that.
+// values that the schema accepts; test/conformance/validations.test.ts tests that.
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/apiserver/json.ts';
 import { ruleError } from '../../../src/apiserver/schema/rule-fields.ts';

@@ -1,123 +1,71 @@
-// The requests that add and remove finalizers and apply statuses. Excluded: the server's behavior (test/conformance,
-// test/cluster).
+// The writes that add and remove finalizers, as test cases for any API server.
 import { describe, expect, it } from 'vitest';
-import { isRecord } from '../../../src/core/json.ts';
-import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { holdObject, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
 import { isConflict } from '../../../src/kube/client/errors.ts';
-import { sendJson, startWireServer, statusOf } from '../wire-server.ts';
+import type { KubeObject } from '../../../src/kube/client/object.ts';
+import { useApiServer } from '../../harness/api-server.ts';
+import { configMaps, useNamespace } from '../namespace.ts';
 
-const tanks = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', namespaced: true };
-const path = '/apis/plant.example.com/v1/namespaces/plant/watertanks/a';
-const tank = (finalizers?: string[], deleting = false) => ({
-  metadata: {
-    name: 'a',
-    namespace: 'plant',
-    uid: 'u',
-    resourceVersion: '7',
-    ...(finalizers && { finalizers }),
-    ...(deleting && { deletionTimestamp: 'now' }),
-  },
-});
-const ours = 'outrigger.dev/tank';
+const finalizer = 'outrigger.dev/cases';
+const { connect } = await useApiServer();
+const fixture = useNamespace(connect);
+const { put, read, remove } = fixture;
+const hold = (object: KubeObject) =>
+  holdObject(fixture.client, configMaps, object, { finalizer }, { fieldManager: 'm' });
+const release = (object: KubeObject) => removeFinalizer(fixture.client, configMaps, object, finalizer);
+const setFinalizers = (finalizers: readonly string[] | null) =>
+  fixture.patch(configMaps, 'owner', { metadata: { finalizers } });
 
-/** Starts a server that responds to a patch of metadata with the patched object. */
-const startPatchServer = () =>
-  startWireServer(({ body }, response) => {
-    const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
-    sendJson(response, 200, { metadata: { ...tank().metadata, ...metadata, resourceVersion: '8' } });
-  });
+async function fresh(): Promise<KubeObject> {
+  const object = await read('owner');
+  if (object === undefined) throw new Error('the owner is gone');
+  return object;
+}
 
 describe('finalizers', () => {
-  it('holdObject appends the finalizer to others, at the resourceVersion that was read', async () => {
-    const server = await startPatchServer();
-    const after = await holdObject(
-      server.client(),
-      tanks,
-      tank(['theirs']),
-      { finalizer: ours },
-      { fieldManager: 'm' },
-    );
-    expect(after.metadata).toMatchObject({ finalizers: ['theirs', ours], resourceVersion: '8' });
-    expect(server.arrived).toMatchObject([
-      {
-        method: 'PATCH',
-        path,
-        query: { fieldManager: 'm' },
-        headers: { 'content-type': 'application/merge-patch+json' },
-        body: { metadata: { resourceVersion: '7', finalizers: ['theirs', ours] } },
-      },
-    ]);
+  it('holdObject appends the finalizer to others, as its field manager, and removeFinalizer keeps those', async () => {
+    await setFinalizers(['example.com/a']);
+    const on = await hold(await fresh());
+    expect(on.metadata.finalizers).toEqual(['example.com/a', finalizer]);
+    expect(on.metadata.managedFields).toContainEqual(expect.objectContaining({ manager: 'm', operation: 'Update' }));
+    await setFinalizers(['example.com/a', finalizer, 'example.com/b']);
+    expect((await release(await fresh()))?.metadata.finalizers).toEqual(['example.com/a', 'example.com/b']);
+    await setFinalizers(null);
   });
 
-  it('holdObject writes nothing if the object is being deleted or has the finalizer', async () => {
-    const server = await startPatchServer();
-    const deleting = tank(['theirs'], true);
-    const done = tank([ours]);
-    expect(await holdObject(server.client(), tanks, deleting, { finalizer: ours })).toBe(deleting);
-    expect(await holdObject(server.client(), tanks, done, { finalizer: ours })).toBe(done);
-    expect(server.arrived).toEqual([]);
+  it('holdObject and removeFinalizer write nothing if there is nothing to change or the object is being deleted', async () => {
+    const free = await fresh();
+    await setFinalizers(['example.com/a', finalizer]);
+    const held = await fresh();
+    await remove('owner');
+    await setFinalizers(['example.com/a']);
+    const deleting = await fresh();
+    fixture.requests.length = 0;
+    expect(await release(free)).toBe(free);
+    expect(await hold(held)).toBe(held);
+    expect(await hold(deleting)).toBe(deleting);
+    expect(fixture.requests).toEqual([]);
+    await setFinalizers(null);
   });
 
-  it('removeFinalizer keeps the finalizers of others', async () => {
-    const server = await startPatchServer();
-    const after = await removeFinalizer(server.client(), tanks, tank(['a', ours, 'b'], true), ours);
-    expect(after?.metadata.finalizers).toEqual(['a', 'b']);
+  it('removeFinalizer of the last finalizer deletes an object that is being deleted, and of a missing one does nothing', async () => {
+    await hold(fixture.owner);
+    await remove('owner');
+    const deleting = await fresh();
+    expect(await release(deleting)).toBeUndefined();
+    expect(await read('owner')).toBeUndefined();
+    expect(await release(deleting)).toBeUndefined();
   });
 
-  it('removeFinalizer writes nothing if the object does not have the finalizer', async () => {
-    const server = await startPatchServer();
-    const object = tank(['theirs'], true);
-    expect(await removeFinalizer(server.client(), tanks, object, ours)).toBe(object);
-    expect(server.arrived).toEqual([]);
-  });
-
-  it('removeFinalizer returns undefined if the object is missing or its last finalizer was removed', async () => {
-    const server = await startPatchServer();
-    const keeping = { ...tank([ours]), metadata: { ...tank([ours], true).metadata } };
-    expect(await removeFinalizer(server.client(), tanks, { ...keeping }, ours)).toBeUndefined();
-    const gone = await startWireServer((_, response) => sendJson(response, 404, statusOf(404, 'NotFound')));
-    expect(await removeFinalizer(gone.client(), tanks, tank([ours], true), ours)).toBeUndefined();
-  });
-
-  it('holdObject and removeFinalizer throw a conflict if the object has changed since the read', async () => {
-    const server = await startWireServer((_, response) => sendJson(response, 409, statusOf(409, 'Conflict')));
-    await expect(holdObject(server.client(), tanks, tank(), { finalizer: ours })).rejects.toSatisfy(isConflict);
-    await expect(removeFinalizer(server.client(), tanks, tank([ours]), ours)).rejects.toSatisfy(isConflict);
-  });
-});
-
-describe('applies', () => {
-  it('applyObject applies with force and the field manager', async () => {
-    const server = await startWireServer(({ body }, response) => sendJson(response, 200, body));
-    await applyObject(server.client(), tanks, { ...tank(), spec: { level: 1 } }, { fieldManager: 'm' });
-    expect(server.arrived).toMatchObject([
-      {
-        method: 'PATCH',
-        path,
-        query: { fieldManager: 'm', force: 'true' },
-        headers: { 'content-type': 'application/apply-patch+yaml' },
-        body: { spec: { level: 1 } },
-      },
-    ]);
-  });
-
-  it('applyStatus sends the resourceVersion and uid of the last read, and only the status', async () => {
-    const server = await startWireServer(({ body }, response) => sendJson(response, 200, body));
-    const target = {
-      apiVersion: 'plant.example.com/v1',
-      kind: 'WaterTank',
-      key: { namespace: 'plant', name: 'a' },
-      resourceVersion: '7',
-      uid: 'u',
-    };
-    await applyStatus(server.client(), tanks, target, { level: 1 }, { fieldManager: 'm' });
-    expect(server.arrived[0]).toMatchObject({ path: `${path}/status`, query: { fieldManager: 'm', force: 'true' } });
-    expect(server.arrived[0]?.body).toEqual({
-      apiVersion: 'plant.example.com/v1',
-      kind: 'WaterTank',
-      metadata: { name: 'a', namespace: 'plant', resourceVersion: '7', uid: 'u' },
-      status: { level: 1 },
-    });
+  it('holdObject and removeFinalizer throw a conflict for an object that has changed, or was recreated, since the read', async () => {
+    const before = await hold(fixture.owner);
+    await setFinalizers([finalizer, 'example.com/a']);
+    await expect(release(before)).rejects.toSatisfy(isConflict);
+    await setFinalizers(null);
+    await expect(hold(fixture.owner)).rejects.toSatisfy(isConflict);
+    await remove('owner');
+    await put('owner', {});
+    await expect(hold(fixture.owner)).rejects.toSatisfy(isConflict);
+    expect((await read('owner'))?.metadata.finalizers).toBeUndefined();
   });
 });

@@ -1,83 +1,62 @@
-// Finalizers, statuses, Events and watches, as test cases for any API server. Excluded: children (apply-all.test.ts).
+// Applies of objects and statuses, and watches, as test cases for any API server. Excluded: children (apply-all.test.ts).
 import { describe, expect, inject, it } from 'vitest';
 import { sleep } from '../../../src/core/time.ts';
-import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
-import { recordEvent } from '../../../src/kube/apply/events.ts';
-import { holdObject, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
+import { applyObject, applyStatus, type StatusTarget } from '../../../src/kube/apply/apply.ts';
 import { isConflict, isInvalidAt } from '../../../src/kube/client/errors.ts';
-import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
-import { getObject, listPages } from '../../../src/kube/client/read.ts';
+import { getObject } from '../../../src/kube/client/read.ts';
 import { type ListWatchItem, listAndWatch } from '../../../src/kube/watch/watch.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { configMaps, deployments, useNamespace } from '../namespace.ts';
 
-const eventsOf: ResourceName = { group: '', version: 'v1', plural: 'events', namespaced: true };
-const finalizer = 'outrigger.dev/cases';
-
-const { connect } = await useApiServer();
+// Another controller's write of the status would be a conflict.
+const { connect } = await useApiServer({ controllers: 'none' });
 const fixture = useNamespace(connect);
-const { put, read, patch, remove } = fixture;
+const { put, patch } = fixture;
 
-describe('finalizers', () => {
-  it('holdObject and removeFinalizer keep the finalizers of others', async () => {
-    await patch(configMaps, 'owner', { metadata: { finalizers: ['example.com/theirs'] } });
-    const before = await fresh();
-    const on = await holdObject(fixture.client, configMaps, before, { finalizer });
-    expect(on.metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
-    await expect(
-      removeFinalizer(
-        fixture.client,
-        configMaps,
-        { ...before, metadata: { ...before.metadata, finalizers: [finalizer] } },
-        finalizer,
-      ),
-    ).rejects.toSatisfy(isConflict);
-    const off = await removeFinalizer(fixture.client, configMaps, on, finalizer);
-    expect(off?.metadata.finalizers).toEqual(['example.com/theirs']);
-    await patch(configMaps, 'owner', { metadata: { finalizers: null } });
-  });
-
-  it('removeFinalizer of the last finalizer deletes an object that is being deleted', async () => {
-    await holdObject(fixture.client, configMaps, fixture.owner, { finalizer });
-    await remove('owner');
-    expect(await removeFinalizer(fixture.client, configMaps, await fresh(), finalizer)).toBeUndefined();
-    expect(await read('owner')).toBeUndefined();
-  });
-
-  it('holdObject throws a conflict for an object that was recreated under the same name', async () => {
-    await remove('owner');
-    await put('owner', {});
-    await expect(holdObject(fixture.client, configMaps, fixture.owner, { finalizer })).rejects.toSatisfy(isConflict);
-    expect((await read('owner'))?.metadata.finalizers).toBeUndefined();
+describe('applyObject', () => {
+  it('applyObject takes a field of another manager over', async () => {
+    await patch(configMaps, 'owner', { data: { a: '2' } });
+    const data = { a: '3' };
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'owner', namespace: fixture.namespace },
+      data,
+    };
+    const applied = await applyObject(fixture.client, configMaps, object, { fieldManager: 'm' });
+    expect(applied).toMatchObject({ data });
+    expect(applied.metadata.managedFields).toMatchObject([{ manager: 'm', operation: 'Apply' }]);
   });
 });
 
 describe('applyStatus', () => {
-  const workload = async () =>
-    applyObject(
+  const date = '2026-01-01T00:00:00Z';
+  const ours = { type: 'Ours', status: 'True', reason: 'R', message: 'm', lastTransitionTime: date };
+  const statusOf = (target: Omit<StatusTarget, 'apiVersion' | 'kind'>) =>
+    applyStatus(
       fixture.client,
       deployments,
-      {
-        ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'w', namespace: fixture.namespace } },
-        spec: {
-          replicas: 0,
-          selector: { matchLabels: { app: 'a' } },
-          template: { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
-        },
-      },
-      { fieldManager: 'test' },
+      { apiVersion: 'apps/v1', kind: 'Deployment', ...target },
+      { conditions: [{ ...ours, lastUpdateTime: date }] },
+      { fieldManager: 'ours' },
     );
-  const conditions = [
-    {
-      type: 'Ours',
-      status: 'True',
-      reason: 'R',
-      message: '',
-      lastUpdateTime: '2026-01-01T00:00:00Z',
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    },
-  ];
-  const target = { apiVersion: 'apps/v1', kind: 'Deployment' };
+  const workload = () => {
+    const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const spec = { replicas: 0, selector: { matchLabels: { app: 'a' } }, template };
+    const metadata = { name: 'w', namespace: fixture.namespace };
+    const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec };
+    return applyObject(fixture.client, deployments, object, { fieldManager: 'test' });
+  };
+
+  it('applyStatus writes the status alone, at the version and uid that were read', async () => {
+    const { metadata } = await workload();
+    const { uid = '', resourceVersion = '' } = metadata;
+    const applied = await statusOf({ key: metadata, resourceVersion, uid });
+    expect(applied).toMatchObject({ metadata: { generation: 1 }, status: { conditions: [ours] } });
+    const mine = applied.metadata.managedFields?.filter(({ manager }) => manager === 'ours');
+    expect(mine).toMatchObject([{ operation: 'Apply', subresource: 'status' }]);
+    expect(Object.keys(Object(mine?.[0]?.fieldsV1))).toEqual(['f:status']);
+  });
 
   // The in-memory server accepts this write.
   it.runIf(inject('apiServer') === 'real')(
@@ -85,44 +64,14 @@ describe('applyStatus', () => {
     async () => {
       const { metadata } = await workload();
       await patch(deployments, 'w', { metadata: { labels: { changed: '1' } } });
-      const apply = (resourceVersion: string, uid: string) =>
-        applyStatus(
-          fixture.client,
-          deployments,
-          { ...target, key: metadata, resourceVersion, uid },
-          { conditions },
-          { fieldManager: 'ours' },
-        );
-      await expect(apply(metadata.resourceVersion ?? '', metadata.uid ?? '')).rejects.toSatisfy(isConflict);
-      const now = await getObject(fixture.client, deployments, metadata);
-      const other = apply(now?.metadata.resourceVersion ?? '', '00000000-0000-4000-8000-000000000000');
+      const { uid = '', resourceVersion = '' } = metadata;
+      await expect(statusOf({ key: metadata, resourceVersion, uid })).rejects.toSatisfy(isConflict);
+      const now = (await getObject(fixture.client, deployments, metadata))?.metadata.resourceVersion ?? '';
+      const otherUid = '00000000-0000-4000-8000-000000000000';
+      const other = statusOf({ key: metadata, resourceVersion: now, uid: otherUid });
       await expect(other).rejects.toSatisfy((error) => isConflict(error) || isInvalidAt(error, 'metadata.uid'));
     },
   );
-});
-
-describe('recordEvent', () => {
-  it('recordEvent called three times creates one Event with the count 3', async () => {
-    const record = () =>
-      recordEvent(fixture.client, {
-        object: fixture.owner,
-        type: 'Normal',
-        reason: 'Made',
-        message: 'it',
-        reportingController: 'outrigger.dev/cases',
-        now: () => new Date(),
-      });
-    expect(
-      [await record(), await record(), await record()].map((outcome) => outcome.recorded && outcome.count),
-    ).toEqual([1, 2, 3]);
-    const found: unknown[] = [];
-    for await (const page of listPages(fixture.client, eventsOf, {
-      namespace: fixture.namespace,
-      fieldSelector: 'reason=Made',
-    }))
-      found.push(...page.items);
-    expect(found).toMatchObject([{ count: 3, message: 'it', involvedObject: { uid: fixture.owner.metadata.uid } }]);
-  });
 });
 
 describe('listAndWatch', () => {
@@ -163,9 +112,3 @@ describe('listAndWatch', () => {
     return 'metadata' in event ? `${event.type} ${event.metadata.name}` : event.type;
   };
 });
-
-async function fresh(): Promise<KubeObject> {
-  const object = await read('owner');
-  if (object === undefined) throw new Error('the owner is gone');
-  return object;
-}

@@ -3,19 +3,22 @@
 // a deletion answers.
 import { describe, expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
-import type { Suite } from './suite.ts';
+import { useSuite } from './suite.ts';
 
 type Row = {
   readonly kind: string;
-  /** Without it the kind is cluster-scoped. */
-  readonly namespaced?: true;
+  /** Without it the kind is namespaced. */
+  readonly cluster?: true;
   readonly at: string;
   readonly made: object;
   readonly filled: object;
   readonly change: object;
-  readonly generations: readonly [number | undefined, number | undefined];
-  readonly status: boolean;
-  readonly deleted: 'Status' | 'object';
+  /** After the creation and after the change; 1 and 2 unless it is given. */
+  readonly generations?: readonly [number | undefined, number | undefined];
+  /** Whether there is a status subresource; true unless it is given. */
+  readonly status?: false;
+  /** What a deletion answers with; a Status unless it is given. */
+  readonly deleted?: 'object';
 };
 
 const pod = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a:1' }] };
@@ -38,22 +41,20 @@ const filledPod = {
 };
 const labels = { a: 'b' };
 const none = [undefined, undefined] as const;
-const raised = [1, 2] as const;
 
 const rows: readonly Row[] = [
   {
     kind: 'PersistentVolumeClaim',
-    namespaced: true,
     at: '/api/v1/persistentvolumeclaims',
     made: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
     filled: { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },
     change: { metadata: { labels } },
     generations: none,
-    status: true,
     deleted: 'object',
   },
   {
     kind: 'PersistentVolume',
+    cluster: true,
     at: '/api/v1/persistentvolumes',
     made: { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } } },
     filled: {
@@ -66,44 +67,37 @@ const rows: readonly Row[] = [
     },
     change: { metadata: { labels } },
     generations: none,
-    status: true,
     deleted: 'object',
   },
   {
     kind: 'Node',
+    cluster: true,
     at: '/api/v1/nodes',
     made: { spec: { providerID: 'a' } },
     filled: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
     change: { spec: { unschedulable: true } },
     generations: none,
-    status: true,
-    deleted: 'Status',
   },
   {
     kind: 'ResourceQuota',
-    namespaced: true,
     at: '/api/v1/resourcequotas',
     made: { spec: { hard: { pods: '5' } } },
     filled: { spec: { hard: { pods: '5' } }, status: {} },
     change: { spec: { hard: { pods: '6' } } },
     generations: none,
-    status: true,
     deleted: 'object',
   },
   {
     kind: 'LimitRange',
-    namespaced: true,
     at: '/api/v1/limitranges',
     made: { spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } },
     filled: { spec: { limits: [{ type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }] } },
     change: { metadata: { labels } },
     generations: none,
     status: false,
-    deleted: 'Status',
   },
   {
     kind: 'DaemonSet',
-    namespaced: true,
     at: '/apis/apps/v1/daemonsets',
     made: {
       spec: {
@@ -120,13 +114,9 @@ const rows: readonly Row[] = [
       status: { numberReady: 0 },
     },
     change: { spec: { minReadySeconds: 3 } },
-    generations: raised,
-    status: true,
-    deleted: 'Status',
   },
   {
     kind: 'Job',
-    namespaced: true,
     at: '/apis/batch/v1/jobs',
     made: { spec: { template: { spec: pod } } },
     filled: {
@@ -144,13 +134,10 @@ const rows: readonly Row[] = [
       status: {},
     },
     change: { spec: { backoffLimit: 2 } },
-    generations: raised,
-    status: true,
     deleted: 'object',
   },
   {
     kind: 'CronJob',
-    namespaced: true,
     at: '/apis/batch/v1/cronjobs',
     made: { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: pod } } } } },
     filled: {
@@ -164,34 +151,25 @@ const rows: readonly Row[] = [
       status: {},
     },
     change: { spec: { suspend: true } },
-    generations: raised,
-    status: true,
-    deleted: 'Status',
   },
   {
     kind: 'Ingress',
-    namespaced: true,
     at: '/apis/networking.k8s.io/v1/ingresses',
     made: { spec: { defaultBackend: { service: { name: 'a', port: { number: 80 } } } } },
     filled: { status: { loadBalancer: {} } },
     change: { spec: { ingressClassName: 'x' } },
-    generations: raised,
-    status: true,
-    deleted: 'Status',
   },
   {
     kind: 'IngressClass',
+    cluster: true,
     at: '/apis/networking.k8s.io/v1/ingressclasses',
     made: { spec: { controller: 'example.com/x' } },
     filled: { spec: { controller: 'example.com/x' } },
     change: { spec: { parameters: { kind: 'X', name: 'y' } } },
-    generations: raised,
     status: false,
-    deleted: 'Status',
   },
   {
     kind: 'NetworkPolicy',
-    namespaced: true,
     at: '/apis/networking.k8s.io/v1/networkpolicies',
     made: { spec: { egress: [{ ports: [{ port: 53 }] }] } },
     filled: {
@@ -202,13 +180,10 @@ const rows: readonly Row[] = [
       },
     },
     change: { spec: { policyTypes: ['Egress'] } },
-    generations: raised,
     status: false,
-    deleted: 'Status',
   },
   {
     kind: 'HorizontalPodAutoscaler',
-    namespaced: true,
     at: '/apis/autoscaling/v2/horizontalpodautoscalers',
     made: { spec: { scaleTargetRef: { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' }, maxReplicas: 3 } },
     filled: {
@@ -222,22 +197,17 @@ const rows: readonly Row[] = [
     },
     change: { spec: { maxReplicas: 4 } },
     generations: none,
-    status: true,
-    deleted: 'Status',
   },
   {
     kind: 'PodDisruptionBudget',
-    namespaced: true,
     at: '/apis/policy/v1/poddisruptionbudgets',
     made: { spec: { minAvailable: 1, selector: { matchLabels: labels } } },
     filled: { status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } },
     change: { spec: { minAvailable: 2 } },
-    generations: raised,
-    status: true,
-    deleted: 'Status',
   },
   {
     kind: 'StorageClass',
+    cluster: true,
     at: '/apis/storage.k8s.io/v1/storageclasses',
     made: { provisioner: 'example.com/x' },
     filled: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
@@ -248,79 +218,88 @@ const rows: readonly Row[] = [
   },
   {
     kind: 'PriorityClass',
+    cluster: true,
     at: '/apis/scheduling.k8s.io/v1/priorityclasses',
     made: { value: 5 },
     filled: { preemptionPolicy: 'PreemptLowerPriority' },
     change: { description: 'x' },
     generations: [1, 1],
     status: false,
-    deleted: 'Status',
   },
 ];
 
-/** Declares the cases. */
-export function furtherKindCases({ wire, namespace }: Suite): void {
-  describe.each(rows)('$kind', ({ kind, namespaced, at, made, filled, change, generations, status, deleted }) => {
-    /** The collection, and a name that is free on a server that others use. */
-    async function place(): Promise<{ readonly collection: string; readonly name: string }> {
-      const ns = await namespace();
-      if (namespaced !== true) return { collection: at, name: ns };
-      const [, root = '', plural = ''] = /^(.*)\/([a-z]+)$/.exec(at) ?? [];
-      return { collection: `${root}/namespaces/${ns}/${plural}`, name: 'one' };
-    }
+const { wire, namespace } = await useSuite();
 
-    it('the server fills in its defaults, and a change raises the generation where the kind has one', async () => {
-      const { collection, name } = await place();
-      const created = await wire.post(collection, { metadata: { name }, ...made });
-      expect(created.status, created.text).toBe(201);
-      expect(created.body).toMatchObject({ kind, ...filled });
-      const changed = await wire.mergePatch(`${collection}/${name}`, change);
-      expect(changed.status, changed.text).toBe(200);
-      expect([created.body.metadata?.generation, changed.body.metadata?.generation]).toEqual(generations);
-      await wire.remove(`${collection}/${name}`);
-    });
-
-    it('it has a status subresource or none, and a deletion answers with the object or a Status', async () => {
-      const { collection, name } = await place();
-      await wire.post(collection, { metadata: { name }, ...made });
-      const written = await wire.mergePatch(`${collection}/${name}/status`, { metadata: { labels } });
-      expect(written.status).toBe(status ? 200 : 404);
-      const gone = await wire.remove(`${collection}/${name}`);
-      expect(gone.status).toBe(200);
-      expect(gone.body).toMatchObject({ kind: deleted === 'Status' ? 'Status' : kind });
-    });
-
-    it('an apply owns the fields that it names and no default, and the same apply again changes nothing', async () => {
-      const { collection, name } = await place();
-      const [, group = '', version = ''] = /^\/api(?:s\/([^/]+))?\/([^/]+)\//.exec(at) ?? [];
-      const object = { apiVersion: group === '' ? version : `${group}/${version}`, kind, metadata: { name }, ...made };
-      const path = `${collection}/${name}`;
-      const first = await wire.apply(path, 'alpha', object);
-      expect(first.status, first.text).toBe(201);
-      const again = await wire.apply(path, 'alpha', object);
-      // A controller of the cluster may write to the object between the two, which changes its version.
-      expect(again.body.metadata?.generation).toBe(first.body.metadata?.generation);
-      const [entry] = first.body.metadata?.managedFields ?? [];
-      expect(again.body.metadata?.managedFields).toContainEqual(entry);
-      expect(entry).toMatchObject({ manager: 'alpha', operation: 'Apply' });
-      const named = Object.keys(made).map((field) => `f:${field}`);
-      expect(Object.keys(Object(entry?.fieldsV1)).sort()).toEqual(named.sort());
-      await wire.remove(path);
-    });
-  });
-
-  it.each([
-    ['a', 201],
-    ['a-b', 201],
-    ['a.example.com', 201],
-    ['a.bc', 201],
-    ['a.b', 422],
-    ['a.b1', 422],
-    ['-a', 422],
-    ['a_b', 422],
-  ])('the format hostname: %s is answered with %d', async (host, status) => {
+describe.each(rows)('$kind', ({
+  kind,
+  cluster,
+  at,
+  made,
+  filled,
+  change,
+  generations = [1, 2],
+  status = true,
+  deleted = 'Status',
+}) => {
+  /** The collection, and a name that is free on a server that others use. */
+  async function place(): Promise<{ readonly collection: string; readonly name: string }> {
     const ns = await namespace();
-    const made = await wire.post(gadgets(ns), gadget('one', { size: 1, host }));
-    expect(made.status, made.text).toBe(status);
+    if (cluster === true) return { collection: at, name: ns };
+    const [, root = '', plural = ''] = /^(.*)\/([a-z]+)$/.exec(at) ?? [];
+    return { collection: `${root}/namespaces/${ns}/${plural}`, name: 'one' };
+  }
+
+  it('the server fills in its defaults, and a change raises the generation where the kind has one', async () => {
+    const { collection, name } = await place();
+    const created = await wire.post(collection, { metadata: { name }, ...made });
+    expect(created.status, created.text).toBe(201);
+    expect(created.body).toMatchObject({ kind, ...filled });
+    const changed = await wire.mergePatch(`${collection}/${name}`, change);
+    expect(changed.status, changed.text).toBe(200);
+    expect([created.body.metadata?.generation, changed.body.metadata?.generation]).toEqual(generations);
+    await wire.remove(`${collection}/${name}`);
   });
-}
+
+  it('it has a status subresource or none, and a deletion answers with the object or a Status', async () => {
+    const { collection, name } = await place();
+    await wire.post(collection, { metadata: { name }, ...made });
+    const written = await wire.mergePatch(`${collection}/${name}/status`, { metadata: { labels } });
+    expect(written.status).toBe(status ? 200 : 404);
+    const gone = await wire.remove(`${collection}/${name}`);
+    expect(gone.status).toBe(200);
+    expect(gone.body).toMatchObject({ kind: deleted === 'Status' ? 'Status' : kind });
+  });
+
+  it('an apply owns the fields that it names and no default, and the same apply again changes nothing', async () => {
+    const { collection, name } = await place();
+    const [, group = '', version = ''] = /^\/api(?:s\/([^/]+))?\/([^/]+)\//.exec(at) ?? [];
+    const object = { apiVersion: group === '' ? version : `${group}/${version}`, kind, metadata: { name }, ...made };
+    const path = `${collection}/${name}`;
+    const first = await wire.apply(path, 'alpha', object);
+    expect(first.status, first.text).toBe(201);
+    const again = await wire.apply(path, 'alpha', object);
+    // A controller of the cluster may write to the object between the two, which changes its version.
+    expect(again.body.metadata?.generation).toBe(first.body.metadata?.generation);
+    const [entry] = first.body.metadata?.managedFields ?? [];
+    expect(again.body.metadata?.managedFields).toContainEqual(entry);
+    expect(entry).toMatchObject({ manager: 'alpha', operation: 'Apply' });
+    const named = Object.keys(made).map((field) => `f:${field}`);
+    expect(Object.keys(Object(entry?.fieldsV1)).sort()).toEqual(named.sort());
+    await wire.remove(path);
+  });
+});
+
+it.each([
+  ['a', 201],
+  ['a-b', 201],
+  ['a.example.com', 201],
+  ['a.bc', 201],
+  ['a.b', 422],
+  ['a.b1', 422],
+  ['-a', 422],
+  ['a_b', 422],
+])('the format hostname: %s is answered with %d', async (host, status) => {
+  const ns = await namespace();
+  const made = await wire.post(gadgets(ns), gadget('one', { size: 1, host }));
+  expect(made.status, made.text).toBe(status);
+});

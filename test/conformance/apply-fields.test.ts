@@ -1,0 +1,188 @@
+// Conformance: server-side apply of single fields: which are removed, which are shared, and how lists and maps merge.
+import { expect, it } from 'vitest';
+import { gadget, gadgets } from './gadget.ts';
+import { useSuite } from './suite.ts';
+import type { Query } from './wire.ts';
+
+const { wire, namespace } = await useSuite();
+
+/** A gadget that does not exist yet, and applies to it. */
+const target = async () => {
+  const one = gadgets(await namespace(), 'one');
+  const apply = (manager: string, spec: object, metadata: object = {}, query: Query = {}) =>
+    wire.apply(one, manager, gadget('one', spec, metadata), query);
+  return { one, apply };
+};
+
+it('an apply without a field removes it if the manager was its only owner', async () => {
+  const { apply } = await target();
+  const metadata = { labels: { a: 'b' }, annotations: { c: 'd' } };
+  await apply('alpha', { size: 1, color: 'red', free: { x: 1 } }, metadata);
+  const { body } = await apply('alpha', { size: 1 });
+  expect(body.spec).toEqual({ size: 1, finish: 'matt', box: { lid: 'closed' } });
+  expect(body.metadata?.labels).toBeUndefined();
+  expect(body.metadata?.annotations).toBeUndefined();
+});
+
+it('an apply without a field keeps it if another manager owns it too', async () => {
+  const { apply } = await target();
+  await apply('alpha', { size: 1, color: 'red' });
+  await apply('beta', { size: 1, color: 'red' });
+  expect((await apply('alpha', { size: 1 })).body.spec?.color).toBe('red');
+  expect((await apply('beta', { size: 1 })).body.spec?.color).toBeUndefined();
+});
+
+it('an applied empty object keeps what a default has put into it, and loses what its manager applied before', async () => {
+  const { apply } = await target();
+  const tray = { lining: 'felt' };
+  expect((await apply('alpha', { size: 1, tray: {} })).body.spec?.tray).toEqual(tray);
+  const again = await apply('alpha', { size: 1, tray: {} });
+  expect(again.body).toMatchObject({ metadata: { generation: 1 }, spec: { tray } });
+  await apply('alpha', { size: 1, tray: { depth: 2 } });
+  expect((await apply('alpha', { size: 1, tray: {} })).body.spec?.tray).toEqual(tray);
+});
+
+it('an apply to a field that preserves unknown fields accepts lists of objects', async () => {
+  const anything = [1, { a: { b: 2 } }, [{ c: 3 }]];
+  const { status, body } = await (await target()).apply('alpha', { size: 1, anything });
+  expect([status, body.spec?.anything]).toEqual([201, anything]);
+});
+
+it('an apply without a field keeps it if a POST created it', async () => {
+  const { one, apply } = await target();
+  await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1, color: 'red' }), { fieldManager: 'alpha' });
+  await apply('alpha', { size: 1, color: 'red' });
+  expect((await apply('alpha', { size: 1 })).body.spec?.color).toBe('red');
+});
+
+it('a field that an update changed is owned by the updater', async () => {
+  const { one, apply } = await target();
+  await apply('alpha', { size: 1, color: 'red' });
+  await wire.mergePatch(one, { spec: { color: 'blue' } }, { fieldManager: 'hand' });
+  expect((await apply('alpha', { size: 1 })).body.spec?.color).toBe('blue');
+  const back = await apply('alpha', { size: 1, color: 'red' });
+  expect(back.body.details?.causes).toMatchObject([{ field: '.spec.color' }]);
+});
+
+it('an apply without a field that has a default resets it to the default', async () => {
+  const { apply } = await target();
+  await apply('alpha', { size: 1, finish: 'gloss' });
+  expect((await apply('alpha', { size: 1 })).body.spec?.finish).toBe('matt');
+});
+
+it('entries of a list of type map have separate owners', async () => {
+  const { apply } = await target();
+  await apply('alpha', { size: 1, parts: [{ name: 'a', count: 2 }, { name: 'b' }] });
+  const both = await apply('beta', { parts: [{ name: 'c', count: 3 }] });
+  expect(both.body.spec?.parts).toEqual([
+    { name: 'a', count: 2 },
+    { name: 'b', count: 1 },
+    { name: 'c', count: 3 },
+  ]);
+  const dropped = await apply('alpha', { size: 1, parts: [{ name: 'b' }] });
+  expect(dropped.body.spec?.parts).toEqual([
+    { name: 'b', count: 1 },
+    { name: 'c', count: 3 },
+  ]);
+  const conflict = await apply('alpha', { size: 1, parts: [{ name: 'c', count: 4 }] });
+  expect(conflict.body.details?.causes).toMatchObject([{ field: '.spec.parts[name="c"].count' }]);
+});
+
+it('the managed fields of a list of type map identify each entry by its keys', async () => {
+  const { apply } = await target();
+  const { body } = await apply('alpha', { size: 1, parts: [{ name: 'a', count: 2 }] });
+  expect(body.metadata?.managedFields?.[0]?.fieldsV1).toEqual({
+    'f:spec': { 'f:size': {}, 'f:parts': { 'k:{"name":"a"}': { '.': {}, 'f:name': {}, 'f:count': {} } } },
+  });
+});
+
+it('values of a set have separate owners', async () => {
+  const { apply } = await target();
+  const first = await apply('alpha', { size: 1, tags: ['p', 'q'] });
+  expect(first.body.metadata?.managedFields?.[0]?.fieldsV1).toMatchObject({
+    'f:spec': { 'f:tags': { 'v:"p"': {}, 'v:"q"': {} } },
+  });
+  expect((await apply('beta', { tags: ['r'] })).body.spec?.tags).toEqual(['p', 'q', 'r']);
+  expect((await apply('alpha', { size: 1, tags: ['q'] })).body.spec?.tags).toEqual(['q', 'r']);
+});
+
+it('the fields of a conflict are listed by level', async () => {
+  const { apply } = await target();
+  await apply('alpha', { size: 1, box: { lid: 'open' } });
+  const conflict = await apply('beta', { size: 2, box: { lid: 'shut' } });
+  const causes = conflict.body.details?.causes?.map(({ field }) => field);
+  expect(causes).toEqual(['.spec.size', '.spec.box.lid']);
+});
+
+it('an atomic map that is applied empty replaces what its owner had applied', async () => {
+  const policy = `/apis/networking.k8s.io/v1/namespaces/${await namespace()}/networkpolicies/one`;
+  const selecting = (podSelector: object) => ({
+    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'one' } },
+    spec: { podSelector, policyTypes: ['Ingress'] },
+  });
+  await wire.apply(policy, 'alpha', selecting({ matchLabels: { a: 'b' } }));
+  expect((await wire.apply(policy, 'alpha', selecting({}))).body.spec?.podSelector).toEqual({});
+  await wire.mergePatch(policy, { spec: { podSelector: { matchLabels: { c: 'd' } } } }, { fieldManager: 'hand' });
+  const conflict = await wire.apply(policy, 'alpha', selecting({}));
+  expect(conflict.body.details?.causes).toMatchObject([{ field: '.spec.podSelector' }]);
+});
+
+it('an atomic list is replaced by its owner and is a conflict for other managers', async () => {
+  const { apply } = await target();
+  await apply('alpha', { size: 1, notes: ['a', 'b'] });
+  const rejected = await apply('beta', { notes: ['c'] });
+  expect(rejected.body.details?.causes).toMatchObject([{ field: '.spec.notes' }]);
+  expect((await apply('alpha', { size: 1, notes: ['b'] })).body.spec?.notes).toEqual(['b']);
+});
+
+it('keys of maps and of objects without a schema have separate owners', async () => {
+  const { apply } = await target();
+  await apply('alpha', { size: 1, labels: { a: '1' }, free: { x: 1, y: { z: 2 } } });
+  const both = await apply('beta', { labels: { b: '2' }, free: { y: { w: 3 } } });
+  expect(both.body.spec).toMatchObject({ labels: { a: '1', b: '2' }, free: { x: 1, y: { z: 2, w: 3 } } });
+  const dropped = await apply('alpha', { size: 1 });
+  expect(dropped.body.spec).toMatchObject({ labels: { b: '2' } });
+  expect(dropped.body.spec?.free).toEqual({ y: { w: 3 } });
+});
+
+it('labels and finalizers have separate owners', async () => {
+  const { apply } = await target();
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u1' };
+  const alpha = { labels: { a: '1' }, finalizers: ['example.org/a'], ownerReferences: [owner] };
+  const beta = {
+    labels: { b: '2' },
+    finalizers: ['example.org/b'],
+    ownerReferences: [{ ...owner, name: 'y', uid: 'u2' }],
+  };
+  await apply('alpha', { size: 1 }, alpha, { dryRun: 'All' });
+  const first = await apply('alpha', { size: 1 }, { ...alpha, ownerReferences: [] });
+  expect(first.body.metadata?.managedFields?.[0]?.fieldsV1).toMatchObject({
+    'f:metadata': { 'f:labels': { 'f:a': {} }, 'f:finalizers': { 'v:"example.org/a"': {} } },
+  });
+  const both = await apply('beta', {}, { ...beta, ownerReferences: [] });
+  expect(both.body.metadata).toMatchObject({
+    labels: { a: '1', b: '2' },
+    finalizers: ['example.org/a', 'example.org/b'],
+  });
+  const dropped = await apply('alpha', { size: 1 });
+  expect(dropped.body.metadata).toMatchObject({ labels: { b: '2' }, finalizers: ['example.org/b'] });
+  await apply('beta', {});
+});
+
+it('an owner reference is one managed field, identified by its uid', async () => {
+  const { apply } = await target();
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u1', controller: true }];
+  const { body } = await apply('alpha', { size: 1 }, { ownerReferences }, { dryRun: 'All' });
+  expect(body.metadata?.ownerReferences).toEqual(ownerReferences);
+  expect(body.metadata?.managedFields?.[0]?.fieldsV1).toMatchObject({
+    'f:metadata': { 'f:ownerReferences': { 'k:{"uid":"u1"}': {} } },
+  });
+});
+
+it('a patch with a single empty entry resets managedFields', async () => {
+  const { one, apply } = await target();
+  await apply('alpha', { size: 1, color: 'red' });
+  const reset = await wire.mergePatch(one, { metadata: { managedFields: [{}] } });
+  expect(reset.body.metadata?.managedFields).toBeUndefined();
+  expect(reset.body.spec?.color).toBe('red');
+});

@@ -1,0 +1,178 @@
+// Conformance: create, read and replace of one object, and the errors of these verbs.
+import { expect, it } from 'vitest';
+import { gadget, gadgetApiVersion, gadgetGroup, gadgets, plinth, plinths } from './gadget.ts';
+import { useSuite } from './suite.ts';
+
+const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const secondsPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+const { wire, namespace, createGadget } = await useSuite();
+
+it('a created object gets a uid, a version, a creation time in whole seconds and generation 1', async () => {
+  const { ns, main, made } = await createGadget({ size: 2 }, { labels: { a: 'b' } });
+  expect(made).toMatchObject({
+    apiVersion: gadgetApiVersion,
+    kind: 'Gadget',
+    metadata: { name: 'one', namespace: ns, generation: 1, labels: { a: 'b' } },
+    spec: { size: 2 },
+  });
+  expect(made.metadata?.uid).toMatch(uidPattern);
+  expect(made.metadata?.creationTimestamp).toMatch(secondsPattern);
+  expect(made.metadata?.resourceVersion).toMatch(/^\d+$/);
+  expect((await wire.get(main)).body).toEqual(made);
+});
+
+it('a create ignores uid, creationTimestamp, generation and deletionTimestamp in the body', async () => {
+  const ns = await namespace();
+  const forged = {
+    uid: 'x',
+    generation: 7,
+    creationTimestamp: '2001-01-01T00:00:00Z',
+    deletionTimestamp: '2001-01-01T00:00:00Z',
+  };
+  const { metadata } = (await wire.post(gadgets(ns), gadget('one', { size: 1 }, forged))).body;
+  expect(metadata?.uid).toMatch(uidPattern);
+  expect(metadata?.generation).toBe(1);
+  expect(metadata?.creationTimestamp).not.toContain('2001');
+  expect(metadata?.deletionTimestamp).toBeUndefined();
+});
+
+it('a read of an object that does not exist is a Status with reason NotFound', async () => {
+  const ns = await namespace();
+  const missing = await wire.get(gadgets(ns, 'missing'));
+  expect(missing.status).toBe(404);
+  expect(missing.body).toEqual({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `gadgets.${gadgetGroup} "missing" not found`,
+    reason: 'NotFound',
+    details: { name: 'missing', group: gadgetGroup, kind: 'gadgets' },
+    code: 404,
+  });
+});
+
+it('a list of an unknown kind is a 404 in plain text', async () => {
+  const missing = await wire.get(`/apis/${gadgetApiVersion}/gizmos`);
+  expect(missing.status).toBe(404);
+  expect(missing.text).toBe('404 page not found\n');
+});
+
+it('a create of an existing name is AlreadyExists', async () => {
+  const { ns } = await createGadget();
+  const again = await wire.post(gadgets(ns), gadget('one'));
+  expect(again.body).toMatchObject({
+    status: 'Failure',
+    message: `gadgets.${gadgetGroup} "one" already exists`,
+    reason: 'AlreadyExists',
+    details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
+    code: 409,
+  });
+});
+
+it('a create in a namespace that does not exist is NotFound of the namespace', async () => {
+  const rejected = await wire.post(gadgets('nowhere'), gadget('one'));
+  expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound', message: 'namespaces "nowhere" not found' });
+});
+
+it('a create with a resourceVersion is an InternalError', async () => {
+  const ns = await namespace();
+  const rejected = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { resourceVersion: '1' }));
+  expect(rejected.status).toBe(500);
+  expect(rejected.body.message).toContain('resourceVersion should not be set on objects to be created');
+});
+
+it('a re-created object has a new uid and generation 1', async () => {
+  const { ns, main, made } = await createGadget();
+  await wire.mergePatch(main, { spec: { size: 5 } });
+  await wire.remove(main);
+  const second = await wire.post(gadgets(ns), gadget('one'));
+  expect(second.body.metadata?.uid).not.toBe(made.metadata?.uid);
+  expect(second.body.metadata?.generation).toBe(1);
+});
+
+it('a replacement with another spec raises the generation by one and keeps uid and creation time', async () => {
+  const {
+    main,
+    made: { metadata },
+  } = await createGadget();
+  const version = { resourceVersion: metadata?.resourceVersion };
+  const replaced = await wire.put(main, gadget('one', { size: 9 }, version));
+  expect(replaced.status).toBe(200);
+  expect(replaced.body.metadata).toMatchObject({
+    uid: metadata?.uid,
+    creationTimestamp: metadata?.creationTimestamp,
+    generation: 2,
+  });
+  expect(replaced.body.metadata?.resourceVersion).not.toBe(metadata?.resourceVersion);
+});
+
+it('a change of labels, annotations or finalizers changes the version and not the generation', async () => {
+  const { main, made } = await createGadget();
+  const metadata = { labels: { a: 'b' }, annotations: { c: 'd' }, finalizers: ['example.org/hold'] };
+  const changed = await wire.mergePatch(main, { metadata });
+  expect(changed.body.metadata?.generation).toBe(1);
+  expect(changed.body.metadata?.resourceVersion).not.toBe(made.metadata?.resourceVersion);
+  await wire.mergePatch(main, { metadata: { finalizers: null } });
+});
+
+it('a replacement without a change keeps the version', async () => {
+  const { main, made: body } = await createGadget();
+  const again = await wire.put(main, body);
+  expect(again.status).toBe(200);
+  expect(again.body.metadata?.resourceVersion).toBe(body.metadata?.resourceVersion);
+});
+
+it('BK8: a replacement at a stale version is a Conflict', async () => {
+  const { main, made: body } = await createGadget();
+  await wire.mergePatch(main, { spec: { size: 5 } });
+  const stale = await wire.put(main, { ...body, spec: { size: 6 } });
+  expect(stale.body).toMatchObject({
+    code: 409,
+    reason: 'Conflict',
+    message:
+      `Operation cannot be fulfilled on gadgets.${gadgetGroup} "one": the object has been modified; please ` +
+      'apply your changes to the latest version and try again',
+    details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
+  });
+});
+
+it('a replacement of a custom resource without a resourceVersion is Invalid', async () => {
+  const { main } = await createGadget();
+  const rejected = await wire.put(main, gadget('one', { size: 3 }));
+  expect(rejected.body).toMatchObject({
+    code: 422,
+    reason: 'Invalid',
+    details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.resourceVersion' }] },
+  });
+  expect(rejected.body.message).toContain(
+    'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  );
+});
+
+it('a replacement with the uid of another object is a Conflict', async () => {
+  const { main, made: body } = await createGadget();
+  const other = { ...body.metadata, uid: '00000000-0000-4000-8000-000000000000' };
+  const rejected = await wire.put(main, { ...body, metadata: other });
+  expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
+  expect(rejected.body.message).toContain(
+    'Precondition failed: UID in precondition: 00000000-0000-4000-8000-000000000000',
+  );
+});
+
+it('a replacement of an object that does not exist is NotFound', async () => {
+  const ns = await namespace();
+  const rejected = await wire.put(gadgets(ns, 'one'), gadget('one', { size: 1 }, { resourceVersion: '1' }));
+  expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound' });
+});
+
+it('a change outside metadata raises the generation of a kind without status subresource', async () => {
+  const made = await wire.post(plinths(), plinth(`p-${crypto.randomUUID()}`, { status: { seen: 1 } }));
+  const path = plinths(made.body.metadata?.name);
+  expect(made.body.status).toEqual({ seen: 1 });
+  expect((await wire.mergePatch(path, { status: { seen: 2 } })).body.metadata?.generation).toBe(2);
+  expect((await wire.mergePatch(path, { metadata: { labels: { a: 'b' } } })).body.metadata?.generation).toBe(2);
+  expect((await wire.put(`${path}/status`, made.body)).status).toBe(404);
+  await wire.remove(path);
+});

@@ -1,0 +1,151 @@
+// Conformance: CustomResourceDefinitions: their validation, the time from which a new kind is served, and the deletion
+// of their objects.
+import { expect, it, vi } from 'vitest';
+import { type Body, hasCondition } from './body.ts';
+import { gadgetGroup } from './gadget.ts';
+import { useSuite } from './suite.ts';
+
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+// A real server needs some seconds to start or stop serving a kind.
+const servedWithin = { timeout: 15_000, interval: 100 };
+
+/** Returns a definition. `schema` is its root schema; null stands for no schema. */
+function definition(plural: string, schema: object | null = { type: 'object' }): object {
+  const versions = [
+    { name: 'v1', served: true, storage: true, ...(schema && { schema: { openAPIV3Schema: schema } }) },
+  ];
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${gadgetGroup}` },
+    spec: { group: gadgetGroup, scope: 'Cluster', names: { plural, kind: kindOf(plural) }, versions },
+  };
+}
+
+const { wire } = await useSuite();
+
+const pluralOf = (): string => `k${crypto.randomUUID().replaceAll('-', '')}s`;
+const objectOf = (plural: string): object => ({
+  apiVersion: `${gadgetGroup}/v1`,
+  kind: kindOf(plural),
+  metadata: { name: 'one' },
+});
+/** Creates a definition and returns it when it is Established. */
+const established = async (plural: string): Promise<Body> => {
+  await wire.post(definitionsPath, definition(plural));
+  await using watch = await wire.watch(definitionsPath, { fieldSelector: `metadata.name=${plural}.${gadgetGroup}` });
+  const frames = await watch.until(({ object }) => hasCondition(object, 'Established'));
+  return frames.at(-1)?.object ?? {};
+};
+
+it('a new definition gets its missing names and becomes Established, and its objects can be created', async () => {
+  const plural = pluralOf();
+  const { spec, status } = await established(plural);
+  const names = {
+    plural,
+    singular: kindOf(plural).toLowerCase(),
+    kind: kindOf(plural),
+    listKind: `${kindOf(plural)}List`,
+  };
+  expect(spec).toMatchObject({ names, conversion: { strategy: 'None' } });
+  expect(status).toMatchObject({
+    acceptedNames: names,
+    storedVersions: ['v1'],
+    conditions: [
+      { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts' },
+      { type: 'Established', status: 'True', reason: 'InitialNamesAccepted' },
+    ],
+  });
+  expect((await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural))).status).toBe(201);
+  await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
+});
+
+it('a watch of a kind ends when the kind’s definition is changed or deleted, but not for a label of it', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  const objects = `/apis/${gadgetGroup}/v1/${plural}`;
+  await established(plural);
+  // A real server responds with 429 while it makes the storage of the kind.
+  const opened = async () => await vi.waitFor(async () => await wire.watch(objects), servedWithin);
+  const changed = await opened();
+  await wire.mergePatch(path, { metadata: { labels: { a: 'b' } } });
+  await wire.post(objects, objectOf(plural));
+  expect((await changed.next()).type).toBe('ADDED');
+  await wire.mergePatch(path, { spec: { names: { shortNames: [plural.slice(0, 9)] } } });
+  expect(await changed.rest()).toEqual([]);
+  const deleted = await opened();
+  await wire.remove(path);
+  expect((await deleted.rest()).map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
+});
+
+it('a deletion of a definition deletes its objects, and the kind is no longer served', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  await established(plural);
+  expect((await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural))).status).toBe(201);
+  await wire.remove(path);
+  await expect.poll(async () => (await wire.get(path)).status, servedWithin).toBe(404);
+  await expect.poll(async () => (await wire.get(`/apis/${gadgetGroup}/v1/${plural}`)).status, servedWithin).toBe(404);
+});
+
+it('a changed schema of a definition applies its defaults to stored objects on read', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  await established(plural);
+  await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural));
+  const properties = { size: { type: 'integer', default: 7 } };
+  const changed = await wire.apply(path, 'conformance', definition(plural, { type: 'object', properties }), {
+    force: true,
+  });
+  expect(changed.body.metadata?.generation).toBe(2);
+  const read = async () => JSON.parse((await wire.get(`/apis/${gadgetGroup}/v1/${plural}/one`)).text);
+  await expect.poll(read, servedWithin).toMatchObject({ size: 7 });
+  await wire.remove(path);
+});
+
+it.each([
+  ['no schema', null, 'spec.versions[0].schema.openAPIV3Schema', 'Required value'],
+  [
+    'no type at the root',
+    { properties: {} },
+    'spec.validation.openAPIV3Schema.type',
+    'Required value: must not be empty at the root',
+  ],
+  [
+    'a field without type',
+    { type: 'object', properties: { a: {} } },
+    'spec.validation.openAPIV3Schema.properties[a].type',
+    'Required value: must not be empty for specified object fields',
+  ],
+  [
+    'a default of another type',
+    { type: 'object', properties: { a: { type: 'integer', default: 'x' } } },
+    'spec.validation.openAPIV3Schema.properties[a].default',
+    'must be of type integer',
+  ],
+  [
+    'a rule that does not compile',
+    { type: 'object', properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.b > 1' }] },
+    'spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule',
+    "undefined field 'b'",
+  ],
+])('a definition with %s is Invalid', async (_what, schema, field, message) => {
+  const plural = pluralOf();
+  const rejected = await wire.post(definitionsPath, definition(plural, schema));
+  expect(rejected.status).toBe(422);
+  expect(rejected.body.details?.causes?.find((cause) => cause.field === field)?.message).toContain(message);
+});
+
+it('a definition with another name than its plural and group is Invalid', async () => {
+  const rejected = await wire.post(definitionsPath, { ...definition(pluralOf()), metadata: { name: 'x' } });
+  expect(rejected.body.details?.causes).toContainEqual({
+    reason: 'FieldValueInvalid',
+    message: 'Invalid value: "x": must be spec.names.plural+"."+spec.group',
+    field: 'metadata.name',
+  });
+});
+
+function kindOf(plural: string): string {
+  return plural.charAt(0).toUpperCase() + plural.slice(1, -1);
+}

@@ -1,0 +1,113 @@
+// Conformance: the status and scale subresources: which fields can be written through which path.
+import { expect, it } from 'vitest';
+import { gadget, gadgets } from './gadget.ts';
+import { useSuite } from './suite.ts';
+
+const { wire, namespace, createGadget } = await useSuite();
+
+it('a create drops the status', async () => {
+  const ns = await namespace();
+  const made = await wire.post(gadgets(ns), { ...gadget('one'), status: { phase: 'Up' } });
+  expect(made.status).toBe(201);
+  expect(made.body.status).toBeUndefined();
+});
+
+it('a write of spec and status to the object stores the spec and drops the status', async () => {
+  const { main, status } = await createGadget();
+  await wire.mergePatch(status, { status: { phase: 'Up' } });
+  const patched = await wire.mergePatch(main, { spec: { size: 2 }, status: { phase: 'Down' } });
+  expect(patched.body).toMatchObject({ spec: { size: 2 }, status: { phase: 'Up' } });
+  const replaced = await wire.put(main, { ...patched.body, spec: { size: 3 }, status: { phase: 'Down' } });
+  expect(replaced.body).toMatchObject({ spec: { size: 3 }, status: { phase: 'Up' } });
+});
+
+it('a patch of only the status to the object changes nothing', async () => {
+  const { main } = await createGadget();
+  const before = await wire.get(main);
+  const patched = await wire.mergePatch(main, { status: { phase: 'Down' } });
+  expect(patched.status).toBe(200);
+  expect(patched.body).toEqual(before.body);
+});
+
+it('a write to /status drops spec and labels and keeps the generation', async () => {
+  const { status, main } = await createGadget();
+  const content = {
+    spec: { size: 9 },
+    metadata: { labels: { a: 'b' }, finalizers: ['example.org/x'] },
+    status: { phase: 'Up' },
+  };
+  const patched = await wire.mergePatch(status, content);
+  expect(patched.body).toMatchObject({ metadata: { generation: 1 }, spec: { size: 1 }, status: { phase: 'Up' } });
+  expect(patched.body.metadata?.labels).toBeUndefined();
+  expect(patched.body.metadata?.finalizers).toBeUndefined();
+  const replaced = await wire.put(status, { ...patched.body, spec: { size: 9 }, status: { phase: 'Down' } });
+  expect(replaced.body).toMatchObject({ metadata: { generation: 1 }, spec: { size: 1 }, status: { phase: 'Down' } });
+  expect((await wire.get(main)).body).toEqual(replaced.body);
+});
+
+it('a write of an unchanged status keeps the version', async () => {
+  const { status } = await createGadget();
+  const first = await wire.mergePatch(status, { status: { phase: 'Up' } });
+  const second = await wire.mergePatch(status, { status: { phase: 'Up' } });
+  expect(second.body.metadata?.resourceVersion).toBe(first.body.metadata?.resourceVersion);
+});
+
+it('a write to /status validates the status and prunes its unknown fields', async () => {
+  const { status } = await createGadget();
+  const rejected = await wire.mergePatch(status, { status: { replicas: 'three' } });
+  expect(rejected.status).toBe(422);
+  expect(rejected.body.details?.causes).toContainEqual({
+    reason: 'FieldValueTypeInvalid',
+    message: 'Invalid value: "string": replicas in body must be of type integer: "string"',
+    field: 'status.replicas',
+  });
+  expect((await wire.mergePatch(status, { status: { phase: 'Up', nope: 1 } })).body.status).toEqual({ phase: 'Up' });
+});
+
+it('a write to /status at a stale version is a Conflict', async () => {
+  const { main, status } = await createGadget();
+  const { body } = await wire.get(main);
+  await wire.mergePatch(main, { spec: { size: 2 } });
+  const stale = await wire.put(status, { ...body, status: { phase: 'Up' } });
+  expect(stale.body).toMatchObject({ code: 409, reason: 'Conflict' });
+  const stalePatch = { metadata: { resourceVersion: body.metadata?.resourceVersion }, status: { phase: 'Up' } };
+  expect((await wire.mergePatch(status, stalePatch)).status).toBe(409);
+});
+
+it('/status of a missing object is a 404, a GET of /status returns the object, a DELETE is a 405', async () => {
+  const { main, status, ns } = await createGadget();
+  expect((await wire.mergePatch(gadgets(ns, 'missing', 'status'), { status: {} })).status).toBe(404);
+  expect((await wire.get(status)).body).toEqual((await wire.get(main)).body);
+  expect((await wire.remove(status)).body).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
+});
+
+it('a write of generation and creationTimestamp to the object or /status is ignored', async () => {
+  const { main, status } = await createGadget();
+  const { body } = await wire.get(main);
+  const metadata = { generation: 44, creationTimestamp: '2001-01-01T00:00:00Z' };
+  await wire.mergePatch(main, { metadata });
+  await wire.mergePatch(status, { metadata });
+  expect((await wire.get(main)).body).toEqual(body);
+});
+
+it('the scale subresource returns the replicas at the declared paths', async () => {
+  const { status, scale, ns } = await createGadget({ size: 4 });
+  await wire.mergePatch(status, { status: { replicas: 3, selector: 'a=b' } });
+  expect((await wire.get(scale)).body).toMatchObject({
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata: { name: 'one', namespace: ns },
+    spec: { replicas: 4 },
+    status: { replicas: 3, selector: 'a=b' },
+  });
+});
+
+it('a write of the scale subresource changes the spec, raises the generation and is validated', async () => {
+  const { main, scale } = await createGadget({ size: 4 });
+  expect((await wire.mergePatch(scale, { spec: { replicas: 6 } })).body.spec).toEqual({ replicas: 6 });
+  expect((await wire.get(main)).body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 6 } });
+  const { body } = await wire.get(scale);
+  await wire.put(scale, { ...body, spec: { replicas: 7 } });
+  expect((await wire.get(main)).body).toMatchObject({ metadata: { generation: 3 }, spec: { size: 7 } });
+  expect((await wire.mergePatch(scale, { spec: { replicas: 700 } })).status).toBe(422);
+});
