@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 /** A received request. */
 export type ReceivedRequest = {
@@ -46,12 +46,11 @@ export async function startWireServer(respond: Responder, { tls = false } = {}):
   const server = tls
     ? https.createServer({ cert: pem('server.pem'), key: pem('server.key') }, listener)
     : http.createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenOnLoopback(server);
   onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  const { port } = addressOf(server.address());
   const url = new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`);
   return {
     url,
@@ -62,6 +61,17 @@ export async function startWireServer(respond: Responder, { tls = false } = {}):
       return client;
     },
   };
+}
+
+/** Starts a server with TLS that accepts one token, and responds with 401 to every other one. */
+export function startTokenServer(token: string): Promise<WireServer> {
+  return startWireServer(
+    ({ headers }, response) =>
+      headers.authorization === `Bearer ${token}`
+        ? sendJson(response, 200, {})
+        : sendJson(response, 401, statusOf(401, 'Unauthorized')),
+    { tls: true },
+  );
 }
 
 /** Responds with JSON. */
@@ -94,11 +104,6 @@ export function notFoundAt(path: string): object {
   const [, group] = /^\/apis\/([^/]+)/.exec(path) ?? [];
   const details = { name: decodeURIComponent(name), kind, ...(group === undefined ? {} : { group }) };
   return statusOf(404, 'NotFound', { details });
-}
-
-function addressOf(address: string | AddressInfo | null): AddressInfo {
-  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-  return address;
 }
 
 async function readBody(request: http.IncomingMessage): Promise<unknown> {

@@ -1,5 +1,5 @@
 // A server on this machine, on a free port.
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /** Listens on 127.0.0.1 and resolves with the port. Rejects with the listen error. */
 export async function listenOnLoopback(server: Server): Promise<number> {
@@ -9,4 +9,12 @@ export async function listenOnLoopback(server: Server): Promise<number> {
   });
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Returns a port on which no server listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnLoopback(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

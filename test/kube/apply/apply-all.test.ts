@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { NotOwnedError } from '../../../src/core/errors.ts';
 import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../src/kube/apply/apply-all.ts';
 import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
-import type { KubeClient } from '../../../src/kube/client/client.ts';
+import type { KubeClient, KubeRequest } from '../../../src/kube/client/client.ts';
 import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
 import { collectionPath } from '../../../src/kube/client/path.ts';
 import { useApiServer } from '../../harness/api-server.ts';
@@ -22,34 +22,32 @@ const children = (
   client: KubeClient = fixture.client,
 ): Promise<ApplyAllResult> =>
   applyAll(client, {
-    ...{
-      owner: fixture.owner,
-      controllerName: 'cases',
-      resource: configMaps,
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      desired,
-    },
-    prune: true,
+    ...{ owner: fixture.owner, controllerName: 'cases', desired, prune: true },
+    ...{ resource: configMaps, apiVersion: 'v1', kind: 'ConfigMap' },
     ...change,
   });
+/** A client that first does something else before each request with this method. */
+const beforeRequest = (method: string, act: (request: KubeRequest) => Promise<unknown>): KubeClient => ({
+  ...fixture.client,
+  request: async (request) => {
+    if (request.method === method) await act(request);
+    return await fixture.client.request(request);
+  },
+});
+/** Applies the one Service `s`. */
+const applyService = (ports: readonly object[], change: Partial<ApplyAllRequest> = {}) =>
+  children([{ metadata: { name: 's' }, spec: { ports } }], { resource: services, kind: 'Service', ...change });
 
 describe('applyAll', () => {
   it('applyAll creates children with their owner reference, and writes nothing the second time', async () => {
     const first = await children([child('a', { x: '1' }), child('b', {})]);
     expect(first).toMatchObject({ writes: 2, noops: 0 });
-    const reference = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      name: 'owner',
-      uid: fixture.owner.metadata.uid,
-      controller: true,
-      blockOwnerDeletion: true,
-    };
+    const { uid } = fixture.owner.metadata;
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
     expect((await read('a'))?.metadata).toMatchObject({
-      labels: { 'outrigger.dev/controller': 'cases', 'outrigger.dev/owner-uid': fixture.owner.metadata.uid },
+      labels: { 'outrigger.dev/controller': 'cases', 'outrigger.dev/owner-uid': uid },
       annotations: { 'outrigger.dev/owner': `${fixture.namespace}/owner` },
-      ownerReferences: [reference],
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
     });
     fixture.requests.length = 0;
     const second = await children([child('a', { x: '1' }), child('b', {})]);
@@ -120,13 +118,7 @@ describe('applyAll', () => {
 
   it('an object that another client creates between the read and the write is neither merged, owned nor pruned', async () => {
     const theirs = { metadata: { name: 'a' }, data: { theirs: '1' } };
-    const racing: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        if (request.method === 'PATCH') await put('a', theirs.data).catch(() => undefined);
-        return await fixture.client.request(request);
-      },
-    };
+    const racing = beforeRequest('PATCH', () => put('a', theirs.data).catch(() => undefined));
     await expect(children([child('a', { x: '1' })], {}, racing)).rejects.toThrow(NotOwnedError);
     const left = await read('a');
     expect(left?.data).toEqual(theirs.data);
@@ -138,33 +130,23 @@ describe('applyAll', () => {
   it('a child that another client replaces between the list and its deletion is not deleted', async () => {
     await children([child('a', { x: '1' })]);
     let replaced = false;
-    const racing: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        if (request.method === 'DELETE' && !replaced) {
-          replaced = true;
-          await remove('a');
-          await put('a', { theirs: '1' });
-        }
-        return await fixture.client.request(request);
-      },
-    };
+    const racing = beforeRequest('DELETE', async () => {
+      if (replaced) return;
+      replaced = true;
+      await remove('a');
+      await put('a', { theirs: '1' });
+    });
     expect(await children([], {}, racing)).toMatchObject({ writes: 0 });
     expect((await read('a'))?.data).toEqual({ theirs: '1' });
   });
 
   it('a creation whose response is lost, and which is retried, ends with one child of the owner', async () => {
     let lost = 0;
-    const losing: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        const response = await fixture.client.request(request);
-        if (request.method !== 'PATCH' || lost > 0) return response;
-        lost += 1;
-        // What the transport does after a connection was lost: it sends the same request again.
-        return await fixture.client.request(request);
-      },
-    };
+    const losing = beforeRequest('PATCH', async (request) => {
+      lost += 1;
+      // What the transport does after a connection was lost: it sends the same request again.
+      await fixture.client.request(request);
+    });
     const { objects } = await children([child('a', { x: '1' })], {}, losing);
     expect(lost).toBe(1);
     expect(objects).toMatchObject([{ data: { x: '1' } }]);
@@ -173,14 +155,7 @@ describe('applyAll', () => {
   });
 
   it('applyAll with replaceLists removes items of others from a list, and keeps the server’s defaults', async () => {
-    const service = (port: number) => ({ metadata: { name: 's' }, spec: { ports: [{ name: 'main', port }] } });
-    const apply = (port: number) =>
-      children([service(port)], {
-        resource: services,
-        apiVersion: 'v1',
-        kind: 'Service',
-        replaceLists: ['spec.ports'],
-      });
+    const apply = (port: number) => applyService([{ name: 'main', port }], { replaceLists: ['spec.ports'] });
     const [created] = (await apply(80)).objects;
     expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
     const foreignPorts = [
@@ -206,10 +181,7 @@ describe('applyAll', () => {
     'applyAll removes an item of others from a list only if the server rejects the apply because of it',
     async () => {
       const ports = [{ name: 'main', port: 80 }];
-      const apply = () =>
-        children([{ metadata: { name: 's' }, spec: { ports } }], {
-          ...{ resource: services, apiVersion: 'v1', kind: 'Service' },
-        });
+      const apply = () => applyService(ports);
       const [created] = (await apply()).objects;
       await patch(services, 's', { spec: { ports: [...ports, { name: 'guest', port: 82 }] } });
       expect(await apply()).toMatchObject({ writes: 0 });
@@ -223,20 +195,9 @@ describe('applyAll', () => {
   it('applyAll never changes an object of others or an orphan, and throws after the other children are applied', async () => {
     const orphan = await put('orphan', { theirs: '1' });
     const other = await put('other', {});
-    await applyAll(fixture.client, {
-      owner: other,
-      controllerName: 'cases',
-      resource: configMaps,
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      desired: [child('cousin', { theirs: '1' })],
-      prune: true,
-    });
-    const error: unknown = await children([
-      child('orphan', { x: '1' }),
-      child('cousin', { x: '1' }),
-      child('mine', { x: '1' }),
-    ]).catch((thrown: unknown) => thrown);
+    await children([child('cousin', { theirs: '1' })], { owner: other });
+    const desired = ['orphan', 'cousin', 'mine'].map((name) => child(name, { x: '1' }));
+    const error: unknown = await children(desired).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(NotOwnedError);
     expect(error).toMatchObject({
       names: [`ConfigMap ${fixture.namespace}/orphan`, `ConfigMap ${fixture.namespace}/cousin`],
@@ -248,19 +209,9 @@ describe('applyAll', () => {
 
   it('applyAll neither changes nor deletes a child that was handed over to another owner', async () => {
     await children([child('a', { x: '1' })]);
-    await patch(configMaps, 'a', {
-      metadata: {
-        ownerReferences: [
-          {
-            apiVersion: 'v1',
-            kind: 'ConfigMap',
-            name: 'heir',
-            uid: (await put('heir', {})).metadata.uid,
-            controller: true,
-          },
-        ],
-      },
-    });
+    const { uid } = (await put('heir', {})).metadata;
+    const heir = { apiVersion: 'v1', kind: 'ConfigMap', name: 'heir', uid, controller: true };
+    await patch(configMaps, 'a', { metadata: { ownerReferences: [heir] } });
     expect(await children([])).toMatchObject({ writes: 0 });
     await expect(children([child('a', { x: '2' })])).rejects.toThrow(NotOwnedError);
     expect(await read('a')).toMatchObject({ data: { x: '1' } });

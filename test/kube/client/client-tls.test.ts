@@ -1,44 +1,53 @@
-// The verification of an API server's certificate. One fixture is a certificate for 127.0.0.1 and named.example.com,
-// the other one belongs to another authority.
+// The verification of an API server's certificate, by requests and by the WebSocket of exec. One fixture is a certificate
+// for 127.0.0.1 and named.example.com, the other one belongs to another authority.
 import { describe, expect, it } from 'vitest';
+import type { Connection } from '../../../src/kube/client/connection.ts';
 import { ConnectError } from '../../../src/kube/client/errors.ts';
+import { exec } from '../../../src/kube/client/exec.ts';
 import { turnVerificationOff } from '../verification-off.ts';
 import { pem, sendJson, startWireServer } from '../wire-server.ts';
+import { startExecServer } from './exec-server.ts';
 
-const get = { method: 'GET', path: '/api' } as const;
-const start = () => startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+const ca = pem('server.pem');
+async function startForRequests() {
+  const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+  const call = (connection?: Partial<Connection>) =>
+    server.client({}, connection).request({ method: 'GET', path: '/api' });
+  return { call, arrived: server.arrived };
+}
+async function startForExec() {
+  const server = await startExecServer(({ end }) => end(0), { tls: true });
+  const call = (connection?: Partial<Connection>) =>
+    exec(server.client({}, connection), { namespace: 'shop', name: 'a' }, { container: 'c', command: ['cli'] });
+  return { call, arrived: server.requests };
+}
 
-describe('TLS', () => {
-  it('a client accepts a certificate of the connection’s authority', async () => {
-    const server = await start();
-    expect((await server.client({}, { ca: pem('server.pem') }).request(get)).status).toBe(200);
+describe.each([
+  ['a request', startForRequests],
+  ['exec', startForExec],
+])('TLS of %s', (_by, start) => {
+  it.each<[string, Partial<Connection>]>([
+    ['the server’s authority', { ca }],
+    ['the server’s authority and its other name', { ca, serverName: 'named.example.com' }],
+    ['insecureSkipTlsVerify', { insecureSkipTlsVerify: true }],
+  ])('a client with %s accepts the server', async (_, connection) => {
+    const { call, arrived } = await start();
+    await call(connection);
+    expect(arrived).toHaveLength(1);
   });
 
   it.each([
     ['no authority', {}],
     ['another authority', { ca: pem('other.pem') }],
-    ['another name', { ca: pem('server.pem'), serverName: 'other.example.com' }],
+    ['another name', { ca, serverName: 'other.example.com' }],
   ])('a client with %s rejects the server, and sends no token', async (_, connection) => {
-    const server = await start();
-    const call = server.client({}, { ...connection, token: async () => 'secret' }).request(get);
-    await expect(call).rejects.toBeInstanceOf(ConnectError);
-    expect(server.arrived).toEqual([]);
+    const { call, arrived } = await start();
+    await expect(call({ ...connection, token: async () => 'secret' })).rejects.toBeInstanceOf(ConnectError);
+    expect(arrived).toEqual([]);
   });
 
   it('a client verifies the certificate whatever NODE_TLS_REJECT_UNAUTHORIZED is', async () => {
     turnVerificationOff();
-    const server = await start();
-    await expect(server.client().request(get)).rejects.toBeInstanceOf(ConnectError);
-  });
-
-  it('a client verifies the connection’s server name', async () => {
-    const server = await start();
-    const connection = { ca: pem('server.pem'), serverName: 'named.example.com' };
-    expect((await server.client({}, connection).request(get)).status).toBe(200);
-  });
-
-  it('a client skips verification only with insecureSkipTlsVerify', async () => {
-    const server = await start();
-    expect((await server.client({}, { insecureSkipTlsVerify: true }).request(get)).status).toBe(200);
+    await expect((await start()).call()).rejects.toBeInstanceOf(ConnectError);
   });
 });

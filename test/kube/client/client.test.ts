@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { ApiError, ConnectError } from '../../../src/kube/client/errors.ts';
-import { failure, sendJson, startWireServer, statusOf } from '../wire-server.ts';
+import { failure, pem, sendJson, startTokenServer, startWireServer, statusOf } from '../wire-server.ts';
 
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
 
@@ -92,35 +92,26 @@ describe('an error response', () => {
 });
 
 describe('the credentials of a client', () => {
-  const onlyFresh = () =>
-    startWireServer(({ headers }, response) =>
-      headers.authorization === 'Bearer fresh'
-        ? sendJson(response, 200, {})
-        : sendJson(response, 401, statusOf(401, 'Unauthorized')),
-    );
-
   it('the credentials of a client are read again once after a 401, so a rotated token is used at once', async () => {
-    const server = await onlyFresh();
+    const server = await startTokenServer('fresh');
     let token = 'stale';
     const refresh = () => {
       token = 'fresh';
     };
-    const connection = { token: async () => token, refresh };
+    const connection = { ca: pem('server.pem'), token: async () => token, refresh };
     expect((await server.client({}, connection).request(get)).status).toBe(200);
     expect(server.arrived).toHaveLength(2);
   });
 
   it('the credentials of a client that stay rejected throw a 401 after the second try', async () => {
-    const server = await onlyFresh();
-    const error = await failure(
-      server.client({}, { token: async () => 'stale', refresh: () => undefined }).request(get),
-    );
-    expect(error).toMatchObject({ status: 401 });
+    const server = await startTokenServer('fresh');
+    const connection = { ca: pem('server.pem'), token: async () => 'stale', refresh: () => undefined };
+    expect(await failure(server.client({}, connection).request(get))).toMatchObject({ status: 401 });
     expect(server.arrived).toHaveLength(2);
   });
 
   it('the credentials of a client that cannot be read throw a ConnectError, and nothing is sent', async () => {
-    const server = await onlyFresh();
+    const server = await startTokenServer('fresh');
     const cause = new Error('no token file');
     const error = await failure(server.client({}, { token: () => Promise.reject(cause) }).request(get));
     expect(error).toBeInstanceOf(ConnectError);

@@ -1,26 +1,21 @@
-// exec that does not start: the server rejects it, selects another subprotocol, or has an untrusted certificate.
-// Excluded: commands that start (exec.test.ts).
+// exec that does not start: the server rejects it, or selects another subprotocol. Excluded: commands that start
+// (exec.test.ts), untrusted certificates (client-tls.test.ts).
 import net from 'node:net';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { ApiError, ConnectError, ResponseError } from '../../../src/kube/client/errors.ts';
-import { exec } from '../../../src/kube/client/exec.ts';
+import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
-import { listenOnLoopback } from '../../support/listen.ts';
-import { turnVerificationOff } from '../verification-off.ts';
-import { failure, pem, statusOf } from '../wire-server.ts';
-import { respond, startExecServer, type UpgradeRequest } from './exec-server.ts';
+import { freePort, listenOnLoopback } from '../../support/listen.ts';
+import { failure, pem } from '../wire-server.ts';
+import { refuseWith, startExecServer, type UpgradeRequest } from './exec-server.ts';
 
 const pod = { namespace: 'shop', name: 'node-0' };
 const path = '/api/v1/namespaces/shop/pods/node-0/exec';
-const run = (client: KubeClient, { timeoutSeconds }: { readonly timeoutSeconds?: number } = {}) =>
-  exec(
-    client,
-    pod,
-    { container: 'node-ctr', command: ['cli', 'list'] },
-    timeoutSeconds === undefined ? {} : { timeoutSeconds },
-  );
+const run = (client: KubeClient, options: ExecRequestOptions = {}) =>
+  exec(client, pod, { container: 'node-ctr', command: ['cli', 'list'] }, options);
 
 describe('exec that is rejected', () => {
   it.each([
@@ -32,8 +27,7 @@ describe('exec that is rejected', () => {
     [500, 'InternalError', 'error'],
     [503, 'ServiceUnavailable', 'error'],
   ])('exec throws an ApiError with the Status of a %i', async (code, reason, errorClass) => {
-    const refuse = (socket: Parameters<typeof respond>[0]) =>
-      respond(socket, code, statusOf(code, reason), { 'retry-after': '7' });
+    const refuse = refuseWith(code, reason, { 'retry-after': '7' });
     const server = await startExecServer(() => undefined, { refuse });
     const error = await failure(run(server.client()));
     expect(error).toBeInstanceOf(ApiError);
@@ -44,8 +38,8 @@ describe('exec that is rejected', () => {
 
   it('exec retries once with fresh credentials after a 401', async () => {
     let token = 'old';
-    const refuse = (socket: Parameters<typeof respond>[0], { headers }: UpgradeRequest) =>
-      headers.authorization === 'Bearer new' ? false : respond(socket, 401, statusOf(401, 'Unauthorized'));
+    const refuse = (socket: Duplex, { headers }: UpgradeRequest) =>
+      headers.authorization === 'Bearer new' ? false : refuseWith(401, 'Unauthorized')(socket);
     const server = await startExecServer(({ end }) => end(0), { refuse });
     const refresh = () => {
       token = 'new';
@@ -62,8 +56,7 @@ describe('exec that is rejected', () => {
   });
 
   it('exec throws an ApiError with the status if the response’s body never ends', async () => {
-    const refuse = (socket: Parameters<typeof respond>[0]) =>
-      socket.write('HTTP/1.1 403 Forbidden\r\ncontent-length: 100\r\n\r\n{');
+    const refuse = (socket: Duplex) => socket.write('HTTP/1.1 403 Forbidden\r\ncontent-length: 100\r\n\r\n{');
     const server = await startExecServer(() => undefined, { refuse });
     expect(await failure(run(server.client(), { timeoutSeconds: 0.2 }))).toMatchObject({ status: 403 });
   });
@@ -77,13 +70,10 @@ describe('exec that is rejected', () => {
   });
 
   it('exec throws a ConnectError if the server closes without a response or refuses the connection', async () => {
-    const refuse = (socket: Parameters<typeof respond>[0]) => socket.destroy().destroyed;
+    const refuse = (socket: Duplex) => socket.destroy().destroyed;
     const server = await startExecServer(() => undefined, { refuse });
-    const closed = net.createServer();
-    const port = await listenOnLoopback(closed);
-    await new Promise((resolve) => closed.close(resolve));
-    const closedPort = { server: new URL(`http://127.0.0.1:${port}`) };
-    for (const client of [server.client(), server.client({}, closedPort)]) {
+    const closed = { server: new URL(`http://127.0.0.1:${await freePort()}`) };
+    for (const client of [server.client(), server.client({}, closed)]) {
       const error = await failure(run(client));
       expect(error).toBeInstanceOf(ConnectError);
       expect(errorClassOf(error, 'later')).toBe('unreachable');
@@ -118,23 +108,6 @@ describe('exec over TLS', () => {
     expect(server.requests).toMatchObject([
       { path: `/k8s/clusters/c-1${path}`, headers: { authorization: 'Bearer secret' } },
     ]);
-  });
-
-  it.each([
-    ['no authority', {}],
-    ['another authority', { ca: pem('other.pem') }],
-    ['another name', { ca: pem('server.pem'), serverName: 'other.example.com' }],
-  ])('exec with %s rejects the server, and sends no token', async (_, connection) => {
-    const server = await startExecServer(({ end }) => end(0), { tls: true });
-    const call = run(server.client({}, { ...connection, token: async () => 'secret' }));
-    expect(await failure(call)).toBeInstanceOf(ConnectError);
-    expect(server.requests).toEqual([]);
-  });
-
-  it('exec verifies the certificate whatever NODE_TLS_REJECT_UNAUTHORIZED is', async () => {
-    turnVerificationOff();
-    const server = await startExecServer(({ end }) => end(0), { tls: true });
-    expect(await failure(run(server.client()))).toBeInstanceOf(ConnectError);
   });
 
   it('exec sends the client certificate', async () => {

@@ -6,7 +6,8 @@ import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type ClientOptions, createClient, type KubeClient } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
-import { pem } from '../wire-server.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
+import { pem, statusOf } from '../wire-server.ts';
 
 /** A received upgrade request. */
 export interface UpgradeRequest {
@@ -96,9 +97,7 @@ export async function openExecServer(
       script({ socket, send, end, drop: () => duplex.destroy() }, one);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenOnLoopback(server);
   return {
     url: new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`),
     requests,
@@ -118,3 +117,9 @@ export function respond(socket: Duplex, status: number, body: unknown, headers: 
   socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}connection: close\r\n\r\n${text}`);
   return true;
 }
+
+/** Responds to every upgrade with a Status. */
+export const refuseWith =
+  (status: number, reason: string, headers?: Record<string, string>) =>
+  (socket: Duplex): true =>
+    respond(socket, status, statusOf(status, reason), headers);

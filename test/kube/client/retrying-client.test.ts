@@ -32,24 +32,16 @@ function createFixture(times: number, status = 429, retryAfterSeconds?: number) 
   };
 }
 
-it('retryingClient retries after a 429 with the server’s Retry-After', async () => {
-  const { request, delays } = createFixture(3, 429, 2);
+it.each<[string, number | undefined, number]>([
+  ['2', 2, 2],
+  ['more than 10 s', 3_600, 10],
+  ['0', 0, 1],
+  ['-7', -7, 1],
+  ['nothing', undefined, 1],
+])('retryingClient retries after each 429 with a Retry-After of %s', async (_, retryAfterSeconds, waited) => {
+  const { request, delays } = createFixture(3, 429, retryAfterSeconds);
   expect((await request()).body).toBe('done');
-  expect(delays).toEqual([2, 2, 2]);
-});
-
-it('retryingClient waits 1 s without Retry-After, and at most 10 s', async () => {
-  const withoutHeader = createFixture(1);
-  await withoutHeader.request();
-  const withLongDelay = createFixture(1, 429, 3_600);
-  await withLongDelay.request();
-  expect([...withoutHeader.delays, ...withLongDelay.delays]).toEqual([1, 10]);
-});
-
-it.each([0, -7])('retryingClient waits 1 s after a 429 with Retry-After %i', async (seconds) => {
-  const { request, delays } = createFixture(2, 429, seconds);
-  await request();
-  expect(delays).toEqual([1, 1]);
+  expect(delays).toEqual([waited, waited, waited]);
 });
 
 it('retryingClient throws the 429 after 12 tries', async () => {

@@ -111,11 +111,7 @@ describe('listAndWatch', () => {
 
   it('listAndWatch closes a watch after the idle timeout and resumes at the last version', async () => {
     const { server } = await startScript({
-      watch: (_, response, count) =>
-        openWatch(
-          response,
-          ...(count === 1 ? [eventLine('MODIFIED', tank('a', '101'))] : [eventLine('MODIFIED', tank('a', '102'))]),
-        ),
+      watch: (_, response, count) => openWatch(response, eventLine('MODIFIED', tank('a', String(100 + count)))),
     });
     const time = createTime();
     const { take, events } = startWatch(server.client(), time);
