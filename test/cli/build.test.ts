@@ -1,38 +1,33 @@
 // Only the bundles that `outrigger build` makes of a folder of functions, and its errors.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { build } from '../../src/cli/build.ts';
+import { build as buildFolder } from '../../src/cli/build.ts';
+import { useFolder } from '../support/folder.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
-let root: string;
+const folder = useFolder();
+const { at, read, write } = folder;
+const build = async () => await buildFolder(folder.path);
+const filesOf = async (name: string) => (await readdir(at('dist', name))).sort();
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-build-'));
-  await mkdir(path.join(root, 'functions'));
-  await mkdir(path.join(root, 'src/watcher'), { recursive: true });
-  await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+  await symlink(path.join(source, 'node_modules'), at('node_modules'));
   await write('src/watcher/main.ts', `import { version } from './version.ts'; process.stdout.write(version);`);
   await write('src/watcher/version.ts', `export const version = '1';`);
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
-
-async function write(file: string, text: string): Promise<void> {
-  await writeFile(path.join(root, file), text);
-}
 
 /** Loads a bundle as Lambda does and calls its handler. */
 async function call(name: string, ...given: readonly unknown[]): Promise<unknown> {
-  const bundle: unknown = await import(pathToFileURL(path.join(root, `dist/${name}/index.mjs`)).href);
+  const bundle: unknown = await import(pathToFileURL(at(`dist/${name}/index.mjs`)).href);
   const { handler } = z
     .object({ handler: z.custom<(...given: readonly unknown[]) => unknown>((value) => typeof value === 'function') })
     .parse(bundle);
@@ -43,9 +38,9 @@ describe('build', () => {
   it('build makes one module with a source map for each function, and one for the watcher', async () => {
     await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
     await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
-    await build(root);
-    expect((await readdir(path.join(root, 'dist'))).sort()).toEqual(['fruit', 'tree', 'watcher']);
-    expect((await readdir(path.join(root, 'dist/tree'))).sort()).toEqual(['index.mjs', 'index.mjs.map']);
+    await build();
+    expect(await filesOf('.')).toEqual(['fruit', 'tree', 'watcher']);
+    expect(await filesOf('tree')).toEqual(['index.mjs', 'index.mjs.map']);
     expect([await call('tree'), await call('fruit')]).toEqual(['tree', 'fruit']);
   });
 
@@ -60,7 +55,7 @@ describe('build', () => {
        if (process.env.FAIL === 'import') startPump();
        export const handler = () => (process.env.FAIL === 'handler' ? startPump() : level());`,
     );
-    await build(root);
+    await build();
     const program = `
       import { syncBuiltinESMExports } from 'node:module';
       import fs from 'node:fs';
@@ -72,11 +67,11 @@ describe('build', () => {
     const output = async (fail: string) => {
       const argv = ['--input-type=module', '-e', program];
       const env = { ...process.env, FAIL: fail };
-      return (await promisify(execFile)(process.execPath, argv, { cwd: root, env })).stdout;
+      return (await promisify(execFile)(process.execPath, argv, { cwd: folder.path, env })).stdout;
     };
     expect(await output('')).toBe('low\n');
     for (const fail of ['handler', 'import'])
-      expect(await output(fail)).toContain(`Error: dry\n    at ${path.join(root, 'src/pump.ts')}:2:9\n`);
+      expect(await output(fail)).toContain(`Error: dry\n    at ${at('src/pump.ts')}:2:9\n`);
   });
 
   it('build bundles CommonJS that requires a module of Node', async () => {
@@ -85,7 +80,7 @@ describe('build', () => {
       'functions/tree.ts',
       `import { separator } from '../src/old.cjs'; export const handler = () => separator;`,
     );
-    await build(root);
+    await build();
     expect(await call('tree')).toBe('/');
   });
 
@@ -100,7 +95,7 @@ describe('build', () => {
          return [schema.parse({ a: 'x' }).a, ...errors];
        };`,
     );
-    await build(root);
+    await build();
     const message = expect.stringContaining('not in the bundle of a function');
     expect(await call('tree')).toEqual(['x', message, message, message]);
   });
@@ -118,16 +113,14 @@ describe('build', () => {
          return [Buffer.from(await hash.digest()).toString('hex'), hostname];
        };`,
     );
-    await build(root);
+    await build();
     expect(await call('tree')).toEqual([
       createHash('sha256').update('tree').digest('hex'),
       'sqs.cn-north-1.amazonaws.com.cn',
     ]);
-    const sizes = (await readdir(path.join(root, 'dist/tree'))).map(async (file) => {
-      const text = await readFile(path.join(root, 'dist/tree', file), 'utf8');
-      return file.endsWith('.mjs') && /Chrome|0x428a2f98|1116352408|Cape Town/.test(text) ? [file] : [];
-    });
-    expect((await Promise.all(sizes)).flat()).toEqual([]);
+    const modules = (await filesOf('tree')).filter((file) => file.endsWith('.mjs'));
+    for (const file of modules)
+      expect(await read(`dist/tree/${file}`), file).not.toMatch(/Chrome|0x428a2f98|1116352408|Cape Town/);
   });
 
   it('a bundle sends to SQS and reads its response, and each error has its name and message, without the other operations', async () => {
@@ -150,7 +143,7 @@ describe('build', () => {
          return { Successful, Failed, errors: await Promise.all(errors) };
        };`,
     );
-    await build(root);
+    await build();
     // The SDK compares it.
     const MD5OfMessageBody = createHash('md5').update('tree').digest('hex');
     const failed = { Id: '1', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
@@ -174,8 +167,7 @@ describe('build', () => {
         ['QueueDoesNotExist', 'about QueueDoesNotExist', 400, true],
       ],
     });
-    const main = await readFile(path.join(root, 'dist/tree/index.mjs'), 'utf8');
-    expect(main).not.toContain('ListMessageMoveTasks');
+    expect(await read('dist/tree/index.mjs')).not.toContain('ListMessageMoveTasks');
   });
 
   it('a bundle loads node:http without the client that Node adds for its WebSocket', async () => {
@@ -186,12 +178,11 @@ describe('build', () => {
        import { codes } from '../src/old.cjs';
        export const handler = () => [http.request === request, codes === http.STATUS_CODES];`,
     );
-    await build(root);
+    await build();
     expect(await call('tree')).toEqual([true, true]);
     const loaded = `await import('./dist/tree/index.mjs'); process.stdout.write(process.moduleLoadList.join('\\n'));`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', loaded], {
-      cwd: root,
-    });
+    const argv = ['--input-type=module', '-e', loaded];
+    const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: folder.path });
     expect(stdout.split('\n')).toContain('NativeModule http');
     expect(stdout).not.toContain('undici');
   });
@@ -199,45 +190,42 @@ describe('build', () => {
   it('build deletes the bundles of removed functions', async () => {
     await write('functions/tree.ts', 'export const handler = () => 1;');
     await write('functions/old.ts', 'export const handler = () => 1;');
-    await build(root);
-    await rm(path.join(root, 'functions/old.ts'));
-    await build(root);
-    expect((await readdir(path.join(root, 'dist'))).sort()).toEqual(['tree', 'watcher']);
+    await build();
+    await rm(at('functions/old.ts'));
+    await build();
+    expect(await filesOf('.')).toEqual(['tree', 'watcher']);
   });
 
   it('build rejects a function that imports client-node indirectly, and keeps the old bundles', async () => {
     await write('functions/tree.ts', `export const handler = () => 'old';`);
-    await build(root);
+    await build();
     await write('src/far.ts', `export const load = async () => (await import('@kubernetes/client-node')).KubeConfig;`);
     await write('functions/tree.ts', `import { load } from '../src/far.ts'; export const handler = load;`);
-    await expect(build(root)).rejects.toThrow('functions/tree.ts would contain @kubernetes/client-node');
+    await expect(build()).rejects.toThrow('functions/tree.ts would contain @kubernetes/client-node');
     expect(await call('tree')).toBe('old');
   });
 
   it('build adds a WebSocket, in a file of its own, only to the functions of controllers that run commands', async () => {
-    await mkdir(path.join(root, 'src/controllers'));
     await write('src/open.ts', `export const open = async () => typeof (await import('ws')).WebSocket;`);
     for (const name of ['tree', 'fruit', 'timers']) {
       await write(`functions/${name}.ts`, `import { open } from '../src/open.ts'; export const handler = open;`);
     }
     const registry = `export const registry = [{ name: 'tree', declaration: {} }, { name: 'fruit', declaration: { exec: {} } }];`;
     await write('src/controllers/registry.ts', registry);
-    await build(root);
-    const filesOf = async (name: string) => (await readdir(path.join(root, 'dist', name))).length;
-    expect(await filesOf('tree')).toBe(2);
-    expect(await filesOf('timers')).toBe(2);
-    expect(await filesOf('fruit')).toBeGreaterThan(2);
-    await rm(path.join(root, 'node_modules'));
+    await build();
+    for (const name of ['tree', 'timers']) expect(await filesOf(name)).toHaveLength(2);
+    expect((await filesOf('fruit')).length).toBeGreaterThan(2);
+    await rm(at('node_modules'));
     expect(await call('fruit')).toBe('function');
     // The current sources are read, not the modules of this process.
-    await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+    await symlink(path.join(source, 'node_modules'), at('node_modules'));
     await write('src/controllers/registry.ts', registry.replace('declaration: {} }', 'declaration: { exec: {} } }'));
-    await build(root);
-    expect(await filesOf('tree')).toBeGreaterThan(2);
+    await build();
+    expect((await filesOf('tree')).length).toBeGreaterThan(2);
   });
 
   it('build fails with the file and line of a source that does not compile', async () => {
     await write('functions/tree.ts', 'export const handler = (;');
-    await expect(build(root)).rejects.toThrow('functions/tree.ts:1');
+    await expect(build()).rejects.toThrow('functions/tree.ts:1');
   });
 });

@@ -1,11 +1,8 @@
 // `outrigger detach` as a person runs it: how it finds the kind and its children, its options, output and exit status.
 // The objects that it leaves are in test/operations/detach-*cases.ts.
-import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import type { Kind } from '../../src/api/kind.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
@@ -14,11 +11,13 @@ import { fieldManagerOf, finalizerOf } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { childObject } from '../../src/kube/apply/child-object.ts';
 import { holdObject } from '../../src/kube/apply/finalizers.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
+import { listenOnLoopback } from '../support/listen.ts';
+import { expectUserError } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['water-tanks', 'dinner'] });
@@ -35,21 +34,15 @@ const read = async (kind: Kind, name: string): Promise<KubeObject> => {
 const finalizersOf = async (name: string) => (await read(tanks, name)).metadata.finalizers;
 
 beforeEach(async () => {
-  client = createClient({ server: new URL(system.apiServer) }, { userAgent: 'kubectl' });
-  for (const name of ['north', 'south', 'pond']) {
-    const tank = await read(tanks, name);
-    await holdObject(
-      client,
-      tanks,
-      tank,
-      { finalizer: finalizerOf('water-tank') },
-      {
-        fieldManager: fieldManagerOf('water-tank'),
-      },
-    );
-  }
+  client = system.client();
+  for (const name of ['north', 'south', 'pond']) await hold(name, 'water-tank');
 });
-afterEach(() => client.close());
+
+/** Adds the finalizer of a controller to a tank. */
+async function hold(name: string, controller: string): Promise<void> {
+  const options = { fieldManager: fieldManagerOf(controller) };
+  await holdObject(client, tanks, await read(tanks, name), { finalizer: finalizerOf(controller) }, options);
+}
 
 /** Creates a child of the dinner, of a kind that the current version of its controller does not own. */
 async function createFormerChild(): Promise<void> {
@@ -64,15 +57,14 @@ async function createFormerChild(): Promise<void> {
 
 /** Writes a kubeconfig for a server without credentials, and returns its path. */
 async function kubeconfigOf(server: string): Promise<string> {
-  const file = path.join(system.folder, 'admin.yaml');
   const config = {
     clusters: [{ name: 'c', cluster: { server } }],
     users: [{ name: 'u', user: {} }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
   };
-  await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
-  return file;
+  await system.folder.write('admin.yaml', JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
+  return system.folder.at('admin.yaml');
 }
 
 describe('detach without --yes', () => {
@@ -80,9 +72,7 @@ describe('detach without --yes', () => {
     const writes = system.writes();
     const { out, err, status } = await system.run('detach', 'WaterTank');
     expect(out).toMatch(/^watertanks\.plant\.example\.com +the kind +3 +3 +3 +\d+ +0$/m);
-    expect(err).toContain(
-      'nothing was changed; stop the watchers, remove the functions, and run this again with --yes',
-    );
+    expect(err).toContain('nothing was changed; stop the watchers, remove the functions, and run this again');
     expect(status).toBe(1);
     expect(system.writes()).toBe(writes);
   });
@@ -90,18 +80,15 @@ describe('detach without --yes', () => {
   it('detach without --yes exits with 0 if no object has metadata of a controller', async () => {
     expect(await system.run('detach', 'pods')).toMatchObject({ status: 0 });
     const { out, status } = await system.run('detach', 'Book', '--output', 'json');
-    expect(JSON.parse(out)).toMatchObject({
-      state: 'nothing',
-      kinds: [{ kind: 'books.library.example.com', affected: 0 }],
-    });
+    const kinds = [{ kind: 'books.library.example.com', affected: 0 }];
+    expect(JSON.parse(out)).toMatchObject({ state: 'nothing', kinds });
     expect(status).toBe(0);
   });
 
   it('detach names the objects that are being deleted without the clean-up of their controller', async () => {
-    const extra = parseObject({
-      ...tank('deleted'),
-      metadata: { name: 'deleted', namespace: 'default', finalizers: [finalizerOf('water-tank')] },
-    });
+    const metadata = { ...keyOf('deleted'), finalizers: [finalizerOf('water-tank')] };
+    const { apiVersion, kind } = tanks;
+    const extra = parseObject({ apiVersion, kind, metadata, spec: { targetLevel: 1, capacity: 2 } });
     await applyObject(client, tanks, extra, { fieldManager: 'test' });
     await client.request({ method: 'DELETE', path: objectPath(tanks, keyOf('deleted')) });
     const { err } = await system.run('detach', 'wt');
@@ -111,13 +98,6 @@ describe('detach without --yes', () => {
     expect(await system.run('detach', 'wt', '--yes')).toMatchObject({ status: 0 });
     expect(await getObject(client, tanks, keyOf('deleted'))).toBeUndefined();
   });
-});
-
-const tank = (name: string) => ({
-  apiVersion: tanks.apiVersion,
-  kind: tanks.kind,
-  metadata: { name, namespace: 'default' },
-  spec: { targetLevel: 1, capacity: 2 },
 });
 
 describe('detach --yes', () => {
@@ -137,14 +117,7 @@ describe('detach --yes', () => {
   });
 
   it('detach --controller removes the metadata of that controller only', async () => {
-    const former = await read(tanks, 'north');
-    await holdObject(
-      client,
-      tanks,
-      former,
-      { finalizer: finalizerOf('former') },
-      { fieldManager: fieldManagerOf('former') },
-    );
+    await hold('north', 'former');
     const { out, status } = await system.run('detach', 'WaterTank', '--controller', 'former', '--yes');
     expect(out).toMatch(/^watertanks\.plant\.example\.com +the kind +3 +1 +1 /m);
     expect(status).toBe(0);
@@ -167,23 +140,16 @@ describe('detach --yes', () => {
     const restoringProxy = createServer(async (request, response) => {
       const { method = 'GET', url = '' } = request;
       const body = await text(request);
-      const headers = {
-        'content-type': request.headers['content-type'] ?? '',
-        accept: request.headers.accept ?? '*/*',
-      };
+      const { accept = '*/*', 'content-type': type = '' } = request.headers;
+      const headers = { 'content-type': type, accept };
       const answer = await fetch(`${system.apiServer}${url}`, { method, headers, ...(body === '' ? {} : { body }) });
       if (method === 'PATCH') await createFormerChild();
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     });
-    await once(restoringProxy.listen(0, '127.0.0.1'), 'listening');
-    const address = z.object({ port: z.number() }).parse(restoringProxy.address());
-    const file = await kubeconfigOf(`http://127.0.0.1:${address.port}`);
-    const { err, status } = await system.run('detach', 'dinners', '--kubeconfig', file, '--yes');
-    restoringProxy.close();
-    restoringProxy.closeAllConnections();
-    const last = err.trimEnd().split('\n').at(-1);
-    expect(last).toContain('1 objects are not detached, or were changed again; stop the watchers and functions');
-    expect(status).toBe(1);
+    onTestFinished(() => void restoringProxy.close().closeAllConnections());
+    const file = await kubeconfigOf(`http://127.0.0.1:${await listenOnLoopback(restoringProxy)}`);
+    const result = await system.run('detach', 'dinners', '--kubeconfig', file, '--yes');
+    expectUserError(result, '1 objects are not detached, or were changed again; stop the watchers and functions');
   });
 
   it('detach --kubeconfig needs no running system', async () => {
@@ -202,10 +168,8 @@ describe('detach errors', () => {
     [['WaterTank', '--kubeconfig', 'x', '--cluster', 'local'], '--kubeconfig and --cluster exclude each other'],
     [['WaterTank', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
   ])('detach %j prints one line with the next step, and exits with 1', async (argv, line) => {
-    const { err, out, status } = await system.run('detach', ...argv);
-    expect(err.trimEnd().split('\n').at(-1)).toContain(line);
-    expect(err).not.toContain('    at ');
-    expect(out).toBe('');
-    expect(status).toBe(1);
+    const result = await system.run('detach', ...argv);
+    expectUserError(result, line);
+    expect(result.out).toBe('');
   });
 });

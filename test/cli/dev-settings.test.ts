@@ -1,9 +1,6 @@
 // The settings of controllers for `outrigger dev`: their sources, and what is missing or wrong. That functions have them
 // is test/journey.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
@@ -11,6 +8,7 @@ import { secret } from '../../src/api/secret.ts';
 import { readDevSettings } from '../../src/cli/dev-settings.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { UserError } from '../../src/core/errors.ts';
+import { useFolder } from '../support/folder.ts';
 
 const record = defineKind({
   ...{ group: 'dns.example.com', version: 'v1', kind: 'DnsRecord', spec: z.object({}), status: z.object({}) },
@@ -21,18 +19,14 @@ const dns: ControllerDefinition = record.controller('dns-record', {
   reconcile: async () => ({ status: {}, conditions: {} }),
 });
 
-let root: string;
-beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-settings-'));
-});
-afterEach(async () => await rm(root, { recursive: true }));
+const folder = useFolder();
 const read = async (
   { set = [], environment = {} }: { readonly set?: readonly string[]; readonly environment?: Record<string, string> },
   registry: readonly ControllerDefinition[] = [dns],
-) => await readDevSettings(registry, { set, environment, root });
+) => await readDevSettings(registry, { set, environment, root: folder.path });
 
 it('a setting is read from --set, then from the environment, then from .env', async () => {
-  await writeFile(path.join(root, '.env'), 'DNS_URL="https://file.test"\nDNS_ZONE=file.test\nOTHER=ignored\n');
+  await folder.write('.env', 'DNS_URL="https://file.test"\nDNS_ZONE=file.test\nOTHER=ignored\n');
   expect(await read({})).toEqual({ DnsUrl: 'https://file.test', DnsZone: 'file.test' });
   const environment = { DNS_URL: 'https://environment.test', DNS_ZONE: '', HOME: '/home' };
   expect(await read({ environment })).toEqual({ DnsUrl: 'https://environment.test' });
@@ -42,9 +36,9 @@ it('a setting is read from --set, then from the environment, then from .env', as
 });
 
 it('a secret is a file, whose path is relative to the project', async () => {
-  await writeFile(path.join(root, 'token'), 'secret');
+  await folder.write('token', 'secret');
   const set = ['DNS_URL=https://set.test', 'DNS_TOKEN=file:token'];
-  expect(await read({ set })).toEqual({ DnsUrl: 'https://set.test', DnsToken: `file:${path.join(root, 'token')}` });
+  expect(await read({ set })).toEqual({ DnsUrl: 'https://set.test', DnsToken: `file:${folder.at('token')}` });
 });
 
 it('a setting of a simulated system needs no value, and can have one', async () => {
@@ -57,11 +51,7 @@ it('a setting of a simulated system needs no value, and can have one', async () 
 it.each<[string, readonly string[], string]>([
   ['a required setting that is missing', [], 'controller dns-record needs DNS_URL'],
   ['a setting with an invalid value', ['DNS_URL=no url'], 'controller dns-record needs DNS_URL: Invalid URL'],
-  [
-    'a setting that no controller has',
-    ['DNS_URI=x'],
-    '--set DNS_URI: no controller has this setting; there are DNS_URL',
-  ],
+  ['a setting that no controller has', ['DNS_URI=x'], '--set DNS_URI: no controller has this setting; there are'],
   ['a --set without a value', ['DNS_URL'], '--set DNS_URL: write it as NAME=value'],
   ['a secret whose file does not exist', ['DNS_URL=http://a.test', 'DNS_TOKEN=file:nowhere'], 'DNS_TOKEN: '],
 ])('%s is an error that names it', async (_, set, expected) => {

@@ -1,95 +1,83 @@
 // Only what `outrigger generate` does to a folder: which files it writes, reports, deletes and leaves alone.
-import { access, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readdir, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { generate } from '../../src/cli/generate.ts';
 import { loadProject } from '../../src/cli/project.ts';
 import { only } from '../generate/sample-registry.ts';
+import { useFolder } from '../support/folder.ts';
 
 const crd = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
 const treeFunction = 'functions/tree.ts';
 const ownFunction = 'export const handler = () => undefined;\n';
 const registryFile = 'src/controllers/registry.ts';
-let root: string;
+const folder = useFolder();
+const { read: readText, write: writeText } = folder;
 /** A first controller and one with a status slice, loaded from the folder as the command does it. */
 let registry: readonly ControllerDefinition[];
 let tree: readonly ControllerDefinition[];
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-generate-'));
-  await symlink(path.resolve(import.meta.dirname, '../..'), path.join(root, 'repository'));
-  const fixture = '../../repository/test/generate/sample-registry.ts';
-  await writeText(
-    'src/controllers/tree.ts',
-    `import { fixtureRegistry } from '${fixture}';\nexport const [tree] = fixtureRegistry;\n`,
-  );
-  await writeText(
-    'src/controllers/pruner.ts',
-    `import { fixtureRegistry } from '${fixture}';\nexport default fixtureRegistry[1];\n`,
-  );
-  await writeText(
-    registryFile,
-    `import pruner from './pruner.ts';
-import { tree } from './tree.ts';
-export const registry = [tree, pruner];
-`,
-  );
-  ({ registry } = await loadProject(root));
+  await symlink(path.resolve(import.meta.dirname, '../..'), folder.at('repository'));
+  const fixture = "import { fixtureRegistry } from '../../repository/test/generate/sample-registry.ts';";
+  await writeText('src/controllers/tree.ts', `${fixture}\nexport const [tree] = fixtureRegistry;\n`);
+  await writeText('src/controllers/pruner.ts', `${fixture}\nexport default fixtureRegistry[1];\n`);
+  const imports = "import pruner from './pruner.ts';\nimport { tree } from './tree.ts';\n";
+  await writeText(registryFile, `${imports}export const registry = [tree, pruner];\n`);
+  ({ registry } = await loadProject(folder.path));
   tree = registry.slice(0, 1);
 });
-afterEach(() => rm(root, { recursive: true }));
 
-const check = (controllers = registry) => generate(controllers, root, { check: true });
-const write = (controllers = registry) => generate(controllers, root, { check: false });
-const functions = async () => (await readdir(path.join(root, 'functions'))).sort();
-const readText = async (file: string) => await readFile(path.join(root, file), 'utf8');
-async function writeText(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(path.join(root, file)), { recursive: true });
-  await writeFile(path.join(root, file), text);
-}
+const check = (controllers = registry) => generate(controllers, folder.path, { check: true });
+const write = (controllers = registry) => generate(controllers, folder.path, { check: false });
+const functions = async () => (await readdir(folder.at('functions'))).sort();
 
 describe('generate', () => {
-  it('generate writes missing files, and a following --check finds no difference', async () => {
+  it('generate writes missing files with a header, and a following --check finds no difference', async () => {
     expect(await write()).toContainEqual({ file: crd, what: 'missing' });
-    expect(await check()).toEqual([]);
-  });
-
-  it('generate opens every manifest with a header that calls it generated', async () => {
-    await write();
     expect(await readText(crd)).toMatch(/^# Generated from the registry/);
+    expect(await check()).toEqual([]);
   });
 
   it('generate does not write a file that is up to date', async () => {
     await write();
-    const before = await stat(path.join(root, crd));
+    const before = await stat(folder.at(crd));
     await write();
-    expect((await stat(path.join(root, crd))).mtimeMs).toBe(before.mtimeMs);
+    expect((await stat(folder.at(crd))).mtimeMs).toBe(before.mtimeMs);
   });
 
-  it('generate --check reports stale, missing and left-over files, and generate fixes all three', async () => {
+  it('generate --check reports stale, missing and left-over manifests and functions, and generate fixes all', async () => {
     await write();
+    const fresh = await readText(treeFunction);
+    const changed = fresh.replace('createReconcileHandler(tree)', 'createReconcileHandler(other)');
+    expect(changed).not.toBe(fresh);
+    await writeText(treeFunction, changed);
     await writeText(crd, 'stale');
-    await rm(path.join(root, 'infra/kubernetes/generated/rbac.yaml'));
+    await rm(folder.at('infra/kubernetes/generated/rbac.yaml'));
+    await rm(folder.at('functions/resync.ts'));
     await writeText('infra/kubernetes/generated/crd-old.yaml', 'old');
     const expected = [
       { file: crd, what: 'stale' },
+      { file: treeFunction, what: 'stale' },
       { file: 'infra/kubernetes/generated/rbac.yaml', what: 'missing' },
+      { file: 'functions/resync.ts', what: 'missing' },
       { file: 'infra/kubernetes/generated/crd-old.yaml', what: 'left over' },
     ];
-    expect(await check()).toEqual(expected);
-    expect(await readText(crd)).toBe('stale');
-    expect(await write()).toEqual(expected);
+    const found = await check();
+    expect(found).toHaveLength(expected.length);
+    expect(found).toEqual(expect.arrayContaining(expected));
+    expect([await readText(crd), await readText(treeFunction)]).toEqual(['stale', changed]);
+    expect(await write()).toEqual(found);
     expect(await check()).toEqual([]);
+    expect(await readText(treeFunction)).toBe(fresh);
   });
 
   it('generate writes nothing when one kind cannot be generated', async () => {
     await expect(write([...registry, ...registry])).rejects.toThrow('there are two of that name');
     const twins = [...only('web-3d'), ...only('web3d')];
     await expect(write(twins)).rejects.toThrow('web-3d has the same ids in the template, Web3d');
-    await expect(access(path.join(root, 'infra'))).rejects.toThrow('ENOENT');
-    await expect(access(path.join(root, 'functions'))).rejects.toThrow('ENOENT');
+    for (const name of ['infra', 'functions']) await expect(access(folder.at(name))).rejects.toThrow('ENOENT');
   });
 });
 
@@ -126,26 +114,6 @@ describe('generate and functions', () => {
     expect(await readText('functions/resync.ts')).toContain("from '../src/lambda/resync-handler.ts'");
   });
 
-  it('generate --check reports a missing function, and generate writes it', async () => {
-    await write();
-    await rm(path.join(root, treeFunction));
-    expect(await check()).toEqual([{ file: treeFunction, what: 'missing' }]);
-    await write();
-    expect(await check()).toEqual([]);
-  });
-
-  it('generate --check reports a generated function that was changed as stale, and generate rewrites it', async () => {
-    await write();
-    const fresh = await readText(treeFunction);
-    const changed = fresh.replace('createReconcileHandler(tree)', 'createReconcileHandler(other)');
-    expect(changed).not.toBe(fresh);
-    await writeText(treeFunction, changed);
-    expect(await check()).toEqual([{ file: treeFunction, what: 'stale' }]);
-    expect(await readText(treeFunction)).toBe(changed);
-    await write();
-    expect(await readText(treeFunction)).toBe(fresh);
-  });
-
   it('generate leaves a function without the header alone, and --check does not report it', async () => {
     const own = [treeFunction, 'functions/timers.ts', 'functions/nightly-report.ts'];
     for (const file of own) await writeText(file, ownFunction);
@@ -176,7 +144,7 @@ describe('generate and functions', () => {
     await expect(write()).rejects.toThrow(
       'functions/tree.ts cannot be generated: src/controllers/registry.ts imports controller tree from no file that exports it',
     );
-    await expect(access(path.join(root, 'infra'))).rejects.toThrow('ENOENT');
+    await expect(access(folder.at('infra'))).rejects.toThrow('ENOENT');
   });
 
   it('generate does not need the module of a controller whose function the author wrote', async () => {

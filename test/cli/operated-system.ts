@@ -1,11 +1,8 @@
 // A harness for an operator's commands: a state file, an SQS server, and an API server with samples and their
 // simulators. No function runs, so a sent message stays on its queue until a test reads it.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, onTestFinished, vi } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { detachCommand } from '../../src/cli/detach.ts';
 import { dlqCommand } from '../../src/cli/dlq.ts';
@@ -20,6 +17,8 @@ import { createClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { useFolder } from '../support/folder.ts';
+import type { CommandResult } from './command-result.ts';
 
 const { signal } = new AbortController();
 const commands = {
@@ -37,7 +36,8 @@ type Name = keyof typeof commands;
 /** Starts the system for a test file. The controllers' queues are emptied after each test. */
 export function operatedSystem({ samples = [] }: { readonly samples?: readonly string[] } = {}) {
   const parts = new AsyncDisposableStack();
-  const now: { queues?: TestQueues; server?: ApiServer; folder: string } = { folder: '' };
+  const folder = useFolder({ shared: true });
+  const now: { queues?: TestQueues; server?: ApiServer } = {};
   const started = <T>(part: T | undefined): T => {
     if (part === undefined) throw new Error('not started');
     return part;
@@ -49,9 +49,7 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     const server = await startApiServer();
     parts.defer(() => server.close());
     const { plant, pantry } = await startSimulators(parts);
-    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-operate-'));
-    parts.defer(() => rm(folder, { recursive: true }));
-    Object.assign(now, { queues, server, folder });
+    Object.assign(now, { queues, server });
 
     const controllers = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
     const all = [...controllers, 'timers', 'timers-dlq', 'resync', 'resync-dlq'];
@@ -65,9 +63,9 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
       functions: [],
       simulators: { plant: plant.url, pantry: pantry.url },
     };
-    await writeFile(path.join(folder, 'state.json'), JSON.stringify(state));
+    await folder.write('state.json', JSON.stringify(state));
     const local = { server: server.url, access: { type: 'none' } };
-    await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ local }));
+    await folder.write('clusters.json', JSON.stringify({ local }));
     if (samples.length > 0) await applySamples(server, samples);
   }, 60_000);
   afterAll(async () => await parts.disposeAsync());
@@ -82,9 +80,7 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     get queues() {
       return started(now.queues);
     },
-    get folder() {
-      return now.folder;
-    },
+    folder,
     /** The number of requests so far that were not reads. */
     writes: () =>
       started(now.server)
@@ -96,14 +92,19 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     get apiServer() {
       return started(now.server).url;
     },
-    /** A client of the API server. */
-    client: () => createClient({ server: new URL(started(now.server).url) }),
+    /** A client of the API server, which is closed at the end of the test. */
+    client: () => {
+      const client = createClient({ server: new URL(started(now.server).url) }, { userAgent: 'kubectl' });
+      onTestFinished(() => client.close());
+      return client;
+    },
     run: async (command: Name, ...argv: readonly string[]) =>
-      await runHere(commands[command](), [...argv, ...(argv.includes('--folder') ? [] : ['--folder', now.folder])]),
+      await runHere(commands[command](), [...argv, ...(argv.includes('--folder') ? [] : ['--folder', folder.path])]),
   };
 }
 
-async function applySamples(server: ApiServer, samples: readonly string[]): Promise<void> {
+/** Applies the CRDs and samples of the repository. */
+export async function applySamples(server: ApiServer, samples: readonly string[]): Promise<void> {
   const client = createClient({ server: new URL(server.url) });
   const generated = await readManifests('infra/kubernetes/generated');
   const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
@@ -127,7 +128,7 @@ export async function runHere(
   command: Command,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
-) {
+): Promise<CommandResult> {
   const output = { out: '', err: '' };
   const capture = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
     vi.spyOn(process[stream], 'write').mockImplementation((text) => {

@@ -1,12 +1,11 @@
 // `outrigger pause` and `resume` as a person runs them, against SQS and a fake of Lambda, or Lambda’s API of one machine.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
 import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { useFolder } from '../support/folder.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
+import { expectUserError } from './command-result.ts';
 import { runHere } from './operated-system.ts';
 
 const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
@@ -15,6 +14,7 @@ const mappingOf = (name: string, State = 'Enabled') => ({
   State,
   EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:outrigger-dev-${name}`,
 });
+const folder = useFolder({ shared: true });
 let queues: TestQueues;
 let services: Awaited<ReturnType<typeof startAwsServices>>;
 beforeAll(async () => {
@@ -45,11 +45,8 @@ describe('pause and resume', () => {
     const { out, status } = await runAt(pauseCommand, 'dinner', '--stage', 'dev');
     expect(status).toBe(0);
     expect(out).toMatch(/^dinner is paused: its messages wait in dinner.fifo\n.* --param PAUSED=dinner \(/);
-    expect(account.mappings).toEqual([
-      mappingOf('dinner.fifo', 'Disabled'),
-      mappingOf('foo.fifo'),
-      mappingOf('timers'),
-    ]);
+    const others = [mappingOf('foo.fifo'), mappingOf('timers')];
+    expect(account.mappings).toEqual([mappingOf('dinner.fifo', 'Disabled'), ...others]);
   });
 
   it('resume enables the mapping of a paused controller', async () => {
@@ -69,7 +66,6 @@ describe('pause and resume', () => {
 
 describe('pause on one machine', () => {
   it('pause and resume switch the mapping of a controller in the system that outrigger dev runs', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pause-'));
     const paused = new Map([
       ['dinner.fifo', false],
       ['foo.fifo', false],
@@ -83,16 +79,13 @@ describe('pause on one machine', () => {
       stop: async () => undefined,
     }));
     const api = await startLambdaApi({ mappings });
-    onTestFinished(async () => {
-      await api.close();
-      await rm(folder, { recursive: true });
-    });
+    onTestFinished(() => api.close());
     const state = {
       ...{ apiServer: 'http://127.0.0.1:1', queueEndpoint: queues.endpoint, lambda: api.url },
       ...{ queues: { timers: `${queues.urlPrefix}outrigger-dev-timers` }, watchers: [], functions: [], simulators: {} },
     };
-    await writeFile(path.join(folder, 'state.json'), JSON.stringify(state));
-    expect(await runHere(pauseCommand(), ['dinner', '--folder', folder])).toMatchObject({
+    await folder.write('state.json', JSON.stringify(state));
+    expect(await runHere(pauseCommand(), ['dinner', '--folder', folder.path])).toMatchObject({
       out: 'dinner is paused: its messages wait in dinner.fifo\n',
       status: 0,
     });
@@ -100,38 +93,21 @@ describe('pause on one machine', () => {
       ['dinner.fifo', true],
       ['foo.fifo', false],
     ]);
-    expect((await runHere(resumeCommand(), ['dinner', '--folder', folder])).status).toBe(0);
+    expect((await runHere(resumeCommand(), ['dinner', '--folder', folder.path])).status).toBe(0);
     expect(paused.get('dinner.fifo')).toBe(false);
-    const foreign = await fetch(`${api.url}/2015-03-31/event-source-mappings`, {
-      headers: { origin: 'http://evil.example' },
-    });
-    expect(foreign.status).toBe(403);
+    const headers = { origin: 'http://evil.example' };
+    expect((await fetch(`${api.url}/2015-03-31/event-source-mappings`, { headers })).status).toBe(403);
   });
 });
 
 describe('pause errors', () => {
   it.each([
-    [
-      'an unknown controller',
-      ['soup', '--stage', 'dev'],
-      'there is no controller "soup"; the controllers are water-tank',
-    ],
+    ['an unknown controller', ['soup', '--stage', 'dev'], 'there is no controller "soup"; the controllers are'],
     ['an unknown stage', ['dinner', '--stage', 'none'], 'there is no queue outrigger-none-timers'],
-    [
-      'a folder in which nothing runs',
-      ['dinner', '--folder', 'nowhere'],
-      'start outrigger dev, or name a deployment with --stage',
-    ],
-    [
-      'a controller whose queue no function receives from',
-      ['ingredient', '--stage', 'dev'],
-      'outrigger doctor prints how to restore it',
-    ],
+    ['a folder in which nothing runs', ['dinner', '--folder', 'nowhere'], 'start outrigger dev, or name a deployment'],
+    ['a controller without a function', ['ingredient', '--stage', 'dev'], 'outrigger doctor prints how to restore it'],
   ])('pause of %s prints one line with the next step, and exits with 1', async (_, argv, message) => {
-    const { err, status } = await runAt(pauseCommand, ...argv);
-    expect(err.trimEnd().split('\n').at(-1)).toContain(message);
-    expect(err).not.toContain('    at ');
-    expect(status).toBe(1);
+    expectUserError(await runAt(pauseCommand, ...argv), message);
     expect(account.mappings).toEqual([mappingOf('dinner.fifo'), mappingOf('foo.fifo'), mappingOf('timers')]);
   });
 });

@@ -1,46 +1,42 @@
 // `outrigger clusters access` as a person runs it: its output for each kind of access, and the calls that a shell makes
 // with it. Fakes of aws and kubectl record their arguments.
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { chmod } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { accessEntries } from '../../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../../src/generate/watch-list.ts';
+import { useFolder } from '../../support/folder.ts';
+import { expectUserError } from '../command-result.ts';
 import { runHere } from '../operated-system.ts';
 
 const eks = { server: 'https://host', access: { type: 'eks', cluster: 'prod-1', region: 'eu-central-1' } };
 const secret = { access: { type: 'secret', secret: 'outrigger/prod/clusters/lab', holds: 'kubeconfig' } };
 
-let folder: string;
+const folder = useFolder({ shared: true });
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-access-'));
-  for (const [name, answer] of [
-    ['aws', 'case "$1" in lambda) echo "arn:aws:iam::000000000000:role/$6";; esac'],
-    ['kubectl', ''],
-  ]) {
-    const file = path.join(folder, name ?? '');
-    await writeFile(file, `#!/bin/sh\necho "${name} $*" >> "${folder}/calls"\n${answer}\n`);
-    await chmod(file, 0o755);
+  const programs = { aws: 'case "$1" in lambda) echo "arn:aws:iam::000000000000:role/$6";; esac', kubectl: '' };
+  for (const [name, answer] of Object.entries(programs)) {
+    await folder.write(name, `#!/bin/sh\necho "${name} $*" >> "${folder.at('calls')}"\n${answer}\n`);
+    await chmod(folder.at(name), 0o755);
   }
 });
-afterAll(async () => await rm(folder, { recursive: true }));
 
+const runAccess = async (...argv: readonly string[]) =>
+  await runHere(clustersCommand(), ['access', '--stage', 'prod', ...argv]);
 async function run(table: object, ...argv: readonly string[]) {
-  const file = path.join(folder, 'clusters.json');
-  await writeFile(file, JSON.stringify(table));
-  return await runHere(clustersCommand(), ['access', '--stage', 'prod', '--table', file, ...argv]);
+  await folder.write('clusters.json', JSON.stringify(table));
+  return await runAccess('--table', folder.at('clusters.json'), ...argv);
 }
 
 /** Runs the printed commands in a shell, and returns the calls of aws and kubectl. */
 async function inShell(script: string): Promise<readonly string[]> {
-  await rm(path.join(folder, 'calls'), { force: true });
-  await promisify(execFile)('/bin/sh', ['-euc', script], { env: { PATH: `${folder}:/usr/bin:/bin` } });
-  return (await readFile(path.join(folder, 'calls'), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
+  await folder.write('calls', '');
+  await promisify(execFile)('/bin/sh', ['-euc', script], { env: { PATH: `${folder.path}:/usr/bin:/bin` } });
+  return (await folder.read('calls')).split('\n').filter((line) => line !== '');
 }
 
 describe('clusters access', () => {
@@ -128,12 +124,11 @@ describe('clusters access', () => {
   });
 
   it('clusters access prints one line for an invalid entry, and the commands for the others', async () => {
-    const { out, err, status } = await run({ bad: { access: { type: 'eks' } }, prod: eks });
-    expect(err).toBe(
-      'outrigger clusters access: cluster "bad": access.cluster, access.region missing, unknown or of the wrong type; fix its entry in the clusters table\n',
-    );
-    expect(out).toContain('# prod: ');
-    expect(status).toBe(1);
+    const result = await run({ bad: { access: { type: 'eks' } }, prod: eks });
+    const problem =
+      'access.cluster, access.region missing, unknown or of the wrong type; fix its entry in the clusters';
+    expectUserError(result, `outrigger clusters access: cluster "bad": ${problem}`);
+    expect(result.out).toContain('# prod: ');
   });
 });
 
@@ -144,30 +139,18 @@ describe('clusters access errors', () => {
     ['a region with shell syntax', ['--region', '$(x)'], '--region: one like eu-central-1'],
     ['a user with a space', ['--user', 'a b'], '--user: one name'],
   ])('clusters access of %s prints one line with the next step, and exits with 1', async (_, argv, message) => {
-    const { out, err, status } = await run({ prod: eks }, ...argv);
-    expect(err).toContain(`outrigger clusters access: ${message}`);
-    expect(err.trimEnd()).not.toContain('\n');
-    expect(out).toBe('');
-    expect(status).toBe(1);
+    const result = await run({ prod: eks }, ...argv);
+    expectUserError(result, `outrigger clusters access: ${message}`);
+    expect(result.err.trimEnd()).not.toContain('\n');
+    expect(result.out).toBe('');
   });
 
   it('clusters access without a table prints one line with the path, and exits with 1', async () => {
-    const { err, status } = await runHere(clustersCommand(), [
-      'access',
-      '--stage',
-      'prod',
-      '--table',
-      '/nowhere/clusters.json',
-    ]);
-    expect(err).toBe(
-      'outrigger clusters access: clusters table /nowhere/clusters.json: cannot be read; check the path\n',
-    );
-    expect(status).toBe(1);
+    const result = await runAccess('--table', '/nowhere/clusters.json');
+    expectUserError(result, 'clusters table /nowhere/clusters.json: cannot be read; check the path');
   });
 
   it('clusters access of an empty table prints the next step, and exits with 1', async () => {
-    const { err, status } = await run({});
-    expect(err).toContain('put one there, or name another --stage or --table');
-    expect(status).toBe(1);
+    expectUserError(await run({}), 'put one there, or name another --stage or --table');
   });
 });

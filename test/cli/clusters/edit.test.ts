@@ -1,15 +1,15 @@
 // `outrigger clusters list`, `add` and `remove` as a person runs them, on a table in S3 and in a file. Excluded: access
 // (clusters.test.ts) and the functions' reads (test/clusters/registry).
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { stat } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { formatTable, maxTableBytes } from '../../../src/cli/clusters/edit-table.ts';
 import { changeTable } from '../../../src/cli/clusters/table.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { type FakeS3, startFakeS3 } from '../../clusters/registry/s3-server.ts';
+import { useFolder } from '../../support/folder.ts';
+import { type CommandResult, expectUserError } from '../command-result.ts';
 import { runHere } from '../operated-system.ts';
 
 const eks = (cluster: string) => ({
@@ -21,52 +21,56 @@ const s3Table = 's3://bucket/clusters.json';
 
 let s3: FakeS3;
 let iam: FakeIdentity;
-let folder: string;
+const folder = useFolder();
 beforeEach(async () => {
   s3 = await startFakeS3();
   iam = await startFakeIdentity();
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-clusters-'));
 });
-afterEach(async () => {
+afterEach(() => {
   s3.close();
   iam.close();
-  await rm(folder, { recursive: true });
 });
 
+/** Runs the command on the table in S3. */
 async function run(...argv: readonly string[]) {
   const environment = {
     ...{ AWS_ENDPOINT_URL_S3: s3.url, AWS_ENDPOINT_URL_IAM: iam.url, AWS_REGION: 'us-east-1' },
     ...{ AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: 'unused' },
   };
-  return await runHere(clustersCommand(), argv, environment);
+  const table = argv.includes('--table') ? [] : ['--table', s3Table];
+  return await runHere(clustersCommand(), [...argv, ...table], environment);
 }
 
 async function entryFile(entry: unknown): Promise<string> {
-  const file = path.join(folder, 'entry.json');
-  await writeFile(file, JSON.stringify(entry));
-  return file;
+  await folder.write('entry.json', JSON.stringify(entry));
+  return folder.at('entry.json');
 }
+
+/** Expects an error of one line, and that the table is unchanged. */
+function expectRefused(result: CommandResult, message: string, before: string): void {
+  expectUserError(result, message);
+  expect(result.err.trim()).not.toContain('\n');
+  expect(s3.object).toBe(before);
+}
+const tableOf = (entries: Readonly<Record<string, unknown>>) => formatTable(new Map(Object.entries(entries)));
 
 describe('clusters add, list and remove', () => {
   it('an added cluster is in the table in S3 and in the list; a removed one is not', async () => {
     for (const name of ['b', 'a'])
-      expect(await run('add', name, await entryFile(eks(name)), '--table', s3Table)).toMatchObject({
-        status: 0,
-        err: '',
-      });
+      expect(await run('add', name, await entryFile(eks(name)))).toMatchObject({ status: 0, err: '' });
     expect(JSON.parse(s3.object ?? '')).toEqual({ a: eks('a'), b: eks('b') });
-    expect((await run('list', '--table', s3Table)).out).toBe('a  eks  https://a\nb  eks  https://b\n');
-    expect(await run('remove', 'a', '--table', s3Table)).toMatchObject({ status: 0, out: `${s3Table} has b\n` });
+    expect((await run('list')).out).toBe('a  eks  https://a\nb  eks  https://b\n');
+    expect(await run('remove', 'a')).toMatchObject({ status: 0, out: `${s3Table} has b\n` });
     expect(JSON.parse(s3.object ?? '')).toEqual({ b: eks('b') });
   });
 
   it('a change of a table that another operator changed in between is refused, and undoes nothing', async () => {
-    s3.object = formatTable(new Map([['a', eks('a')]]));
+    s3.object = tableOf({ a: eks('a') });
     vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAEXAMPLE');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'unused');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const other = formatTable(new Map(Object.entries({ a: eks('a'), b: eks('b') })));
+    const other = tableOf({ a: eks('a'), b: eks('b') });
     const change = changeTable(s3Table, { region: 'us-east-1' }, (entries) => {
       s3.object = other;
       return new Map([...entries, ['c', eks('c')]]);
@@ -76,21 +80,20 @@ describe('clusters add, list and remove', () => {
   });
 
   it('a change of a file that another operator changed in between is refused, and undoes nothing', async () => {
-    const table = path.join(folder, 'clusters.json');
-    await writeFile(table, formatTable(new Map([['a', eks('a')]])));
-    const other = formatTable(new Map(Object.entries({ a: eks('a'), b: eks('b') })));
-    const change = changeTable(table, {}, (entries) => {
-      writeFileSync(table, other);
+    await folder.write('clusters.json', tableOf({ a: eks('a') }));
+    const other = tableOf({ a: eks('a'), b: eks('b') });
+    const change = changeTable(folder.at('clusters.json'), {}, (entries) => {
+      writeFileSync(folder.at('clusters.json'), other);
       return new Map([...entries, ['c', eks('c')]]);
     });
     await expect(change).rejects.toThrow('was changed by another operator in the meantime; run this again');
-    expect(await readFile(table, 'utf8')).toBe(other);
+    expect(await folder.read('clusters.json')).toBe(other);
   });
 
   it('a table in a file is written for its owner alone', async () => {
-    const table = path.join(folder, 'clusters.json');
+    const table = folder.at('clusters.json');
     expect(await run('add', 'lab', await entryFile(token), '--table', table)).toMatchObject({ status: 0 });
-    expect(JSON.parse(await readFile(table, 'utf8'))).toEqual({ lab: token });
+    expect(await folder.json('clusters.json')).toEqual({ lab: token });
     expect((await stat(table)).mode & 0o777).toBe(0o600);
   });
 
@@ -98,64 +101,50 @@ describe('clusters add, list and remove', () => {
     ['a name that is in the table', ['a', eks('a')], 'cluster "a": is in the table already; give --replace'],
     ['an entry with a typing error', ['b', { ...eks('b'), sever: 'x' }], 'cluster "b": sever missing, unknown'],
     ['a CA that is not a certificate', ['b', { ...eks('b'), ca: 'AAAA' }], 'no PEM certificate in it'],
-    [
-      'credentials in a shared table',
-      ['b', token],
-      'cluster "b": has credentials in plain text, in a table of 2 clusters',
-    ],
+    ['credentials in a shared table', ['b', token], 'cluster "b": has credentials in plain text, in a table of 2'],
     ['a name with a slash', ['b/c', eks('b')], 'cluster "b/c": give a name of letters'],
   ] as const)('%s is refused with one line, and nothing is written', async (_, [name, entry], message) => {
-    const before = formatTable(new Map([['a', eks('a')]]));
+    const before = tableOf({ a: eks('a') });
     s3.object = before;
-    const { status, err } = await run('add', name, await entryFile(entry), '--table', s3Table);
-    expect(status).toBe(1);
-    expect(err).toContain(message);
-    expect(err).not.toContain('planted-secret');
-    expect(err.trim().split('\n')).toHaveLength(1);
-    expect(s3.object).toBe(before);
+    const result = await run('add', name, await entryFile(entry));
+    expectRefused(result, message, before);
+    expect(result.err).not.toContain('planted-secret');
   });
 
   it('a paused cluster is marked in the list, and its entry is as before when it is resumed', async () => {
-    s3.object = formatTable(new Map(Object.entries({ a: eks('a'), b: { ...eks('b'), decommissioning: true } })));
+    s3.object = tableOf({ a: eks('a'), b: { ...eks('b'), decommissioning: true } });
     const before = s3.object;
-    expect(await run('pause', 'a', '--table', s3Table)).toMatchObject({ status: 0, err: '' });
+    expect(await run('pause', 'a')).toMatchObject({ status: 0, err: '' });
     expect(JSON.parse(s3.object)).toMatchObject({ a: { ...eks('a'), paused: true } });
-    expect((await run('list', '--table', s3Table)).out).toMatch(/^a {2}eks {2}https:\/\/a {2}PAUSED$/m);
-    expect(await run('resume', 'a', '--table', s3Table)).toMatchObject({ status: 0 });
+    expect((await run('list')).out).toMatch(/^a {2}eks {2}https:\/\/a {2}PAUSED$/m);
+    expect(await run('resume', 'a')).toMatchObject({ status: 0 });
     expect(s3.object).toBe(before);
-    for (const [name, reason] of [
-      ['b', 'is being decommissioned'],
-      ['c', 'is not in the table'],
-    ] as const)
-      expect(await run('pause', name, '--table', s3Table)).toMatchObject({
-        status: 1,
-        err: expect.stringContaining(reason),
-      });
-    expect(s3.object).toBe(before);
+    for (const [name, reason] of Object.entries({ b: 'is being decommissioned', c: 'is not in the table' }))
+      expectRefused(await run('pause', name), reason, before);
   });
 
   it('a cluster is paused, and each wrong entry is removed, beside other entries that were edited by hand', async () => {
     s3.object = JSON.stringify({ a: eks('a'), old: {}, older: null, 'prod eu': eks('b') });
-    expect(await run('pause', 'a', '--table', s3Table)).toMatchObject({ status: 0, err: '' });
+    expect(await run('pause', 'a')).toMatchObject({ status: 0, err: '' });
     expect(JSON.parse(s3.object)).toEqual({
       a: { ...eks('a'), paused: true },
       old: {},
       older: null,
       'prod eu': eks('b'),
     });
-    const { out, err, status } = await run('list', '--table', s3Table);
+    const { out, err, status } = await run('list');
     expect({ out, status }).toEqual({ out: 'a  eks  https://a  PAUSED\n', status: 1 });
     expect(err).toMatch(/cluster "prod eu": not a name .*; rename it in the clusters table$/m);
     for (const name of ['old', 'older', 'prod eu'])
-      expect(await run('remove', name, '--table', s3Table)).toMatchObject({ status: 0, err: '' });
+      expect(await run('remove', name)).toMatchObject({ status: 0, err: '' });
     expect(Object.keys(JSON.parse(s3.object))).toEqual(['a']);
   });
 
   it('an entry is replaced, for example to decommission its cluster', async () => {
-    s3.object = formatTable(new Map([['a', eks('a')]]));
+    s3.object = tableOf({ a: eks('a') });
     const entry = { ...eks('a'), decommissioning: true };
-    expect(await run('add', 'a', await entryFile(entry), '--replace', '--table', s3Table)).toMatchObject({ status: 0 });
-    expect((await run('list', '--table', s3Table)).out).toBe('a  eks  https://a  decommissioning\n');
+    expect(await run('add', 'a', await entryFile(entry), '--replace')).toMatchObject({ status: 0 });
+    expect((await run('list')).out).toBe('a  eks  https://a  decommissioning\n');
   });
 
   const role = 'arn:aws:iam::123456789012:role/team/watcher';
@@ -163,22 +152,20 @@ describe('clusters add, list and remove', () => {
 
   it('a watcher is named with the id that IAM has, when a cluster is added and after its role was made again', async () => {
     iam.roles.set(role, 'AROAFIRST0000000');
-    const add = ['add', 'a', await entryFile(eks('a')), '--table', s3Table, '--watcher-role', role];
+    const add = ['add', 'a', await entryFile(eks('a')), '--watcher-role', role];
     expect(await run(...add)).toMatchObject({ status: 0, err: '' });
     expect(watchersOf('a')).toEqual([{ arn: role, id: 'AROAFIRST0000000' }]);
     iam.roles.set(role, 'AROASECOND000000');
-    const set = ['set-watcher', 'a', '--table', s3Table, '--watcher-role', role];
+    const set = ['set-watcher', 'a', '--watcher-role', role];
     expect(await run(...set)).toMatchObject({ status: 0 });
     expect(JSON.parse(s3.object ?? '')).toEqual({
       a: { ...eks('a'), watchers: [{ arn: role, id: 'AROASECOND000000' }] },
     });
     const other = { arn: 'arn:aws:iam::999999999999:role/fleet', id: 'AROAOTHER0000000' };
     const given = ['--watcher-role', other.arn, '--watcher-id', other.id];
-    expect(await run('set-watcher', 'a', '--table', s3Table, ...given)).toMatchObject({ status: 0 });
+    expect(await run('set-watcher', 'a', ...given)).toMatchObject({ status: 0 });
     expect(watchersOf('a')).toEqual([{ arn: role, id: 'AROASECOND000000' }, other]);
-    expect((await run('list', '--table', s3Table)).out).toBe(
-      `a  eks  https://a  ${role} (AROASECOND000000)  ${other.arn} (${other.id})\n`,
-    );
+    expect((await run('list')).out).toBe(`a  eks  https://a  ${role} (AROASECOND000000)  ${other.arn} (${other.id})\n`);
   });
 
   it.each([
@@ -186,33 +173,25 @@ describe('clusters add, list and remove', () => {
     ['no role', [], 'no watcher is named; give --watcher-role'],
     ['an id without its role', ['--watcher-id', 'AROAFIRST0000000'], 'give --watcher-role, too'],
     ['a name for an ARN', ['--watcher-role', 'watcher'], '--watcher-role: the ARN of a role'],
-    [
-      'a session for an id',
-      ['--watcher-role', role, '--watcher-id', 'AROAFIRST0000000:s'],
-      '--watcher-id: the unique id',
-    ],
+    ['a session for an id', ['--watcher-role', role, '--watcher-id', 'AROAFIRST000:s'], '--watcher-id: the unique id'],
   ])('set-watcher with %s is refused with one line, and nothing is written', async (_, options, message) => {
     iam.roles.set(role, 'AROAFIRST0000000');
-    const before = formatTable(new Map([['a', eks('a')]]));
+    const before = tableOf({ a: eks('a') });
     s3.object = before;
-    const { status, err } = await run('set-watcher', 'a', '--table', s3Table, ...options);
-    expect([status, s3.object]).toEqual([1, before]);
-    expect(err).toContain(message);
-    expect(err.trim().split('\n')).toHaveLength(1);
+    expectRefused(await run('set-watcher', 'a', ...options), message, before);
   });
 
   it('set-watcher names the missing permission, and a cluster that is not in the table', async () => {
     iam.roles.set(role, 'AROAFIRST0000000');
-    const set = async () => await run('set-watcher', 'a', '--table', s3Table, '--watcher-role', role);
+    const set = async () => await run('set-watcher', 'a', '--watcher-role', role);
     expect((await set()).err).toContain('cluster "a": is not in the table');
     iam.fails = 403;
     expect((await set()).err).toContain('IAM answered 403 (AccessDenied); your credentials need iam:GetRole');
   });
 
   it('a table in Systems Manager is not written, and the error names the way to S3', async () => {
-    const { status, err } = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/');
-    expect(status).toBe(1);
-    expect(err).toContain('copy the table to S3 with outrigger clusters migrate');
+    const result = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/');
+    expectUserError(result, 'copy the table to S3 with outrigger clusters migrate');
   });
 });
 

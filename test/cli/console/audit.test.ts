@@ -1,19 +1,16 @@
 // Only the audit of a stage's console: what its file has, and that an action without its first line is not carried out.
 // The whole command is test/deploy/console.test.ts.
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { beforeEach, expect, it } from 'vitest';
 import { auditFileName, withAudit } from '../../../src/cli/console/audit.ts';
 import type { ConsoleSource } from '../../../src/console/source.ts';
+import { useFolder } from '../../support/folder.ts';
 
-let folder: string;
+const folder = useFolder();
 let done: string[];
-beforeEach(async () => {
+beforeEach(() => {
   done = [];
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-audit-'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const { signal } = new AbortController();
 const at = '2026-01-01T00:00:00.000Z';
@@ -22,11 +19,11 @@ const succeed: ConsoleSource['act'] = async ({ type }) => {
   done.push(type);
   return { text: 'Sent.' };
 };
-const audited = (act: ConsoleSource['act'], at_: string = folder) =>
-  withAudit(act, { folder: at_, stage: 'prod', who, now: () => new Date(at), print: (line) => void done.push(line) });
-const file = () => path.join(folder, auditFileName);
+const audited = (act: ConsoleSource['act'], of = folder.path) =>
+  withAudit(act, { folder: of, stage: 'prod', who, now: () => new Date(at), print: (line) => void done.push(line) });
+const file = () => folder.at(auditFileName);
 const lines = async () =>
-  (await readFile(file(), 'utf8'))
+  (await folder.read(auditFileName))
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as unknown);
@@ -53,9 +50,8 @@ it('an action that fails has a line with its error, without credentials', async 
 });
 
 it('an action whose first line cannot be written is not carried out', async () => {
-  const taken = path.join(folder, 'a-file');
-  await writeFile(taken, '');
-  const act = audited(succeed, taken)({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
+  await folder.write('a-file', '');
+  const act = audited(succeed, folder.at('a-file'))({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
   await expect(act).rejects.toThrow(/^nothing was done: .*audit\.jsonl cannot be written/);
   expect(done).toEqual([]);
 });
@@ -74,5 +70,5 @@ it('an action whose second line cannot be written is reported as carried out', a
 it('names of a page add no line to the file', async () => {
   await audited(succeed)({ type: 'reconcile', id: 'a\n{"who":"another"}\u001b[2J' }, signal);
   expect(await lines()).toHaveLength(2);
-  expect(await readFile(file(), 'utf8')).not.toContain('\u001b');
+  expect(await folder.read(auditFileName)).not.toContain('\u001b');
 });

@@ -1,38 +1,28 @@
 // Only the files that `outrigger new controller` writes, and its errors. The last test compiles them and runs their
 // test. The whole test suite with a new kind is run by hand after a change of the templates.
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newNames } from '../../../src/cli/new/controller-files.ts';
 import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
+import { temporaryFolder, useFolder } from '../../support/folder.ts';
+import { expectUserError, runProcess } from '../command-result.ts';
 
 const source = path.resolve(import.meta.dirname, '../../..');
-const run = promisify(execFile);
-let root: string;
+const registryFile = 'src/controllers/registry.ts';
+const folder = useFolder({ shared: true });
+const { read, write } = folder;
 
 beforeAll(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
   const parts = ['src', 'functions', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
   const filter = (file: string) => path.basename(file) !== 'node_modules';
-  for (const part of parts) await cp(path.join(source, part), path.join(root, part), { recursive: true, filter });
-  await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+  for (const part of parts) await cp(path.join(source, part), folder.at(part), { recursive: true, filter });
+  await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
 }, 60_000);
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** Runs the copy's command in the copy, as a person does. */
-async function create(...argv: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  try {
-    const args = ['src/cli/main.ts', 'new', 'controller', ...argv];
-    return { code: 0, ...(await run(process.execPath, args, { cwd: root })) };
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && 'stderr' in error)) throw error;
-    return { code: Number(error.code), stdout: '', stderr: String(error.stderr) };
-  }
-}
-const read = async (file: string) => await readFile(path.join(root, file), 'utf8');
+const create = async (...argv: readonly string[]) =>
+  await runProcess(['src/cli/main.ts', 'new', 'controller', ...argv], folder.path);
 
 describe('names', () => {
   it.each([
@@ -89,36 +79,24 @@ describe('new controller errors', () => {
     [['book'], 'src/controllers/book.ts is there already; choose another name'],
     [['Lighthouse', '--group', 'cafe'], '--group "cafe": a domain in lower case is needed, like cafe.example.org'],
   ])('new controller %j prints one line with the next step, and writes nothing', async (argv, line) => {
-    const before = await read('src/controllers/registry.ts');
-    const { code, stderr } = await create(...argv);
-    expect(stderr).toContain(`outrigger new controller: `);
-    expect(stderr).toContain(line);
-    expect(stderr).not.toContain('    at ');
-    expect(code).toBe(1);
-    expect(await read('src/controllers/registry.ts')).toBe(before);
+    const before = await read(registryFile);
+    const result = await create(...argv);
+    expect(result.err).toMatch(/^outrigger new controller: /);
+    expectUserError(result, line);
+    expect(await read(registryFile)).toBe(before);
   });
 
   it('new controller outside of a project names the missing registry', async () => {
-    const elsewhere = await mkdtemp(path.join(tmpdir(), 'outrigger-nothing-'));
-    onTestFinished(() => rm(elsewhere, { recursive: true }));
-    const args = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Lighthouse'];
-    await expect(run(process.execPath, args, { cwd: elsewhere })).rejects.toThrow(
-      'there is no src/controllers/registry.ts here',
-    );
+    const argv = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Lighthouse'];
+    expectUserError(await runProcess(argv, await temporaryFolder()), 'there is no src/controllers/registry.ts here');
   });
 
   it('new controller with a registry of another form names the line that it would add, and writes nothing', async () => {
-    const registry = await read('src/controllers/registry.ts');
-    onTestFinished(() => writeFile(path.join(root, 'src/controllers/registry.ts'), registry));
-    await writeFile(
-      path.join(root, 'src/controllers/registry.ts'),
-      registry.replace('registry: readonly ControllerDefinition[]', 'registry: ControllerDefinition[]'),
-    );
-    const { stderr, code } = await create('Lighthouse');
-    expect(stderr).toContain(
-      'src/controllers/registry.ts: "export const registry: readonly ControllerDefinition[] = [" is not there; add lighthouse,',
-    );
-    expect(code).toBe(1);
+    const registry = await read(registryFile);
+    onTestFinished(async () => await write(registryFile, registry));
+    await write(registryFile, registry.replace('registry: readonly Contr', 'registry: Contr'));
+    const line = '"export const registry: readonly ControllerDefinition[] = [" is not there; add lighthouse,';
+    expectUserError(await create('Lighthouse'), `${registryFile}: ${line}`);
     await expect(read('src/controllers/lighthouse.ts')).rejects.toThrow('ENOENT');
   });
 });
@@ -129,36 +107,23 @@ it(
   async () => {
     // The longest possible name, so that the lines are as long as possible.
     const name = `long-${'n'.repeat(30)}-name`;
-    const { stdout, code } = await create(name, '--group', 'cafe.example.org');
-    expect(code).toBe(0);
-    expect(stdout).toContain(`new: src/controllers/${name}.ts\n`);
-    expect(stdout).toContain('changed: src/controllers/registry.ts\n');
-    expect(stdout).toContain('generated: infra/kubernetes/generated/crd-');
-    expect(stdout).toContain(`generated: functions/${name}.ts\n`);
+    const { out, status } = await create(name, '--group', 'cafe.example.org');
+    expect(status).toBe(0);
+    const crd = 'generated: infra/kubernetes/generated/crd-';
+    const files = [`new: src/controllers/${name}.ts\n`, `generated: functions/${name}.ts\n`];
+    for (const line of [...files, `changed: ${registryFile}\n`, crd]) expect(out).toContain(line);
     expect(await read(`functions/${name}.ts`)).toContain(`from '../src/controllers/${name}.ts';`);
-    const node = async (...args: readonly string[]) => await run(process.execPath, args, { cwd: root });
+    const node = async (...argv: readonly string[]) =>
+      expect(await runProcess(argv, folder.path), argv.join(' ')).toMatchObject({ status: 0 });
     // Only what the new files reach: the rest of the project is as before.
     const include = ['functions', 'src/controllers', 'test/controllers', 'tools/mutants'];
-    await writeFile(path.join(root, 'tsconfig.new.json'), JSON.stringify({ extends: './tsconfig.json', include }));
+    await write('tsconfig.new.json', JSON.stringify({ extends: './tsconfig.json', include }));
     await node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.new.json');
-    await node(
-      'node_modules/@biomejs/biome/bin/biome',
-      'ci',
-      '--error-on-warnings',
-      'src/controllers',
-      'functions',
-      'tools/mutants',
-      'test/statements',
-    );
+    const formatted = ['src/controllers', 'functions', 'tools/mutants', 'test/statements'];
+    await node('node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', ...formatted);
     await node('src/cli/main.ts', 'generate', '--check');
-    await node(
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      '--config',
-      'test/vitest.config.ts',
-      `test/controllers/${name}.test.ts`,
-    );
-    // The name is taken now.
-    expect((await create(name)).stderr).toContain('already; choose another name');
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
+    await node(...vitest, `test/controllers/${name}.test.ts`);
+    expectUserError(await create(name), 'already; choose another name');
   },
 );

@@ -1,17 +1,19 @@
 // Only `outrigger upgrade`: the three-way merge of a project's copied files. The files themselves are tested where they are
 // used.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { baseFile, formatBase } from '../../../src/cli/new/base-file.ts';
 import { mergeFiles } from '../../../src/cli/new/merge-files.ts';
 import { copiedTexts } from '../../../src/cli/new/project-files.ts';
-import { upgrade } from '../../../src/cli/new/upgrade.ts';
+import { upgrade as upgradeFolder } from '../../../src/cli/new/upgrade.ts';
 import { packageVersion } from '../../../src/cli/package-version.ts';
+import { useFolder } from '../../support/folder.ts';
 
 describe('the merge of one file', () => {
-  const base = 'a\nb\nc\nd\ne\n';
+  const [mine, theirs] = ['a\nmine\nc\nd\ne\n', 'a\nnew\nc\nd\ne\n'];
+  const lines = (first: string, last: string) => `${first}\nb\nc\nd\n${last}\n`;
+  const base = lines('a', 'e');
+  const conflict = 'a\n<<<<<<< this project\nmine\n=======\nnew\n>>>>>>> outrigger 2.0.0\nc\nd\ne\n';
   const files = (text: string | undefined) => new Map(text === undefined ? [] : [['f', text]]);
   it.each<readonly [string, string | undefined, string | undefined, string | undefined, unknown]>([
     ['that is unchanged', base, base, base, []],
@@ -21,34 +23,16 @@ describe('the merge of one file', () => {
     [
       'that both changed in other lines',
       base,
-      'A\nb\nc\nd\ne\n',
-      'a\nb\nc\nd\nE\n',
-      [{ text: 'A\nb\nc\nd\nE\n', conflicts: [] }],
+      lines('A', 'e'),
+      lines('a', 'E'),
+      [{ text: lines('A', 'E'), conflicts: [] }],
     ],
-    [
-      'that both changed in the same line',
-      base,
-      'a\nmine\nc\nd\ne\n',
-      'a\nnew\nc\nd\ne\n',
-      [{ text: 'a\n<<<<<<< this project\nmine\n=======\nnew\n>>>>>>> outrigger 2.0.0\nc\nd\ne\n', conflicts: [2] }],
-    ],
+    ['that both changed in the same line', base, mine, theirs, [{ text: conflict, conflicts: [2] }]],
     ['that is new in the version', undefined, undefined, 'new\n', [{ text: 'new\n', conflicts: [] }]],
     ['that the new version removes', base, base, undefined, [{ text: undefined, conflicts: [] }]],
     ['that the project removed', base, undefined, base, []],
-    [
-      'that the project removed and the new version changed',
-      base,
-      undefined,
-      'a\nnew\nc\nd\ne\n',
-      [{ conflicts: [1] }],
-    ],
-    [
-      'that the project changed and the new version removes',
-      base,
-      'a\nmine\nc\nd\ne\n',
-      undefined,
-      [{ conflicts: [1] }],
-    ],
+    ['that the project removed and the new version changed', base, undefined, theirs, [{ conflicts: [1] }]],
+    ['that the project changed and the new version removes', base, mine, undefined, [{ conflicts: [1] }]],
     ['that is new on both sides', undefined, 'mine\n', 'new\n', [{ conflicts: [1] }]],
   ])('a file %s', (_what, from, own, next, expected) => {
     const merged = mergeFiles({ base: files(from), ours: files(own), theirs: files(next) }, '2.0.0');
@@ -58,12 +42,9 @@ describe('the merge of one file', () => {
 });
 
 describe('outrigger upgrade', () => {
-  let root: string;
-  const read = async (file: string) => await readFile(path.join(root, file), 'utf8');
-  const write = async (file: string, text: string) => {
-    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
-    await writeFile(path.join(root, file), text);
-  };
+  const folder = useFolder();
+  const { read, write } = folder;
+  const upgrade = async (options: Parameters<typeof upgradeFolder>[1]) => await upgradeFolder(folder.path, options);
   const own = 'infra/kubernetes/watcher.env';
   const removed = 'infra/aws/removed.yml';
   const changed = 'infra/kubernetes/watcher/deployment.yaml';
@@ -73,7 +54,6 @@ describe('outrigger upgrade', () => {
   beforeEach(async () => {
     vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-    root = await mkdtemp(path.join(tmpdir(), 'outrigger-upgrade-'));
     const old = new Map(await current());
     old.set(changed, (old.get(changed) ?? '').replace('revisionHistoryLimit: 3', 'revisionHistoryLimit: 2'));
     old.set(removed, 'Resources: {}\n');
@@ -82,28 +62,25 @@ describe('outrigger upgrade', () => {
     await write(baseFile, formatBase('0.0.9', old));
     await write('package.json', '{ "outrigger": { "project": "cafes" } }\n');
   });
-  afterEach(async () => {
-    vi.restoreAllMocks();
-    await rm(root, { recursive: true });
-  });
+  afterEach(() => void vi.restoreAllMocks());
 
   it('brings the files to the installed version, and keeps what the author changed', async () => {
     await write(own, (await read(own)).replace('my-cluster', 'prod-1'));
     await write(changed, (await read(changed)).replace('cpu: 50m', 'cpu: 90m'));
-    expect(await upgrade(root, { yes: true })).toBe(0);
+    expect(await upgrade({ yes: true })).toBe(0);
     expect(await read(own)).toContain('CLUSTER=prod-1');
     expect(await read(changed)).toMatch(/revisionHistoryLimit: 3(.|\n)*cpu: 90m/);
     expect(await read('infra/aws/monitoring.ts')).toBe((await current()).get('infra/aws/monitoring.ts'));
     await expect(read(removed)).rejects.toThrow('ENOENT');
     expect(await read(baseFile)).toBe(formatBase(packageVersion(), await current()));
     const after = await read(changed);
-    expect(await upgrade(root, {})).toBe(0);
+    expect(await upgrade({})).toBe(0);
     expect(await read(changed)).toBe(after);
   });
 
   it('outrigger upgrade shows the changes and writes nothing without a yes', async () => {
     const before = await read(changed);
-    expect(await upgrade(root, {})).toBe(1);
+    expect(await upgrade({})).toBe(1);
     expect(await read(changed)).toBe(before);
     expect(vi.mocked(process.stdout.write).mock.calls.join('')).toContain('+   revisionHistoryLimit: 3');
   });
@@ -111,16 +88,16 @@ describe('outrigger upgrade', () => {
   it('outrigger upgrade writes nothing where both changed the same lines, and names the lines; with --markers it writes them', async () => {
     await write(changed, (await read(changed)).replace('revisionHistoryLimit: 2', 'revisionHistoryLimit: 5'));
     const before = await read(changed);
-    await expect(upgrade(root, { yes: true })).rejects.toThrow(/watcher\/deployment\.yaml:\d+: changed here and in/);
+    await expect(upgrade({ yes: true })).rejects.toThrow(/watcher\/deployment\.yaml:\d+: changed here and in/);
     expect(await read(changed)).toBe(before);
     expect(await read(removed)).toBe('Resources: {}\n');
-    await expect(upgrade(root, { yes: true, markers: true })).rejects.toThrow('resolve the markers');
+    await expect(upgrade({ yes: true, markers: true })).rejects.toThrow('resolve the markers');
     expect(await read(changed)).toContain('<<<<<<< this project\n  revisionHistoryLimit: 5\n=======\n');
     await expect(read(removed)).rejects.toThrow('ENOENT');
   });
 
   it('a folder without the base is refused', async () => {
-    await rm(path.join(root, baseFile));
-    await expect(upgrade(root, { yes: true })).rejects.toThrow(`there is no ${baseFile} here`);
+    await rm(folder.at(baseFile));
+    await expect(upgrade({ yes: true })).rejects.toThrow(`there is no ${baseFile} here`);
   });
 });

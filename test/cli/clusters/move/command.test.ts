@@ -1,28 +1,26 @@
 // `outrigger clusters move` as a person runs it, on files for the two tables, a fake of Lambda, real queues and an API
 // server. The steps and their waits are in move.test.ts: here the tables say that all waits are over.
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { clustersCommand } from '../../../../src/cli/clusters/clusters.ts';
 import { Foo } from '../../../../src/controllers/foo.ts';
 import { controllerQueue } from '../../../../src/core/names.ts';
 import { parseMessage } from '../../../../src/sqs/message.ts';
 import { startApiServer, type TestApiServer } from '../../../../src/testing.ts';
 import { startTestQueues, type TestQueues } from '../../../sqs/fauxqs.ts';
+import { useFolder } from '../../../support/folder.ts';
+import { listenOnLoopback } from '../../../support/listen.ts';
+import { expectUserError } from '../../command-result.ts';
 import { runHere } from '../../operated-system.ts';
 
 const parts = new AsyncDisposableStack();
 let queues: TestQueues;
 let server: TestApiServer;
-let folder: string;
+const folder = useFolder({ shared: true });
 let lambda = '';
 /** The location of each stage's table, which its functions have. */
 const locations: Record<string, string> = {};
-const file = (stage: string) => path.join(folder, `${stage}.json`);
+const file = (stage: string) => folder.at(`${stage}.json`);
 
 beforeAll(async () => {
   queues = await startTestQueues();
@@ -31,8 +29,6 @@ beforeAll(async () => {
     ...['prod', 'canary'].flatMap((stage) => [`outrigger-${stage}-timers`, `outrigger-${stage}-foo.fifo`]),
   );
   server = parts.use(await startApiServer({ crds: [Foo] }));
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-move-'));
-  parts.defer(() => rm(folder, { recursive: true }));
   const functions = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://lambda');
     const [, stage] = /functions\/outrigger-(\w+)-resync\/configuration$/.exec(pathname) ?? [];
@@ -46,10 +42,9 @@ beforeAll(async () => {
         : { Environment: { Variables: { CLUSTERS: locations[stage] } } };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  await once(functions.listen(0, '127.0.0.1'), 'listening');
+  lambda = `http://127.0.0.1:${await listenOnLoopback(functions)}`;
   parts.defer(() => void functions.close());
-  lambda = `http://127.0.0.1:${z.object({ port: z.number() }).parse(functions.address()).port}`;
-  await writeFile(path.join(folder, 'admin.yaml'), server.kubeconfig());
+  await folder.write('admin.yaml', server.kubeconfig());
 });
 afterAll(async () => await parts.disposeAsync());
 beforeEach(() => void Object.assign(locations, { prod: file('prod'), canary: file('canary') }));
@@ -59,7 +54,10 @@ const run = async (...argv: readonly string[]) =>
     ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
     ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, AWS_ENDPOINT_URL_LAMBDA: lambda },
   });
-const stored = async (stage: string): Promise<unknown> => JSON.parse(await readFile(file(stage), 'utf8'));
+const store = async (tables: Readonly<Record<string, object>>) => {
+  for (const [stage, entries] of Object.entries(tables)) await folder.write(`${stage}.json`, JSON.stringify(entries));
+};
+const stored = async (stage: string) => await folder.json(`${stage}.json`);
 const entry = (token: string) => ({ server: server.url, access: { type: 'token', token } });
 const move = ['a', '--stage', 'prod', '--to', 'canary'];
 const then = '2026-01-01T00:00:00Z';
@@ -72,12 +70,12 @@ describe('clusters move', () => {
         spec: { deploymentName: name },
       });
     const movingTo = { stage: 'canary', since: then, fencedAt: then };
-    await writeFile(file('prod'), JSON.stringify({ a: { ...entry('prod'), movingTo } }));
-    await writeFile(
-      file('canary'),
-      JSON.stringify({ a: { ...entry('canary'), movingFrom: { stage: 'prod', startedAt: then } } }),
-    );
-    const { status, out } = await run(...move, '--kubeconfig', path.join(folder, 'admin.yaml'));
+    const movingFrom = { stage: 'prod', startedAt: then };
+    await store({
+      prod: { a: { ...entry('prod'), movingTo } },
+      canary: { a: { ...entry('canary'), movingFrom } },
+    });
+    const { status, out } = await run(...move, '--kubeconfig', folder.at('admin.yaml'));
     expect(out).toContain('a: 2 keys sent to canary\na: a is of stage canary');
     expect(status).toBe(0);
     expect(await stored('prod')).toEqual({ a: { ...entry('prod'), decommissioning: true } });
@@ -99,12 +97,9 @@ describe('clusters move', () => {
     ['one stage', {}, ['--to', 'prod'], '--to: is the stage that has the cluster'],
   ])('%s is refused with one line, and nothing is written', async (_, given, options, message) => {
     for (const [stage, location] of Object.entries(given))
-      locations[stage] = location.startsWith('ssm:') ? location : path.join(folder, location);
-    await writeFile(file('prod'), JSON.stringify({ a: entry('prod') }));
-    await writeFile(file('canary'), '{}');
-    const { status, err } = await run(...move, ...options);
-    expect(status).toBe(1);
-    expect(err.trim().split('\n').at(-1)).toContain(message);
+      locations[stage] = location.startsWith('ssm:') ? location : folder.at(location);
+    await store({ prod: { a: entry('prod') }, canary: {} });
+    expectUserError(await run(...move, ...options), message);
     expect([await stored('prod'), await stored('canary')]).toEqual([{ a: entry('prod') }, {}]);
   });
 });

@@ -1,6 +1,5 @@
 // What a move refuses before it has changed anything, and what it does with access entries. Excluded: the move itself
 // (move.test.ts).
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import { nextMoveStep } from '../../../../src/cli/clusters/move/plan.ts';
 import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
 import type { ClusterEntry } from '../../../../src/clusters/registry/entry.ts';
 import { Foo, foo } from '../../../../src/controllers/foo.ts';
+import { listenOnLoopback } from '../../../support/listen.ts';
 import { adminToken, startGuardedServer } from './guarded-server.ts';
 
 const { signal } = new AbortController();
@@ -28,12 +28,7 @@ describe('nextMoveStep', () => {
     ['a cluster on its way to a third stage', { ...entry, movingTo: { stage: 'x', since } }, undefined, '--to x'],
     ['a cluster that still comes from another stage', from, undefined, 'clusters move a --stage prod --to prod'],
     ['a target that still comes from a third stage', entry, { ...entry, movingFrom: { stage: 'x' } }, 'from stage x'],
-    [
-      'a cluster that is being decommissioned',
-      { ...entry, decommissioning: true },
-      undefined,
-      'is being decommissioned',
-    ],
+    ['a decommissioned cluster', { ...entry, decommissioning: true }, undefined, 'is being decommissioned'],
   ] as const)('%s is refused', (_, source, target, message) => {
     expect(() => nextMoveStep({ source, target }, names, timing, nowMs)).toThrow(message);
   });
@@ -49,9 +44,6 @@ describe('nextMoveStep', () => {
 });
 
 describe('createFence', () => {
-  const token = (user: string, server: string): ClusterEntry => ({ server, access: { type: 'token', token: user } });
-  const service = 'system:serviceaccount:functions:prod';
-
   async function fenceOf(groups: Readonly<Record<string, readonly string[]>> = {}) {
     const guarded = await startGuardedServer({ crds: [Foo] }, groups);
     const admin = guarded.client(adminToken);
@@ -71,7 +63,8 @@ describe('createFence', () => {
       },
       signal,
     );
-    return { fence, guarded, of: (user: string) => token(user, guarded.url) };
+    const of = (token: string): ClusterEntry => ({ server: guarded.url, access: { type: 'token', token } });
+    return { fence, guarded, of };
   }
 
   it('two stages with users of their own may move; the fence takes only the first one’s bindings', async () => {
@@ -129,18 +122,17 @@ describe('createFence', () => {
 
   it('on EKS, the entries of the first stage’s roles are deleted, and those of the second created in their groups', async () => {
     const calls: string[] = [];
+    const all = ['foo', 'resync', 'timers'];
+    const functionsOf = (stage: string) => all.map((name) => ({ name, role: `${stage}-${name}`, timeoutSeconds: 30 }));
     const fence = createFence(
       {
         ...{ admin: undefined, registry: [foo], project: 'outrigger', namespaces: undefined },
-        connect: () => Promise.reject(new Error(service)),
+        connect: () => Promise.reject(new Error('no credentials of EKS')),
         eks: ({ cluster }) => ({
           put: async (role, group) => void calls.push(`put ${cluster} ${role} ${group}`),
           remove: async (role) => void calls.push(`remove ${cluster} ${role}`),
         }),
-        functions: {
-          source: ['foo', 'resync', 'timers'].map((name) => ({ name, role: `prod-${name}`, timeoutSeconds: 30 })),
-          target: ['foo', 'resync', 'timers'].map((name) => ({ name, role: `canary-${name}`, timeoutSeconds: 30 })),
-        },
+        functions: { source: functionsOf('prod'), target: functionsOf('canary') },
         wait: async () => undefined,
       },
       signal,
@@ -149,7 +141,7 @@ describe('createFence', () => {
     await fence.takeRights(entry);
     await fence.grantRights(entry);
     expect(calls).toEqual([
-      ...['foo', 'resync', 'timers'].map((name) => `remove a prod-${name}`),
+      ...all.map((name) => `remove a prod-${name}`),
       'put a canary-foo outrigger:controller:foo',
       'put a canary-resync outrigger:resync',
     ]);
@@ -176,9 +168,8 @@ describe('eksAccessEntries', () => {
       const [status, result] = await answer();
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(result));
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const port = await listenOnLoopback(server);
     onTestFinished(() => void server.close());
-    const { port } = z.object({ port: z.number() }).parse(server.address());
     const credentials = async () => ({ accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'unused' });
     const caller = { credentials, endpoint: `http://127.0.0.1:${port}`, now: () => new Date(nowMs) };
     return { entries, signed, access: eksAccessEntries({ cluster: 'a', region: 'eu-west-1' }, caller) };

@@ -55,52 +55,17 @@ function checkpointOf(all: readonly Listed[]): string {
   return formatCheckpoint({ cluster: 'uid', entries: new Map(entries) });
 }
 
-it.each<{ readonly name: string; readonly listed: readonly Listed[]; readonly watched: boolean }>([
-  {
-    name: 'a cluster is watched for the queues if every primary kind was listed for them',
-    listed: [
-      { plural: 'foos', queues: ours },
-      { plural: 'dinners', queues: ours },
-    ],
-    watched: true,
-  },
-  {
-    name: 'a cluster is watched for the queues beside a watcher of other queues',
-    listed: [
-      { plural: 'foos', queues: ours },
-      { plural: 'foos', queues: theirs },
-    ],
-    watched: true,
-  },
-  {
-    name: 'a cluster is watched by a watcher with a namespace of its own',
-    listed: [{ plural: 'foos', queues: ours, namespace: 'team' }],
-    watched: true,
-  },
-  {
-    name: 'a primary kind that no watcher lists, because it is not served, is not needed',
-    listed: [{ plural: 'foos', queues: ours }],
-    watched: true,
-  },
-  {
-    name: 'a primary kind that is listed for other queues only is missing',
-    listed: [
-      { plural: 'foos', queues: ours },
-      { plural: 'dinners', queues: theirs },
-    ],
-    watched: false,
-  },
-  {
-    name: 'a kind that was confirmed more than three minutes ago is not watched',
-    listed: [{ plural: 'foos', queues: ours, agoSeconds: 181 }],
-    watched: false,
-  },
-  {
-    name: 'a child kind alone does not show that the cluster is watched',
-    listed: [{ plural: 'deployments', queues: ours }],
-    watched: false,
-  },
-])('$name', async ({ listed, watched }) => {
+const foos = { plural: 'foos', queues: ours };
+const dinners = { plural: 'dinners', queues: ours };
+it.each<readonly [string, readonly Listed[], boolean]>([
+  ['is watched for the queues if every primary kind was listed for them', [foos, dinners], true],
+  ['is watched for the queues beside a watcher of other queues', [foos, { ...foos, queues: theirs }], true],
+  ['is watched by a watcher with a namespace of its own', [{ ...foos, namespace: 'team' }], true],
+  ['is watched if a primary kind is listed by no watcher, because it is not served', [foos], true],
+  ['is not watched if a primary kind is listed for other queues only', [foos, { ...dinners, queues: theirs }], false],
+  ['is not watched if a kind was confirmed more than three minutes ago', [{ ...foos, agoSeconds: 181 }], false],
+  ['is not watched if only a child kind is listed', [{ plural: 'deployments', queues: ours }], false],
+])('a cluster %s', async (_, listed, watched) => {
   expect(await isWatchedWith(checkpointOf(listed))).toBe(watched);
 });
 
