@@ -1,23 +1,17 @@
 // Only the lock across processes, the hash of an artifact's inputs, and the writes of the state file. The journeys run
 // the build and the packaging.
-import { access, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { access, mkdir, utimes } from 'node:fs/promises';
+import { expect, it } from 'vitest';
 import { withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
 import { createStateFile, type DevState } from '../../src/dev/state-file.ts';
+import { useFolder } from '../support/folder.ts';
 
 const signal = new AbortController().signal;
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-artifacts-'));
-  const made = folder;
-  onTestFinished(() => rm(made, { recursive: true }));
-});
+const folder = useFolder();
 
 it('withLock never runs two pieces of work under the same name at once', async () => {
-  const name = path.join(folder, 'deep/name');
+  const name = folder.at('deep/name');
   let running = 0;
   let most = 0;
   const work = () =>
@@ -37,7 +31,7 @@ it('withLock never runs two pieces of work under the same name at once', async (
 });
 
 it('withLock ignores a lock that was not touched for ten seconds', async () => {
-  const name = path.join(folder, 'name');
+  const name = folder.at('name');
   await mkdir(`${name}.lock`);
   const ago = Date.now() / 1000 - 11;
   await utimes(`${name}.lock`, ago, ago);
@@ -45,7 +39,7 @@ it('withLock ignores a lock that was not touched for ten seconds', async () => {
 });
 
 it('withLock waits for a held lock until the signal aborts, and does not remove it', async () => {
-  const name = path.join(folder, 'name');
+  const name = folder.at('name');
   await mkdir(`${name}.lock`);
   const waiting = withLock(name, async () => 'done', AbortSignal.timeout(300));
   await expect(waiting).rejects.toThrow('timeout');
@@ -53,35 +47,30 @@ it('withLock waits for a held lock until the signal aborts, and does not remove 
 });
 
 it('withLock rejects at once if the lock cannot be created', async () => {
-  const tooLong = path.join(folder, 'x'.repeat(255));
+  const tooLong = folder.at('x'.repeat(255));
   await expect(withLock(tooLong, async () => 'done', signal)).rejects.toThrow('ENAMETOOLONG');
 });
 
 it('hashFiles changes with a content, a name and a missing file only', async () => {
-  const hash = () => hashFiles(folder, ['a', 'sub']);
+  const hash = () => hashFiles(folder.path, ['a', 'sub']);
   const none = await hash();
-  await writeFile(path.join(folder, 'a'), '1');
+  await folder.write('a', '1');
   const one = await hash();
   expect(one).not.toBe(none);
-  await writeFile(path.join(folder, 'other'), '1');
+  await folder.write('other', '1');
   expect(await hash()).toBe(one);
-  await writeFile(path.join(folder, 'a'), '2');
+  await folder.write('a', '2');
   expect(await hash()).not.toBe(one);
 });
 
 it('createStateFile writes the last state last', async () => {
-  const file = path.join(folder, 'state.json');
-  const state = createStateFile(file);
+  const state = createStateFile(folder.at('state.json'));
   const of = (pid: number): DevState => ({
-    apiServer: 'http://a',
-    queueEndpoint: 'http://q',
-    queues: {},
+    ...{ apiServer: 'http://a', queueEndpoint: 'http://q', lambda: 'http://127.0.0.1:3' },
+    ...{ queues: {}, functions: [], simulators: {} },
     watchers: [{ pid }],
-    functions: [],
-    lambda: 'http://127.0.0.1:3',
-    simulators: {},
   });
   for (let pid = 1; pid <= 20; pid += 1) state.write(of(pid));
   await state.settled();
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(of(20));
+  expect(await folder.json('state.json')).toEqual(of(20));
 });

@@ -6,15 +6,14 @@ import { UserError } from '../../src/core/errors.ts';
 import { explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
 import { startSqs } from '../../src/dev/sqs-server.ts';
 import { injectFaults, simulatorUrls, startSimulators } from '../../src/simulators/registry.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 const signal = new AbortController().signal;
 
 async function listen(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return await listenOnLoopback(server);
 }
 
 it('explainListening names the option of a port that is in use', async () => {
@@ -25,10 +24,7 @@ it('explainListening names the option of a port that is in use', async () => {
 });
 
 it.each([
-  [
-    'http://127.0.0.1:1',
-    /--queue-endpoint http:\/\/127\.0\.0\.1:1: does not respond \(.+\); start an SQS server there/,
-  ],
+  ['http://127.0.0.1:1', /--queue-endpoint http:\S+: does not respond \(.+\); start an SQS server there/],
   ['9324', /--queue-endpoint 9324: not an http address/],
 ])('explainQueueEndpoint rejects %s, with the fix', async (endpoint, expected) => {
   await expect(explainQueueEndpoint(endpoint, signal)).rejects.toThrow(expected);

@@ -1,11 +1,10 @@
 // Only the objects of an API server over a restart, and the file that keeps them.
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { stat } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { keepObjects, readKeptObjects } from '../../src/dev/kept-objects.ts';
+import { useFolder } from '../support/folder.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const lamps = '/apis/shop.example.com/v1/namespaces/default/lamps';
@@ -24,15 +23,11 @@ const object = z.looseObject({
   metadata: z.looseObject({ uid: z.string(), resourceVersion: z.string(), creationTimestamp: z.string() }),
 });
 
-let file: string;
-beforeEach(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-kept-'));
-  onTestFinished(async () => await rm(folder, { recursive: true }));
-  file = path.join(folder, 'objects.json');
-});
+const folder = useFolder();
+const file = () => folder.at('objects.json');
 
 async function start() {
-  const server = await startApiServer({ snapshot: await readKeptObjects(file) });
+  const server = await startApiServer({ snapshot: await readKeptObjects(file()) });
   const request = async (method: string, at: string, body?: unknown) =>
     await fetch(server.url + at, {
       method,
@@ -44,7 +39,7 @@ async function start() {
 
 it('objects, their kinds and their owners are there again after a restart, with the same uids', async () => {
   const first = await start();
-  const keeper = keepObjects(first.server, file);
+  const keeper = keepObjects(first.server, file());
   await first.request('POST', definitions, definition);
   await first.request('POST', lamps, {
     apiVersion: 'shop.example.com/v1',
@@ -58,7 +53,7 @@ it('objects, their kinds and their owners are there again after a restart, with 
   await first.request('POST', maps, { metadata: { name: 'child', ownerReferences } });
   await keeper.close();
   await first.server.close();
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(file())).mode & 0o777).toBe(0o600);
 
   const second = await start();
   onTestFinished(() => second.server.close());
@@ -75,10 +70,9 @@ it('objects, their kinds and their owners are there again after a restart, with 
 });
 
 it('a file of another format is an error with the next step', async () => {
-  expect(await readKeptObjects(file)).toBeUndefined();
-  await writeFile(file, '{"version":1,"collections":{"/pods":[1]}}');
-  await expect(readKeptObjects(file)).rejects.toThrow(
-    `${file}: not the objects of outrigger dev --keep; remove it and restart outrigger dev`,
-  );
-  expect(await readFile(file, 'utf8')).toContain('/pods');
+  expect(await readKeptObjects(file())).toBeUndefined();
+  await folder.write('objects.json', '{"version":1,"collections":{"/pods":[1]}}');
+  const message = `${file()}: not the objects of outrigger dev --keep; remove it and restart outrigger dev`;
+  await expect(readKeptObjects(file())).rejects.toThrow(message);
+  expect(await folder.read('objects.json')).toContain('/pods');
 });

@@ -8,13 +8,7 @@ import { createPrinter } from '../../src/dev/printer.ts';
 const resource = { group: 'g', version: 'v1', plural: 'watertanks', namespaced: true };
 const tank = (generation: number, targetLevel: number, status?: object, deletionTimestamp?: string) => ({
   kind: 'WaterTank',
-  metadata: {
-    name: 'north',
-    namespace: 'default',
-    uid: 'u',
-    generation,
-    ...(deletionTimestamp ? { deletionTimestamp } : {}),
-  },
+  metadata: { name: 'north', namespace: 'default', generation, ...(deletionTimestamp ? { deletionTimestamp } : {}) },
   spec: { targetLevel, ingredients: [{ name: 'rice', item: 'x' }] },
   ...(status === undefined ? {} : { status }),
 });
@@ -28,26 +22,19 @@ const texts = (change: Parameters<typeof formatObjectChange>[0]) =>
   formatObjectChange(change).map(({ source, text }) => `${source}: ${text}`);
 
 describe('formatObjectChange', () => {
+  const before = { before: tank(1, 40) };
   it.each([
     ['a created object', { after: tank(1, 40) }, ['changed: is new: targetLevel 40, ingredients [rice]']],
-    ['a new spec', { before: tank(1, 40), after: tank(2, 20) }, ['changed: targetLevel 40 -> 20']],
-    [
-      'a new status',
-      { before: tank(1, 40), after: tank(1, 40, status) },
-      ['status: action Filling, not Ready (BelowTarget)'],
-    ],
+    ['a new spec', { ...before, after: tank(2, 20) }, ['changed: targetLevel 40 -> 20']],
+    ['a new status', { ...before, after: tank(1, 40, status) }, ['status: action Filling, not Ready (BelowTarget)']],
     [
       'a new generation under an old status',
       { before: tank(1, 40, status), after: tank(2, 20, status) },
       ['changed: targetLevel 40 -> 20'],
     ],
     ['a changed label', { before: tank(1, 40, status), after: tank(1, 40, status) }, []],
-    [
-      'a requested deletion',
-      { before: tank(1, 40), after: tank(2, 40, undefined, 'now') },
-      ['changed: is being deleted'],
-    ],
-    ['a deletion', { before: tank(1, 40) }, ['changed: was deleted']],
+    ['a requested deletion', { ...before, after: tank(2, 40, undefined, 'now') }, ['changed: is being deleted']],
+    ['a deletion', before, ['changed: was deleted']],
   ])('formatObjectChange formats %s', (_, change, expected) => {
     expect(texts({ resource, ...change })).toEqual(expected);
   });
@@ -74,40 +61,23 @@ it('formatObjectChange shows the conditions of status slices after Ready', () =>
 describe('formatLog', () => {
   const about = { source: 'water-tank', kind: 'watertank', nowSeconds: 100 };
   const of = (entry: object) => formatLog(JSON.stringify(entry), about);
+  const reconciled = (outcome: string, cause: string) => ({ message: 'reconciled', name: 'a', cause, outcome });
   it('formatLog shows the cause, the writes and the next run of a reconcile', () => {
-    const entry = {
-      level: 'INFO',
-      message: 'reconciled',
-      name: 'north',
-      namespace: 'shop',
-      cause: 'requeue',
-      outcome: 'done',
-      writes: 1,
-      nextCause: 'requeue',
-      dueAt: 102,
-    };
+    const next = { nextCause: 'requeue', dueAt: 102 };
+    const entry = { ...reconciled('done', 'requeue'), name: 'north', namespace: 'shop', writes: 1, ...next };
     expect(of(entry)[0]).toMatchObject({
       source: 'water-tank',
       object: 'watertank/shop/north',
       text: 'ran because its requeue was due: 1 write, next in 2 s',
     });
   });
-  it('formatLog shows the error of a failed reconcile', () => {
-    const entry = {
-      level: 'WARN',
-      message: 'reconciled',
-      name: 'a',
-      cause: 'change',
-      outcome: 'failed',
-      error: 'no reading',
-    };
-    expect(of(entry)[0]?.text).toBe('ran because it changed: failed: no reading');
-  });
-  it('formatLog shows the frames of a failed reconcile, with files relative to the project', () => {
+  it('formatLog shows the error of a failed reconcile and its frames, with files relative to the project', () => {
+    const failed = { ...reconciled('failed', 'change'), error: 'no reading' };
+    const text = 'ran because it changed: failed: no reading';
+    expect(of(failed)[0]?.text).toBe(text);
     const stack = ['at reconcile (file:///work/shop/src/controllers/pump.ts:12:3)', 'caused by SyntaxError'];
-    const entry = { message: 'reconciled', name: 'a', cause: 'change', outcome: 'failed', error: 'no reading', stack };
-    expect(formatLog(JSON.stringify(entry), { ...about, root: '/work/shop' })[0]?.text).toBe(
-      'ran because it changed: failed: no reading\nat reconcile (src/controllers/pump.ts:12:3)\ncaused by SyntaxError',
+    expect(formatLog(JSON.stringify({ ...failed, stack }), { ...about, root: '/work/shop' })[0]?.text).toBe(
+      `${text}\nat reconcile (src/controllers/pump.ts:12:3)\ncaused by SyntaxError`,
     );
   });
   it('formatLog shows entries of the author with their fields, warnings and errors, and no metrics', () => {
@@ -124,15 +94,13 @@ describe('formatLog', () => {
 });
 
 describe('createPrinter', () => {
-  const print = (readable: boolean) => {
+  const print = (readable: boolean, line: Parameters<ReturnType<typeof createPrinter>>[0] = isNew) => {
     const written: string[] = [];
-    createPrinter((text) => void written.push(text), { readable, now: () => new Date(2026, 0, 1, 12, 0, 1) })({
-      source: 'changed',
-      object: 'watertank/north',
-      text: 'is new',
-    });
+    const now = () => new Date(2026, 0, 1, 12, 0, 1);
+    createPrinter((text) => void written.push(text), { readable, now })(line);
     return written.join('');
   };
+  const isNew = { source: 'changed', object: 'watertank/north', text: 'is new' } as const;
   it('createPrinter leaves out runs that succeeded, except with verbose', () => {
     const shown = (verbose: boolean) => {
       const written: string[] = [];
@@ -150,18 +118,14 @@ describe('createPrinter', () => {
     expect(print(true)).toBe('12:00:01  changed     watertank/north               is new\n');
   });
   it('createPrinter prints JSON if text is not asked for', () => {
-    expect(JSON.parse(print(false))).toMatchObject({ source: 'changed', object: 'watertank/north', text: 'is new' });
+    expect(JSON.parse(print(false))).toMatchObject(isNew);
   });
   it('createPrinter prints no control sequence, and no value can fake another line', () => {
-    const written: string[] = [];
     const line = { source: 'status', object: 'a/\u001b[2Jb', text: 'Ready\n12:00:02  changed  faked \u202e' };
-    for (const readable of [true, false]) {
-      createPrinter((text) => void written.push(text), { readable, now: () => new Date(2026, 0, 1, 12, 0, 1) })(line);
-    }
-    expect(written[0]).toBe(
+    expect(print(true, line)).toBe(
       `12:00:01  status      ${'a/\\u001b[2Jb'.padEnd(28)}  Ready\n          12:00:02  changed  faked \\u202e\n`,
     );
-    expect(written[1]).toContain('faked \\u202e');
-    expect(JSON.parse(written[1] ?? '')).toMatchObject(line);
+    expect(print(false, line)).toContain('faked \\u202e');
+    expect(JSON.parse(print(false, line))).toMatchObject(line);
   });
 });

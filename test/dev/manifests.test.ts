@@ -1,19 +1,15 @@
 // Only the reading of manifests. The journeys apply them.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseManifests, readManifests } from '../../src/dev/manifests.ts';
+import { useFolder } from '../support/folder.ts';
+
+const folder = useFolder();
 
 const document = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
 const names = (text: string) => parseManifests(text, 'a.yaml').map(({ object }) => object.metadata.name);
 
 it.each([
-  [
-    'several documents with empty ones between',
-    `${document('a')}---\n---\n# nothing\n---\n${document('b')}`,
-    ['a', 'b'],
-  ],
+  ['several documents, some of them empty', `${document('a')}---\n---\n# no\n---\n${document('b')}`, ['a', 'b']],
   [
     'the items of a List',
     `apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}]`,
@@ -38,12 +34,10 @@ it.each([
 });
 
 it('readManifests reads the manifests of a folder in the order of their names', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-manifests-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await writeFile(path.join(folder, '2.yml'), document('second'));
-  await writeFile(path.join(folder, '1.yaml'), document('first'));
-  await writeFile(path.join(folder, 'watch-list.json'), '{}');
-  expect((await readManifests(folder)).map(({ object }) => object.metadata.name)).toEqual(['first', 'second']);
+  await folder.write('2.yml', document('second'));
+  await folder.write('1.yaml', document('first'));
+  await folder.write('watch-list.json', '{}');
+  expect((await readManifests(folder.path)).map(({ object }) => object.metadata.name)).toEqual(['first', 'second']);
 });
 
 it('readManifests names a missing path', async () => {

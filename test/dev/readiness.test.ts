@@ -3,28 +3,24 @@ import { describe, expect, it } from 'vitest';
 import { formatNotReady, formatTable, objectReadiness } from '../../src/dev/readiness.ts';
 
 const object = (status: unknown) => ({ metadata: { name: 'a', generation: 2 }, status });
+const observed = (observedGeneration: number, conditions: readonly object[]) =>
+  object({ observedGeneration, conditions });
 const ready = (status: string) => [{ type: 'Ready', status, reason: 'R', message: 'm' }];
 
 describe('objectReadiness', () => {
   it.each([
     ['a missing object', undefined, false, 'NotFound'],
     ['an object without a status', object(undefined), false, 'NotReconciled'],
-    [
-      'an object that was Ready in an older generation',
-      object({ observedGeneration: 1, conditions: ready('True') }),
-      false,
-      'NotObserved',
-    ],
-    ['an object that is not Ready', object({ observedGeneration: 2, conditions: ready('False') }), false, 'R'],
-    ['an object that is Ready', object({ observedGeneration: 2, conditions: ready('True') }), true, 'R'],
+    ['an object that was Ready in an older generation', observed(1, ready('True')), false, 'NotObserved'],
+    ['an object that is not Ready', observed(2, ready('False')), false, 'R'],
+    ['an object that is Ready', observed(2, ready('True')), true, 'R'],
   ])('objectReadiness of %s', (_, given, expected, reason) => {
     expect(objectReadiness(given)).toMatchObject({ ready: expected, reason });
   });
 });
 
 describe('objectReadiness of a kind with a status slice', () => {
-  const whole = (...more: readonly object[]) =>
-    object({ observedGeneration: 2, conditions: [...ready('True'), ...more] });
+  const whole = (...more: readonly object[]) => observed(2, [...ready('True'), ...more]);
   const connected = (status: string, observedGeneration: number) => ({
     ...{ type: 'Connected', status, observedGeneration, reason: 'NoRoute', message: 'n' },
   });
@@ -42,11 +38,7 @@ describe('objectReadiness of a kind with a status slice', () => {
 describe('formatTable and formatNotReady', () => {
   const rows = [
     {
-      kind: 'WaterTank',
-      object: 'default/north',
-      ready: true,
-      reason: 'Ready',
-      message: '',
+      ...{ kind: 'WaterTank', object: 'default/north', ready: true, reason: 'Ready', message: '' },
       createdAt: '2026-01-01T00:00:00Z',
     },
     { kind: 'Dinner', object: 'default/d', ready: false, reason: 'Retrying', message: 'the pantry is down' },

@@ -1,18 +1,15 @@
 // Only what a saved source leads to, in which order, with a system that only records. test/journey/first-hour.test.ts
 // saves sources of a system that runs.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { reloadOnSave } from '../../src/dev/reload.ts';
+import { useFolder } from '../support/folder.ts';
 
-let root: string;
+const root = useFolder();
 let steps: string[];
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-reload-'));
   steps = [];
-  onTestFinished(async () => await rm(root, { recursive: true }));
-  for (const folder of ['src', 'functions']) await mkdir(path.join(root, folder));
+  for (const folder of ['src', 'functions']) await mkdir(root.at(folder));
 });
 
 /** Follows the folder, and resolves with the steps after one save of `src/a.ts`. */
@@ -20,13 +17,13 @@ async function stepsOfSave(
   generate: () => Promise<readonly string[]>,
   reload: () => Promise<void> = async () => void steps.push('reload'),
 ): Promise<readonly string[]> {
-  const reloading = reloadOnSave({ reload }, root, {
+  const reloading = reloadOnSave({ reload }, root.path, {
     generate,
     onLine: ({ text }) => steps.push(text),
     onReloaded: () => steps.push('types'),
   });
   onTestFinished(() => reloading.stop());
-  await writeFile(path.join(root, 'src/a.ts'), '');
+  await root.write('src/a.ts', '');
   await vi.waitFor(() => expect(steps).toContain('types'), { timeout: 10_000 });
   return steps;
 }
@@ -46,7 +43,7 @@ it('a saved source is generated before it is built and loaded, and its types are
 
 it('a generated function is loaded with its source, and the line says that a restart is needed', async () => {
   const generate = async () => {
-    await writeFile(path.join(root, 'functions/b.ts'), '');
+    await root.write('functions/b.ts', '');
     return ['functions/b.ts'];
   };
   const [, line] = await stepsOfSave(generate);

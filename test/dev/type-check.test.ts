@@ -1,26 +1,21 @@
 // Only the lines that the check of a project prints. test/journey/first-hour.test.ts runs it with a system.
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createTypeCheck } from '../../src/dev/type-check.ts';
+import { useFolder } from '../support/folder.ts';
 
-let root: string;
+const root = useFolder();
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-types-'));
-  onTestFinished(async () => await rm(root, { recursive: true }));
-  await symlink(path.resolve('node_modules'), path.join(root, 'node_modules'));
-  await writeFile(
-    path.join(root, 'tsconfig.json'),
-    '{"compilerOptions":{"strict":true,"types":[]},"include":["*.ts"]}',
-  );
+  await symlink(path.resolve('node_modules'), root.at('node_modules'));
+  await root.write('tsconfig.json', '{"compilerOptions":{"strict":true,"types":[]},"include":["*.ts"]}');
 });
 
 it('errors of types are printed with their place, and their end is printed once', { timeout: 60_000 }, async () => {
   const lines: string[] = [];
-  const check = createTypeCheck(root, ({ text }) => lines.push(text));
+  const check = createTypeCheck(root.path, ({ text }) => lines.push(text));
   onTestFinished(check.stop);
-  const write = async (text: string) => await writeFile(path.join(root, 'a.ts'), text);
+  const write = async (text: string) => await root.write('a.ts', text);
   const next = async (count: number) => {
     check.start();
     await vi.waitFor(() => expect(lines).toHaveLength(count), { timeout: 30_000 });

@@ -1,20 +1,19 @@
 // Only the supervision of watchers' processes: they are restarted when killed, drained when stopped, and end with their
 // parent. The bundles are hand-written.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { fork } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { startWatchers, type WatcherEvent } from '../../src/dev/watchers.ts';
+import { useFolder } from '../support/folder.ts';
+
+const folder = useFolder();
 
 async function run(code: string, count = 1) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-watchers-'));
-  const file = path.join(folder, 'index.mjs');
-  await writeFile(file, code);
+  await folder.write('index.mjs', code);
   const events: WatcherEvent[] = [];
   const listeners = new Set<() => void>();
   const watchers = startWatchers(
     {
-      file,
+      file: folder.at('index.mjs'),
       environment: { NAME: 'mine', PATH: '/usr/bin:/bin' },
       onEvent: (event) => {
         events.push(event);
@@ -23,10 +22,7 @@ async function run(code: string, count = 1) {
     },
     count,
   );
-  onTestFinished(async () => {
-    await watchers.stop();
-    await rm(folder, { recursive: true });
-  });
+  onTestFinished(() => watchers.stop());
   const logged = (text: string, times = 1) =>
     new Promise<void>((resolve) => {
       const checkNow = () => {
@@ -76,23 +72,18 @@ it('a stopped watcher drains before it ends', async () => {
 });
 
 it('a watcher ends when its parent process was killed', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-orphan-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = path.join(folder, 'index.mjs');
   // The watcher kills its parent, which has no time to stop it.
-  await writeFile(
-    file,
+  await folder.write(
+    'index.mjs',
     `setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGKILL'); process.on('exit', () => console.log('gone'));`,
   );
-  const { fork } = await import('node:child_process');
-  const starter = path.join(folder, 'starter.mjs');
   const watchersModule = new URL('../../src/dev/watchers.ts', import.meta.url).href;
-  await writeFile(
-    starter,
+  await folder.write(
+    'starter.mjs',
     `import { startWatchers } from '${watchersModule}';
-     startWatchers({ file: '${file}', environment: {}, onEvent: (event) => { if (event.type === 'started') process.send(event.pid); } }, 1);`,
+     startWatchers({ file: '${folder.at('index.mjs')}', environment: {}, onEvent: (event) => { if (event.type === 'started') process.send(event.pid); } }, 1);`,
   );
-  const child = fork(starter, { stdio: 'ignore' });
+  const child = fork(folder.at('starter.mjs'), { stdio: 'ignore' });
   const pid = await new Promise<number>((resolve) => child.once('message', (message) => resolve(Number(message))));
   await new Promise((resolve) => child.once('exit', resolve));
   await expect.poll(() => alive(pid), { timeout: 5_000 }).toBe(false);

@@ -1,9 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
 // A harness for the local Lambda service: a hand-written bundle in a temporary folder, a template with one queue for
 // it, the embedded SQS, and a way to wait for events of the service.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach } from 'vitest';
 import { type LambdaEvent, type LocalLambda, startLambda } from '../../../src/dev/lambda/local-lambda.ts';
@@ -11,12 +8,14 @@ import { createQueues, type LocalQueue } from '../../../src/dev/lambda/queues.ts
 import { readStack } from '../../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../../src/dev/lambda/template.ts';
 import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
+import { useFolder } from '../../support/folder.ts';
 
 /** Starts an SQS server and a folder for each test of a file. */
 export function localLambdaFixture() {
+  const folder = useFolder();
+  const write = async (code: string) => await folder.write('dist/f/index.mjs', code);
   let sqs: LocalSqs;
   let client: SQSClient;
-  let root: string;
   let lambda: LocalLambda | undefined;
   let events: LambdaEvent[];
   let listeners: Set<() => void>;
@@ -24,7 +23,6 @@ export function localLambdaFixture() {
   beforeEach(async () => {
     sqs = await startSqs();
     client = createLocalSqsClient(sqs.endpoint);
-    root = await mkdtemp(path.join(tmpdir(), 'outrigger-lambda-'));
     events = [];
     listeners = new Set();
   });
@@ -33,7 +31,6 @@ export function localLambdaFixture() {
     lambda = undefined;
     client.destroy();
     await sqs.close();
-    await rm(root, { recursive: true });
   });
 
   /** Runs one function with one queue, which has a dead-letter queue after two receives. */
@@ -41,10 +38,10 @@ export function localLambdaFixture() {
     code: string,
     { fifo = true, timeout = 10, visibility = 60, mapping = {}, resources = {}, scheduleSeconds = 1 } = {},
   ): Promise<LocalQueue> {
-    await mkdir(path.join(root, 'dist/f'), { recursive: true });
-    await writeFile(path.join(root, 'dist/f/index.mjs'), code);
+    await write(code);
     const suffix = fifo ? '.fifo' : '';
     const kind = fifo ? { FifoQueue: true } : {};
+    const prefix = 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/';
     const template = {
       Resources: {
         Dead: { Type: 'AWS::SQS::Queue', Properties: { QueueName: `dead${suffix}`, ...kind } },
@@ -63,11 +60,7 @@ export function localLambdaFixture() {
             FunctionName: 'f',
             Handler: 'dist/f/index.handler',
             Timeout: timeout,
-            Environment: {
-              Variables: {
-                QUEUE_URL_PREFIX: { 'Fn::Sub': 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/' },
-              },
-            },
+            Environment: { Variables: { QUEUE_URL_PREFIX: { 'Fn::Sub': prefix } } },
           },
         },
         Mapping: {
@@ -93,14 +86,12 @@ export function localLambdaFixture() {
         queues,
         client,
         queueEndpoint: sqs.endpoint,
-        taskRoot: root,
+        taskRoot: folder.path,
         onEvent: (event) => {
           events.push(event);
-          for (const listener of listeners) listener();
+          notify();
         },
-        onProcesses: () => {
-          for (const listener of listeners) listener();
-        },
+        onProcesses: notify,
       },
       { scheduleSeconds },
     );
@@ -109,6 +100,9 @@ export function localLambdaFixture() {
     return keys;
   }
 
+  const notify = () => {
+    for (const listener of listeners) listener();
+  };
   /** Resolves with the check's result when it is not undefined. Checks again after every event of the service. */
   async function until<T>(check: () => T | undefined): Promise<T> {
     return await new Promise((resolve) => {
@@ -157,10 +151,8 @@ export function localLambdaFixture() {
   }
 
   return {
-    ...{ run, until, lines, line, failure, left, send },
-    /** Rewrites the code of the function. */
-    write: async (code: string) => await writeFile(path.join(root, 'dist/f/index.mjs'), code),
+    ...{ run, until, lines, line, failure, left, send, write },
     /** The current state. */
-    now: () => ({ client, endpoint: sqs.endpoint, root, lambda, events }),
+    now: () => ({ client, endpoint: sqs.endpoint, root: folder.path, lambda, events }),
   };
 }

@@ -61,104 +61,59 @@ describe('createResolve', () => {
 });
 
 describe('readStack', () => {
+  const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+  const ofType = (Type: string, Properties: object) => ({ Type: `AWS::${Type}`, Properties });
+  const read = (Resources: object) => readStack(parseTemplate(JSON.stringify({ Resources })));
+
   it('readStack does not resolve resources that the local system does not run', () => {
-    expect(() =>
-      readStack(parseTemplate(JSON.stringify({ Resources: { Board: template.Resources.Board } }))),
-    ).not.toThrow();
+    expect(() => read({ Board: template.Resources.Board })).not.toThrow();
   });
 
   it('readStack returns queues, functions, mappings and schedules', () => {
-    const stack = readStack(
-      parseTemplate(
-        JSON.stringify({
-          Resources: {
-            Dead: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'dead.fifo', FifoQueue: true } },
-            Keys: {
-              Type: 'AWS::SQS::Queue',
-              Properties: {
-                QueueName: 'keys.fifo',
-                FifoQueue: true,
-                VisibilityTimeout: 180,
-                SqsManagedSseEnabled: true,
-                RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 10 },
-              },
-            },
-            Tank: {
-              Type: 'AWS::Lambda::Function',
-              Properties: {
-                FunctionName: 'tank',
-                Handler: 'dist/tank/index.handler',
-                Timeout: 30,
-                Environment: { Variables: { A: 1 } },
-              },
-            },
-            Mapping: {
-              Type: 'AWS::Lambda::EventSourceMapping',
-              Properties: {
-                EventSourceArn: { 'Fn::GetAtt': ['Keys', 'Arn'] },
-                FunctionName: { 'Fn::GetAtt': ['Tank', 'Arn'] },
-                FunctionResponseTypes: ['ReportBatchItemFailures'],
-                ScalingConfig: { MaximumConcurrency: 5 },
-              },
-            },
-            Tick: {
-              Type: 'AWS::Scheduler::Schedule',
-              Properties: {
-                ScheduleExpression: 'rate(10 minutes)',
-                Target: { Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } },
-              },
-            },
-            // A rule of events is no schedule.
-            Wake: {
-              Type: 'AWS::Events::Rule',
-              Properties: {
-                EventPattern: { source: ['plant'], 'detail-type': ['LevelChanged'] },
-                Targets: [{ Id: 'wake', Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } }],
-              },
-            },
-            Rule: {
-              Type: 'AWS::Events::Rule',
-              Properties: {
-                ScheduleExpression: 'rate(1 hour)',
-                State: 'DISABLED',
-                Targets: [{ Id: 'a', Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } }],
-              },
-            },
-          },
-        }),
-      ),
-    );
-    const tank = 'arn:aws:lambda:us-east-1:000000000000:function:tank';
+    const stack = read({
+      Dead: ofType('SQS::Queue', { QueueName: 'dead.fifo', FifoQueue: true }),
+      Keys: ofType('SQS::Queue', {
+        ...{ QueueName: 'keys.fifo', FifoQueue: true, VisibilityTimeout: 180, SqsManagedSseEnabled: true },
+        RedrivePolicy: { deadLetterTargetArn: arnOf('Dead'), maxReceiveCount: 10 },
+      }),
+      Tank: ofType('Lambda::Function', {
+        ...{ FunctionName: 'tank', Handler: 'dist/tank/index.handler', Timeout: 30 },
+        Environment: { Variables: { A: 1 } },
+      }),
+      Mapping: ofType('Lambda::EventSourceMapping', {
+        ...{ EventSourceArn: arnOf('Keys'), FunctionName: arnOf('Tank') },
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: 5 },
+      }),
+      Tick: ofType('Scheduler::Schedule', { ScheduleExpression: 'rate(10 minutes)', Target: { Arn: arnOf('Tank') } }),
+      // A rule of events is no schedule.
+      Wake: ofType('Events::Rule', {
+        EventPattern: { source: ['plant'], 'detail-type': ['LevelChanged'] },
+        Targets: [{ Id: 'wake', Arn: arnOf('Tank') }],
+      }),
+      Rule: ofType('Events::Rule', {
+        ...{ ScheduleExpression: 'rate(1 hour)', State: 'DISABLED' },
+        Targets: [{ Id: 'a', Arn: arnOf('Tank') }],
+      }),
+    });
+    const functionArn = 'arn:aws:lambda:us-east-1:000000000000:function:tank';
     expect(stack.queues[1]).toEqual({
-      name: 'keys.fifo',
-      arn: 'arn:aws:sqs:us-east-1:000000000000:keys.fifo',
+      ...{ name: 'keys.fifo', arn: 'arn:aws:sqs:us-east-1:000000000000:keys.fifo' },
       attributes: { FifoQueue: 'true', VisibilityTimeout: '180' },
       deadLetters: { arn: 'arn:aws:sqs:us-east-1:000000000000:dead.fifo', maxReceiveCount: 10 },
     });
-    expect(stack.functions[0]).toMatchObject({
-      handler: 'dist/tank/index.handler',
-      timeoutSeconds: 30,
-      environment: { A: '1' },
-    });
-    expect(stack.mappings[0]).toMatchObject({
-      functionArn: tank,
-      batchSize: 10,
-      reportsFailures: true,
-      maximumConcurrency: 5,
-      enabled: true,
-    });
+    const run = { handler: 'dist/tank/index.handler', timeoutSeconds: 30, environment: { A: '1' } };
+    expect(stack.functions[0]).toMatchObject(run);
+    const source = { functionArn, batchSize: 10, reportsFailures: true, maximumConcurrency: 5, enabled: true };
+    expect(stack.mappings[0]).toMatchObject(source);
     expect(stack.schedules).toEqual([
-      { name: 'Tick', functionArn: tank, everySeconds: 600, enabled: true },
-      { name: 'Rule', functionArn: tank, everySeconds: 3600, enabled: false },
+      { name: 'Tick', functionArn, everySeconds: 600, enabled: true },
+      { name: 'Rule', functionArn, everySeconds: 3600, enabled: false },
     ]);
   });
 
   it('readStack names the resource and the property that cannot be read', () => {
-    const broken = {
-      Resources: {
-        Tank: { Type: 'AWS::Lambda::Function', Properties: { FunctionName: 'a', Handler: 'b', Timeout: 'soon' } },
-      },
-    };
-    expect(() => readStack(parseTemplate(JSON.stringify(broken)))).toThrow(/Resources\.Tank\.Properties: Timeout/);
+    const Tank = ofType('Lambda::Function', { FunctionName: 'a', Handler: 'b', Timeout: 'soon' });
+    expect(() => read({ Tank })).toThrow(/Resources\.Tank\.Properties: Timeout/);
   });
 });
