@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { Environment } from './api/definition.ts';
 import { isClusterName, nameRule } from './core/cluster-name.ts';
 import { SettingsError } from './core/errors.ts';
-import { formatZodIssues } from './core/json.ts';
+import { formatZodIssues, uncompiled } from './core/json.ts';
 import { rememberCredentials } from './core/known-secrets.ts';
 import { defaultProject } from './core/names.ts';
 import { namespacesSchema } from './core/namespaces.ts';
@@ -333,8 +333,7 @@ function emptyAsUnset<S extends z.ZodType>(schema: S) {
 }
 
 function parse<S extends z.ZodObject>(schema: S, from: Environment): z.infer<S> {
-  // Settings are read once. Compiling the schema would take longer.
-  const parsed = schema.safeParse(from, { jitless: true });
+  const parsed = schema.safeParse(from, uncompiled);
   if (!parsed.success) throw new SettingsError(`invalid environment variables: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
 }

@@ -1,7 +1,7 @@
 // A custom kind: its zod schemas for spec and status. The CRD and the types of the reconciler are made from them.
 import * as z from 'zod';
 import { InvalidSpecError } from '../core/errors.ts';
-import { formatZodIssues } from '../core/json.ts';
+import { formatZodIssues, uncompiled } from '../core/json.ts';
 import { describeKind, type Scope } from '../core/kind-names.ts';
 import { controllersOf, type DefineController } from './controller.ts';
 import type { Kind, Meta } from './kind.ts';
@@ -167,11 +167,11 @@ export function defineKind<
   type Primary = CustomResource<z.output<Spec>, z.output<Status>>;
   const { spec, status, conditions, columns = {}, scale, shortNames = [], nameRule } = definition;
   const read = (raw: object): Primary => {
-    const parsed = envelope.parse(raw);
+    const parsed = envelope.parse(raw, uncompiled);
     const readSpec = spec.safeParse(parsed.spec);
     if (!readSpec.success) throw new InvalidSpecError(formatZodIssues(readSpec.error, 'spec'));
     const lastStatus = status.safeParse(parsed.status);
-    const ours = runtimeStatus.safeParse(parsed.status).data;
+    const ours = runtimeStatus.safeParse(parsed.status, uncompiled).data;
     return {
       metadata: metaOf(parsed.metadata),
       spec: readSpec.data,

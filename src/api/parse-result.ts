@@ -2,7 +2,7 @@
 // delay that is not a number, and the later steps would drop each of them silently.
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
-import { formatZodIssues } from '../core/json.ts';
+import { formatZodIssues, uncompiled } from '../core/json.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
 import type { DeclaredCondition, Finalized } from './result.ts';
 import type { StatusView } from './status-slice.ts';
@@ -102,7 +102,7 @@ function conditionOf({ message, ...rest }: z.output<typeof condition>): Declared
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, uncompiled);
   if (!parsed.success) throw new InvalidResultError(formatZodIssues(parsed.error));
   return parsed.data;
 }

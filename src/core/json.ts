@@ -26,6 +26,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/**
+ * Options to parse with a schema of ours, which are small. zod compiles a schema at its first parse, which takes
+ * milliseconds of a function's first reconcile, and saves at most microseconds of each later one.
+ */
+export const uncompiled = { jitless: true };
+
 /** Formats validation errors as `path: message; path: message`. Each path starts with `root` if it is given. */
 export function formatZodIssues({ issues }: Pick<z.ZodError, 'issues'>, root?: string): string {
   return issues

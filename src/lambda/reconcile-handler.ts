@@ -23,13 +23,14 @@ import {
 import { createDelete } from '../sqs/delete.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
+import type { Send } from '../sqs/sender.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
-import { createTelemetry, telemetryOptions } from './telemetry.ts';
+import { createTelemetry, type Telemetry, telemetryOptions } from './telemetry.ts';
 import { openTraces } from './traces.ts';
 
 /** The time after which the process exits if a reconcile ignores its signal, which is reported before. */
@@ -46,7 +47,6 @@ export function createReconcileHandler(controller: ControllerDefinition): Handle
 function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
-  const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
   const project = settings.PROJECT;
   const { clusters, table, ...opened } = openClusters(
@@ -59,7 +59,8 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const clock = createSqsClock();
   const { name } = controller;
   const declaration = withRetry(controller.declaration, settings);
-  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
+  const queueCalls = openQueueCalls(name, settings, telemetry);
+  const send: Send = (...entries) => queueCalls().send(...entries);
   const deps = { name, project, declaration, instance, now: () => new Date() };
   const reconcile = createReconcile(deps);
   const mapKeys = createMapKeys(deps, send, createIdSource(settings.DEDUPLICATION_SECRET, secrets, telemetry.log({})));
@@ -96,12 +97,8 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     findCluster: async (cluster) => await clusters.find(cluster),
     breaker: createBreaker(monotonicMs),
     send,
-    deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name), {
-      onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
-    }),
-    returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name), {
-      onFailure: (reason) => telemetry.log({}).warn('message not returned', { reason: redact(reason) }),
-    }),
+    deleteMessages: (...handles) => queueCalls().deleteMessages(...handles),
+    returnMessages: (...records) => queueCalls().returnMessages(...records),
     log: telemetry.log,
     metrics: telemetry.metrics,
     monotonicMs,
@@ -127,6 +124,28 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
       telemetry.flush();
     }
   };
+}
+
+/**
+ * The calls to the queues. The SQS client is created with the first one: that takes milliseconds, and a reconcile
+ * without a follow-up needs none.
+ */
+function openQueueCalls(controller: string, { QUEUE_URL_PREFIX: urlPrefix }: ReconcileSettings, telemetry: Telemetry) {
+  const queue = controllerQueue(controller);
+  const create = () => {
+    const sqs = createSqsClient();
+    return {
+      send: createSend(sqs, urlPrefix, { traceHeader: readTraceHeader }),
+      deleteMessages: createDelete(sqs, urlPrefix, queue, {
+        onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
+      }),
+      returnMessages: createReturn(sqs, urlPrefix, queue, {
+        onFailure: (reason) => telemetry.log({}).warn('message not returned', { reason: redact(reason) }),
+      }),
+    };
+  };
+  let calls: ReturnType<typeof create> | undefined;
+  return () => (calls ??= create());
 }
 
 /** Replaces the attempts and delays of a controller's retries with those of the settings. */

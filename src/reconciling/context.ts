@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { UntypedContext } from '../api/context.ts';
 import type { Kind } from '../api/kind.ts';
 import { PolicyDeniedError } from '../core/errors.ts';
+import { uncompiled } from '../core/json.ts';
 import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
 import { applyAll, applyOne } from '../kube/apply/apply-all.ts';
@@ -140,7 +141,7 @@ async function unlessDenied<T>(writing: Promise<T>): Promise<T> {
 }
 
 /** Parses a desired child. The author's code is typed, so only the metadata is checked. */
-const toDesired = (child: object): DesiredChild => desiredChild.parse(child);
+const toDesired = (child: object): DesiredChild => desiredChild.parse(child, uncompiled);
 
 const desiredChild = z.looseObject({
   metadata: z.object({

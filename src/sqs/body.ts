@@ -1,7 +1,7 @@
 // Reads and writes the bodies of messages by a schema. Reading any body ends with a value, or with a MessageError that
 // names the field.
 import * as z from 'zod';
-import { formatZodIssues } from '../core/json.ts';
+import { formatZodIssues, uncompiled } from '../core/json.ts';
 import { isPathSegment } from '../core/key.ts';
 
 /** Thrown for a body that is not a valid message. */
@@ -47,7 +47,7 @@ export function formatBody<S extends z.ZodType>(schema: S, message: z.input<S>):
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, uncompiled);
   if (!parsed.success) throw new MessageError(formatZodIssues(parsed.error));
   return parsed.data;
 }

@@ -1,6 +1,7 @@
 // One entry of the clusters table: the address of the cluster and the access to it. The schema is its documentation.
 import * as z from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { uncompiled } from '../../core/json.ts';
 import { bearerToken } from '../auth/credentials.ts';
 
 const access = z.discriminatedUnion('type', [
@@ -101,8 +102,7 @@ export function moveOf({ movingTo, movingFrom }: ClusterEntry): string | undefin
 
 /** Parses one entry. Throws a UserError that names the cluster and the fields, but quotes no value. */
 export function parseEntry(name: string, value: unknown): ClusterEntry {
-  // A function reads few entries, each once. Compiling the schema would take longer.
-  const parsed = clusterEntry.safeParse(value, { jitless: true });
+  const parsed = clusterEntry.safeParse(value, uncompiled);
   if (!parsed.success) {
     const fields = parsed.error.issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys'

@@ -1,6 +1,7 @@
 // A Kubernetes object from the API. Only its metadata is validated here, because every caller relies on it. Spec,
 // status and all other fields stay unknown until the schema of a kind parses them.
 import * as z from 'zod';
+import { uncompiled } from '../../core/json.ts';
 
 const ownerReference = z.looseObject({
   apiVersion: z.string(),
@@ -68,10 +69,10 @@ export interface ObjectKey {
 
 /** Validates the metadata of a value from the API. Throws a ZodError that names the field. */
 export function parseObject(value: unknown): KubeObject {
-  return kubeObject.parse(value);
+  return kubeObject.parse(value, uncompiled);
 }
 
 /** Validates as parseObject does. Returns undefined for a value that is not an object of the API. */
 export function safeParseObject(value: unknown): KubeObject | undefined {
-  return kubeObject.safeParse(value).data;
+  return kubeObject.safeParse(value, uncompiled).data;
 }
