@@ -4,11 +4,12 @@ import { defaultRetry } from '../../src/core/controller-options.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
+import type { KeyGroup } from '../../src/reconciling/group-records.ts';
 import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
-import { asChange, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 /** The time by the clock of SQS at the start. */
@@ -56,6 +57,12 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
   if (lookup instanceof Error) throw lookup;
   return lookup === 'never' ? await new Promise(() => {}) : lookup;
 };
+
+/** A group of one key for tests of its report. */
+export const keyGroup = (message: Message = aMessage()): KeyGroup => ({
+  ...{ key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [] },
+  ...{ unverified: new Map(), redelivered: false },
+});
 
 /** Creates a batch with its harness. All reconciles have the given report. */
 export function setUp(

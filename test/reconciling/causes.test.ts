@@ -10,6 +10,7 @@ import { keyFields } from '../../src/reconciling/report.ts';
 import { formatMessage, type Message, parseMessage, withMerged } from '../../src/sqs/message.ts';
 import { forwarderFixture } from '../forwarding/forwarder-harness.ts';
 import { aMessage, asResync } from '../sqs/messages.ts';
+import { keyGroup } from './batch-harness.ts';
 
 const primary = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
 const pods: WatchedResource = {
@@ -33,17 +34,7 @@ function podChange(name: string, resourceVersion: string, type: 'changed' | 'gon
 
 /** Returns what the function logs about a message that it has received. */
 function logged(message: Message): object {
-  const unverified = new Map();
-  const group = {
-    key: 'k',
-    message,
-    observedAt: 1,
-    afterDueAt: undefined,
-    records: [],
-    unverified,
-    redelivered: false,
-  };
-  return JSON.parse(JSON.stringify(keyFields(group)));
+  return JSON.parse(JSON.stringify(keyFields(keyGroup(message))));
 }
 
 function devLine(message: Message): string | undefined {

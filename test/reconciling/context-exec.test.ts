@@ -42,23 +42,14 @@ describe('exec in a context', () => {
     ]);
   });
 
-  it('a read-only command is not counted as a write', async () => {
-    const { handle } = await contextWithExec(0);
-    await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'list'], { rule: list });
-    expect(handle.writes()).toBe(0);
-  });
-
-  it('a mutating command is counted as a write', async () => {
-    const { handle } = await contextWithExec(0);
-    await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'add', '10.0.0.1'], { rule: add });
-    expect(handle.writes()).toBe(1);
-  });
-
-  it('a mutating command that failed is not counted as a write', async () => {
-    const { handle } = await contextWithExec(23);
-    const result = await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'add', 'x'], { rule: add });
-    expect(result.exitCode).toBe(23);
-    expect(handle.writes()).toBe(0);
+  it.each([
+    ['a read-only command is not', list, 0, 0],
+    ['a mutating command is', add, 0, 1],
+    ['a mutating command that failed is not', add, 23, 0],
+  ])('%s counted as a write', async (_, rule, exitCode, writes) => {
+    const { handle } = await contextWithExec(exitCode);
+    const result = await handle.context.exec({ name: 'a' }, 'ctr', rule.argv, { rule });
+    expect([result.exitCode, handle.writes()]).toEqual([exitCode, writes]);
   });
 
   it('a command is logged with its declared arguments only, without further arguments and output', async () => {

@@ -26,13 +26,8 @@ describe('createDryRun', () => {
   const dryRun = async (name: string, controller: ControllerDefinition | undefined = widgets.registry[0]) => {
     if (controller === undefined) throw new Error('no controller');
     const before = writes();
-    const deps = {
-      controller,
-      instance: controller.start({}),
-      client: widgets.client,
-      log: silent,
-      now: () => new Date(),
-    };
+    const { client } = widgets;
+    const deps = { controller, instance: controller.start({}), client, log: silent, now: () => new Date() };
     const signal = AbortSignal.timeout(15_000);
     const result = await createDryRun(deps).run(widgets.messageFor(name), { signal });
     expect(writes()).toBe(before);
@@ -84,9 +79,7 @@ describe('createDryRun', () => {
   });
 
   it('a dry run of a reconcile that throws returns the error and its status', async () => {
-    widgets.behaviour.reconcile = async () => {
-      throw new Error('no clay');
-    };
+    widgets.throws(new Error('no clay'));
     await widgets.apply('one', { size: 1 });
     const { outcome, changes } = await dryRun('one');
     expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no clay' } });

@@ -2,106 +2,65 @@
 // finalize is still called, or a dead letter says that it was not. Against the in-memory API server.
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineKind } from '../../src/api/custom-kind.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/client/client.ts';
 import { ConnectError } from '../../src/kube/client/errors.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import { useClient } from '../harness/api-server.ts';
+import { useApiServer } from '../harness/api-server.ts';
 import { aMessage } from '../sqs/messages.ts';
-import { createRecorder } from '../support/recorder.ts';
-import { widgetDefinition } from '../support/widget-crd.ts';
+import type { BeforeRequest } from '../support/intercept-requests.ts';
+import { built, silent, widgetsOn } from './widgets.ts';
 
-const Widget = defineKind({
-  group: 'reconcile.example.com',
-  version: 'v1',
-  kind: 'Widget',
-  spec: z.object({ size: z.number() }),
-  status: z.object({ size: z.number().optional() }),
-  conditions: ['Built'],
-});
+const { connect } = await useApiServer();
+const widgets = widgetsOn(connect);
+const { reconcile } = widgets;
+const createOne = async () => await widgets.apply('one', { size: 1 });
+/** Removes the object as a DELETE does that was decided before the finalizer was added. */
+const deleteInSpite = async () => await widgets.vanish('one');
+
 let resources: Set<string>;
 let finalizeFails: boolean;
-const controller = Widget.controller('widget', {
-  async reconcile({ metadata }) {
+beforeEach(() => {
+  resources = new Set();
+  finalizeFails = false;
+  widgets.behaviour.reconcile = async ({ metadata }) => {
     resources.add(metadata.uid);
-    return { status: {}, conditions: { Built: { status: 'True', reason: 'Built' } } };
-  },
-  async finalize({ metadata }) {
+    return { status: {}, conditions: { Built: built } };
+  };
+  widgets.behaviour.finalize = async ({ metadata }) => {
     if (finalizeFails) throw new Error('the external service is down');
     resources.delete(metadata.uid);
     return 'done';
-  },
+  };
 });
 
 const orphan = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
 /** Returns the object that the dead letter of an outcome holds. */
 const orphanIn = (outcome: Outcome) => orphan.parse(JSON.parse('orphan' in outcome ? (outcome.orphan ?? '') : ''));
 
-const client = await useClient(widgetDefinition);
-beforeEach(() => {
-  resources = new Set();
-  finalizeFails = false;
-});
-
-const keyOfOne = {
-  controller: 'widget',
-  group: Widget.group,
-  resource: Widget.plural,
-  namespace: 'default',
-  name: 'one',
-};
-const widgetPath = '/apis/reconcile.example.com/v1/namespaces/default/widgets/one';
-/** Removes the object as a DELETE does that was decided before the finalizer was added. */
-async function deleteInSpite(path = widgetPath): Promise<void> {
-  const without = { metadata: { finalizers: [] } };
-  await client.request({ method: 'PATCH', path, body: without, contentType: 'application/merge-patch+json' });
-  await client.request({ method: 'DELETE', path });
-}
-
 /** Reconciles a new object, which is deleted just before its status is written. These requests then fail. */
 async function reconcileDeleted(
   fails: (request: KubeRequest, after: number) => boolean,
   { maxWaits = Number.POSITIVE_INFINITY, deletes = true } = {},
 ) {
-  const object = { apiVersion: Widget.apiVersion, kind: Widget.kind, metadata: { name: 'one', namespace: 'default' } };
-  await applyObject(client, Widget, { ...object, spec: { size: 1 } }, { fieldManager: 'user' });
+  await createOne();
   let requests = 0;
   let isDeleted = false;
-  let waits = 0;
   const deadline = new AbortController();
-  const intercepted: KubeClient = {
-    ...client,
-    request: async (request) => {
-      if (!isDeleted && request.path.endsWith('/status')) {
-        isDeleted = true;
-        if (deletes) await deleteInSpite();
-      }
-      if (isDeleted) requests += 1;
-      if (isDeleted && fails(request, requests)) throw new ConnectError('connection reset');
-      return await client.request(request);
-    },
-  };
-  const runReconcile = createReconcile({
-    ...{ name: controller.name, declaration: controller.declaration, instance: controller.start({}) },
-    now: () => new Date(),
-    wait: async (_, signal) => {
-      waits += 1;
-      if (waits > maxWaits) deadline.abort(new Error('out of time'));
-      signal.throwIfAborted();
-    },
+  widgets.onWait((waits) => {
+    if (waits > maxWaits) deadline.abort(new Error('out of time'));
   });
-  const { log } = createRecorder();
-  const input = {
-    client: intercepted,
-    message: aMessage(keyOfOne),
-    messageId: 'm',
-    log,
-    signal: deadline.signal,
+  const before: BeforeRequest = async (request) => {
+    if (!isDeleted && request.path.endsWith('/status')) {
+      isDeleted = true;
+      if (deletes) await deleteInSpite();
+    }
+    if (!isDeleted) return;
+    requests += 1;
+    if (fails(request, requests)) throw new ConnectError('connection reset');
   };
-  return await runReconcile(input);
+  return await reconcile('one', {}, { before, signal: deadline.signal });
 }
 
 it('an object that is deleted in spite of its finalizer is finalized although its status write and three reads fail', async () => {
@@ -136,7 +95,6 @@ it('an object that still exists after failed reads is no dead letter', async () 
   const { outcome } = await reconcileDeleted((_, requests) => requests === 1, { deletes: false });
   expect(outcome).toMatchObject({ type: 'postponed' });
   expect(outcome).not.toHaveProperty('orphan');
-  await deleteInSpite();
 });
 
 it('an API server that fails from the status write until the time ends leaves the uid to the retry, which finds the object gone', async () => {
@@ -144,44 +102,16 @@ it('an API server that fails from the status write until the time ends leaves th
   const [uid] = resources;
   expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable', unverifiedUid: uid });
   expect(outcome).not.toHaveProperty('orphan');
-  const { log } = createRecorder();
-  const { name, declaration, start } = controller;
-  const again = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const input = { client, message: aMessage(keyOfOne), messageId: 'm', log, signal: AbortSignal.timeout(10_000) };
-  expect(await again(input)).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, foundUid: null });
+  expect(await reconcile('one')).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, foundUid: null });
 });
 
 it('an object that exists when the time ends is no dead letter', async () => {
   // The last of the reads, after the end of the time, is answered.
   const outcome = reconcileDeleted((_, requests) => requests < 9, { maxWaits: 6, deletes: false });
   await expect(outcome).rejects.toThrow('out of time');
-  await deleteInSpite();
 });
 
-/** Reconciles the object. `before` is called before each request and may change the object. */
-async function reconcileOne(before: (request: KubeRequest) => Promise<void>) {
-  const { name, declaration, start } = controller;
-  const intercepted: KubeClient = {
-    ...client,
-    request: async (request) => {
-      await before(request);
-      return await client.request(request);
-    },
-  };
-  const deps = { name, declaration, instance: start({}), now: () => new Date(), wait: async () => undefined };
-  const run = createReconcile(deps);
-  const { log } = createRecorder();
-  const message = aMessage(keyOfOne);
-  return await run({ client: intercepted, message, messageId: 'm', log, signal: AbortSignal.timeout(10_000) });
-}
-const createOne = async () => {
-  const object = { apiVersion: Widget.apiVersion, kind: Widget.kind, metadata: { name: 'one', namespace: 'default' } };
-  return await applyObject(client, Widget, { ...object, spec: { size: 1 } }, { fieldManager: 'user' });
-};
-const removeFinalizers = async () => {
-  const body = { metadata: { finalizers: [] } };
-  await client.request({ method: 'PATCH', path: widgetPath, body, contentType: 'application/merge-patch+json' });
-};
+const removeFinalizers = async () => await widgets.mergePatch('one', { metadata: { finalizers: [] } });
 
 describe.each([
   { response: 'a conflict', fails: false },
@@ -189,7 +119,7 @@ describe.each([
 ])('an object whose finalizer another client removes before the status write, which gets $response,', ({ fails }) => {
   const removeBeforeStatus = () => {
     const seen = { statusWrites: 0, reads: 0 };
-    const before = async ({ method, path }: KubeRequest) => {
+    const before: BeforeRequest = async ({ method, path }) => {
       if (path.endsWith('/status')) {
         seen.statusWrites += 1;
         if (seen.statusWrites > 1) return;
@@ -202,10 +132,10 @@ describe.each([
 
   it('an object that lost its finalizer before its status was written gets it again', async () => {
     await createOne();
-    expect((await reconcileOne(removeBeforeStatus().before)).outcome).toEqual({ type: 'done' });
-    const { body } = await client.request({ method: 'GET', path: widgetPath });
-    expect(body).toMatchObject({ metadata: { finalizers: ['outrigger.dev/widget'] }, status: {} });
-    await deleteInSpite();
+    const { before } = removeBeforeStatus();
+    expect((await reconcile('one', {}, { before })).outcome).toEqual({ type: 'done' });
+    const stored = { metadata: { finalizers: ['outrigger.dev/widget'] }, status: {} };
+    expect(await widgets.read('one')).toMatchObject(stored);
   });
 
   it.each([
@@ -217,12 +147,13 @@ describe.each([
     const { seen, before } = removeBeforeStatus();
     // One read after the failed write, one that verifies the object, and the read of the next pass.
     const lastRead = fails ? 2 : 3;
-    const report = await reconcileOne(async (request) => {
+    const thenDelete: BeforeRequest = async (request) => {
       await before(request);
       if (seen.reads !== lastRead) return;
       seen.reads += 1;
-      await client.request({ method: 'DELETE', path: widgetPath });
-    });
+      await widgets.remove('one');
+    };
+    const report = await reconcile('one', {}, { before: thenDelete });
     expect(report).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, foundUid: null });
     expect([...resources]).toEqual(isDown ? [object.metadata.uid] : []);
     expect(report.orphan?.uid).toBe(isDown ? object.metadata.uid : undefined);
@@ -232,22 +163,27 @@ describe.each([
 
 it('an object that gets its finalizer again, whose status needs no write, is finalized if it is deleted in spite of it', async () => {
   await createOne();
-  await reconcileOne(async () => undefined);
+  await reconcile('one');
   await removeFinalizers();
   let patched = false;
-  const report = await reconcileOne(async ({ method }) => {
+  const before: BeforeRequest = async ({ method }) => {
     if (patched && method === 'GET') await deleteInSpite().catch(() => undefined);
     patched ||= method === 'PATCH';
-  });
+  };
+  const report = await reconcile('one', {}, { before });
   expect([report.outcome, resources]).toEqual([{ type: 'done' }, new Set()]);
 });
 
 it('an object of a kind without a status is finalized if it is deleted in spite of its finalizer', async () => {
-  const metadata = { name: 'one', namespace: 'default' };
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-  await client.request({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body });
+  const { client, namespace } = widgets;
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  await client.request({
+    method: 'POST',
+    path,
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } },
+  });
   const reconciled: string[] = [];
-  const configController = ConfigMap.controller('config', {
+  const { name, declaration, start } = ConfigMap.controller('config', {
     async reconcile({ metadata: { uid } }) {
       reconciled.push(uid);
       resources.add(uid);
@@ -261,15 +197,15 @@ it('an object of a kind without a status is finalized if it is deleted in spite 
     ...client,
     request: async (request) => {
       const response = await client.request(request);
-      if (request.method === 'PATCH') await deleteInSpite('/api/v1/namespaces/default/configmaps/one');
+      if (request.method === 'PATCH') await widgets.vanish('one', `${path}/one`);
       return response;
     },
   };
-  const key = { controller: 'config', group: '', resource: 'configmaps', namespace: 'default', name: 'one' };
-  const input = { client: intercepted, message: aMessage(key), messageId: 'm', log: createRecorder().log };
-  const { name, declaration, start } = configController;
+  const message = aMessage({ controller: 'config', group: '', resource: 'configmaps', namespace, name: 'one' });
   const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  expect((await run({ ...input, signal: AbortSignal.timeout(10_000) })).outcome).toEqual({ type: 'done' });
+  const signal = AbortSignal.timeout(10_000);
+  const { outcome } = await run({ client: intercepted, message, messageId: 'm', log: silent, signal });
+  expect(outcome).toEqual({ type: 'done' });
   expect(reconciled).toHaveLength(1);
   expect(resources).toEqual(new Set());
 });

@@ -2,13 +2,11 @@
 // show. Reconcilers that never end in other ways are test/reconciling/batch-ends.test.ts.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { defaultRetry } from '../../src/core/controller-options.ts';
 import { listPages } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { asRetry } from '../sqs/messages.ts';
-import { setUp } from './batch-harness.ts';
+import { lastTry, record, setUp } from './batch-harness.ts';
 import { widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
@@ -16,29 +14,20 @@ const widgets = widgetsOn(connect);
 
 /** Runs a batch with one message until its deadline, and resolves when its process exits or the batch ends. */
 async function runUntilDeadline(more: Partial<Message> = {}) {
-  let started = () => {};
-  const starting = new Promise<void>((resolve) => {
-    started = resolve;
-  });
-  const harness = setUp(async (input) => {
-    const { reconcile, finalize } = widgets.behaviour;
-    widgets.behaviour.reconcile = (...args) => {
-      started();
-      return reconcile(...args);
-    };
-    widgets.behaviour.finalize = (...args) => {
-      started();
-      return finalize(...args);
-    };
-    return await widgets.runReconcile({ ...input, client: widgets.client });
-  });
-  const message = { ...widgets.messageFor('one', more), controller: 'water-tank' };
-  const record = {
-    ...{ messageId: 'm', receiptHandle: 'r', body: formatMessage(message), groupId: 'one' },
-    ...{ receiveCount: 1, firstReceivedAt: 1_800_000_000_000 },
+  const started = Promise.withResolvers<void>();
+  const { reconcile, finalize } = widgets.behaviour;
+  widgets.behaviour.reconcile = (...args) => {
+    started.resolve();
+    return reconcile(...args);
   };
-  const ended = harness.run([record]).catch(() => 'exited');
-  await starting;
+  widgets.behaviour.finalize = (...args) => {
+    started.resolve();
+    return finalize(...args);
+  };
+  const harness = setUp(async (input) => await widgets.runReconcile({ ...input, client: widgets.client }));
+  const message = { ...widgets.messageFor('one', more), controller: 'water-tank' };
+  const ended = harness.run([{ ...record('one'), body: formatMessage(message) }]).catch(() => 'exited');
+  await started.promise;
   harness.advance(25_000);
   return { ...harness, ended: await ended };
 }
@@ -56,7 +45,7 @@ it('a reconciler that ignores its signal is reported on its object, is retried, 
   const { ended, seen, queues, deleted } = await runUntilDeadline();
   expect(ended).toBe('exited');
   expect(seen.died).toContain(`water-tank:test:widgets.reconcile.example.com/${widgets.namespace}/one`);
-  expect(deleted).toEqual(['r']);
+  expect(deleted).toEqual(['r-one']);
   const [retry, ...others] = queues.get('timers') ?? [];
   expect(others).toEqual([]);
   expect(parseMessage(retry?.body ?? '').cause).toMatchObject({ type: 'retry', attempt: 1 });
@@ -75,8 +64,8 @@ it('a reconciler that ignores its signal is reported on its object, is retried, 
 it('a reconciler that ignores its signal at the last attempt becomes a dead letter, and its object is Stalled', async () => {
   await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = never;
-  const { queues } = await runUntilDeadline(asRetry({ attempt: defaultRetry.attempts - 1 }));
-  const attributes = z.record(z.string(), z.string()).parse(queues.get('water-tank-dlq.fifo')?.[0]?.attributes);
+  const { deadLetters } = await runUntilDeadline(lastTry);
+  const attributes = z.record(z.string(), z.string()).parse(deadLetters()[0]?.attributes);
   expect(attributes.reason).toContain('retries exhausted');
   expect(Object.values(attributes).join()).toContain('ignored its signal');
   expect(widgets.condition(await widgets.read('one'), 'Stalled')).toMatchObject({ status: 'True' });
@@ -112,10 +101,10 @@ it('a reconciler that ends when its signal aborts is a failed attempt, and its o
   await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = (_, { signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('no response yet'))));
-  const { ended, queues } = await runUntilDeadline();
+  const { ended, timers } = await runUntilDeadline();
   // No message stays: the function's response deletes it.
   expect(ended).toEqual([]);
-  expect(parseMessage(queues.get('timers')?.[0]?.body ?? '').cause).toMatchObject({ type: 'retry', attempt: 1 });
+  expect(timers()).toMatchObject([{ cause: { type: 'retry', attempt: 1 } }]);
   expect(widgets.condition(await widgets.read('one'), 'Ready')).toMatchObject({
     ...{ status: 'Unknown', reason: 'Retrying' },
     message: expect.stringMatching(/did not end within its time limit.*no response yet/),

@@ -1,6 +1,7 @@
 // A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
 // any API server.
 import { describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/api/kind.ts';
 import type { Finalized } from '../../src/api/result.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
@@ -154,39 +155,29 @@ describe('a deletion', () => {
   });
 });
 
+/** Lists all objects of a kind in the namespace of the test. */
+const listAll = async (kind: Kind, labelSelector?: string) => {
+  const found: KubeObject[] = [];
+  const pages = listPages(widgets.client, kind, { namespace: widgets.namespace, labelSelector });
+  for await (const { items } of pages) found.push(...items);
+  return found;
+};
+
 describe('children', () => {
-  const listChildren = async () => {
-    const found: KubeObject[] = [];
-    for await (const { items } of listPages(widgets.client, configMap, {
-      namespace: widgets.namespace,
-      labelSelector: 'outrigger.dev/controller=widget',
-    })) {
-      found.push(...items);
-    }
-    return found;
-  };
+  const listChildren = async () => await listAll(configMap, 'outrigger.dev/controller=widget');
 
   it('children are created with a controller reference, corrected after drift, and pruned', async () => {
     const owner = await apply('a', { size: 3, parts: ['one', 'two'] });
     await reconcile('a');
     const created = await listChildren();
     expect(created.map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
+    const { apiVersion, kind } = widget;
     expect(created[0]?.metadata.ownerReferences).toEqual([
-      {
-        apiVersion: widget.apiVersion,
-        kind: 'Widget',
-        name: 'a',
-        uid: owner.metadata.uid,
-        controller: true,
-        blockOwnerDeletion: true,
-      },
+      { ...{ apiVersion, kind, name: 'a', uid: owner.metadata.uid }, controller: true, blockOwnerDeletion: true },
     ]);
-    await widgets.client.request({
-      method: 'PATCH',
-      path: `/api/v1/namespaces/${widgets.namespace}/configmaps/one`,
-      contentType: 'application/merge-patch+json',
-      body: { data: { size: '99', foreign: 'kept' } },
-    });
+    const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/one`;
+    const body = { data: { size: '99', foreign: 'kept' } };
+    await widgets.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
     expect((await reconcile('a')).writes).toBe(1);
     expect((await listChildren())[0]).toMatchObject({ data: { size: '3', foreign: 'kept' } });
     await apply('a', { size: 3, parts: ['two'] });
@@ -197,29 +188,21 @@ describe('children', () => {
   it('children that are created again are a write to an observed object', async () => {
     await apply('a', { size: 3, parts: ['one'] });
     expect(await reconcile('a')).toMatchObject({ observedBefore: false });
-    await widgets.client.request({
-      method: 'DELETE',
-      path: `/api/v1/namespaces/${widgets.namespace}/configmaps/one`,
-    });
+    const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/one`;
+    await widgets.client.request({ method: 'DELETE', path });
     expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 1, noops: 0 });
     expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 0, noops: 0 });
   });
 
   it('a foreign object with a child’s name is not changed, and the condition has reason NotOwned', async () => {
-    const foreign = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'one', namespace: widgets.namespace },
-      data: { size: 'foreign' },
-    };
+    const metadata = { name: 'one', namespace: widgets.namespace };
+    const foreign = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { size: 'foreign' } };
     const before = await applyObject(widgets.client, configMap, foreign, { fieldManager: 'user' });
     await apply('a', { size: 3, parts: ['one', 'two'] });
     expect((await reconcile('a')).outcome.type).toBe('failed');
-    expect(
-      (await getObject(widgets.client, configMap, { namespace: widgets.namespace, name: 'one' }))?.metadata
-        .resourceVersion,
-    ).toBe(before.metadata.resourceVersion);
-    expect(await getObject(widgets.client, configMap, { namespace: widgets.namespace, name: 'two' })).toBeDefined();
+    const child = async (name: string) => await getObject(widgets.client, configMap, { ...metadata, name });
+    expect((await child('one'))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    expect(await child('two')).toBeDefined();
     expect(condition(await read('a'), 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
   });
 });
@@ -231,9 +214,7 @@ it('a repeated Event is counted in one object, and has no credential', async () 
     return { status: {}, conditions: { Built: built } };
   };
   for (let runs = 0; runs < 3; runs += 1) await reconcile('a');
-  const found: KubeObject[] = [];
-  for await (const { items } of listPages(widgets.client, Event, { namespace: widgets.namespace }))
-    found.push(...items);
+  const found = await listAll(Event);
   expect(found).toHaveLength(1);
   const message = 'the widget is full of https://[redacted]@tap/';
   expect(found[0]).toMatchObject({ reason: 'Filled', message, count: 3, type: 'Normal' });

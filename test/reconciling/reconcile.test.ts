@@ -9,11 +9,12 @@ import { listPages } from '../../src/kube/client/read.ts';
 import { Event, Secret } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
-import { built, type Status, silent, widget, widgetsOn } from './widgets.ts';
+import { built, silent, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
-const { apply, condition, messageFor, read, reconcile } = widgets;
+const { apply, condition, messageFor, read, reconcile, returns, throws } = widgets;
+const input = { messageId: 'm', log: silent, signal: AbortSignal.timeout(60_000) };
 const warnings = async () => {
   const all: unknown[] = [];
   for await (const page of listPages(widgets.client, Event, { namespace: widgets.namespace })) all.push(...page.items);
@@ -22,9 +23,8 @@ const warnings = async () => {
 
 it('a message without a namespace for a namespaced kind is refused, and sends no request', async () => {
   widgets.requests.length = 0;
-  const noNamespace: { namespace?: string } = {};
-  Object.assign(noNamespace, { namespace: undefined });
-  const { outcome } = await reconcile('a', noNamespace);
+  const { namespace: _, ...message } = messageFor('a');
+  const { outcome } = await widgets.runReconcile({ ...input, client: widgets.client, message });
   expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('names no namespace') } });
   expect(widgets.requests).toEqual([]);
 });
@@ -65,7 +65,7 @@ describe('a successful reconcile', () => {
 
   it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
     await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, requeueAfterSeconds: 7 });
+    returns({ requeueAfterSeconds: 7 });
     expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
   });
 
@@ -112,28 +112,22 @@ describe('a successful reconcile', () => {
 describe('a failed reconcile', () => {
   it('a failed reconcile keeps its status fields and reports the error, until the next success', async () => {
     await apply('a', { size: 3 });
-    const good = widgets.behaviour.reconcile;
     await reconcile('a');
-    widgets.behaviour.reconcile = async () => {
-      throw new Error('no pump');
-    };
+    throws(new Error('no pump'));
     expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     const failed = await read('a');
     expect(failed?.status).toMatchObject({ size: 3, observedGeneration: 1 });
     expect(condition(failed, 'Built')).toMatchObject({ status: 'True' });
     expect(condition(failed, 'Reconciling')).toMatchObject({ status: 'True', message: 'no pump' });
-    widgets.behaviour.reconcile = good;
+    returns({});
     await reconcile('a');
     expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
   });
 
   it('X24: a failing object has one Warning, which counts messages that differ, and one after each success', async () => {
     await apply('a', { size: 3 });
-    const good = widgets.behaviour.reconcile;
     const fail = async (text: string) => {
-      widgets.behaviour.reconcile = async () => {
-        throw new Error(text);
-      };
+      throws(new Error(text));
       await reconcile('a');
     };
     await fail('no pump');
@@ -141,7 +135,7 @@ describe('a failed reconcile', () => {
     expect(await warnings()).toMatchObject([{ reason: 'ReconcileFailed', message: 'no pump', count: 1 }]);
     await fail('no pump, request 17');
     expect(await warnings()).toMatchObject([{ message: 'no pump, request 17', count: 2 }]);
-    widgets.behaviour.reconcile = good;
+    returns({});
     await reconcile('a');
     await fail('no pump');
     expect(await warnings()).toMatchObject([{ message: 'no pump', count: 3 }]);
@@ -158,9 +152,7 @@ describe('a failed reconcile', () => {
   });
   it('a failed last attempt sets Stalled, and later messages get one attempt each', async () => {
     await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async () => {
-      throw new Error('no pump');
-    };
+    throws(new Error('no pump'));
     expect((await reconcile('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
       type: 'failed',
       stalledBefore: false,
@@ -169,25 +161,14 @@ describe('a failed reconcile', () => {
     expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
   });
 
-  it('a TerminalError sets Stalled at once', async () => {
+  it('a TerminalError sets Stalled at once, and a success of the next message clears it', async () => {
     await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async () => {
-      throw new TerminalError('cannot be');
-    };
+    throws(new TerminalError('cannot be'));
     expect((await reconcile('a')).outcome.type).toBe('terminal');
-    const after = await read('a');
-    expect(condition(after, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
-    expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
-  });
-
-  it('an object with a TerminalError is reconciled by the next message, and a success clears Stalled', async () => {
-    await apply('a', { size: 3 });
-    const good = widgets.behaviour.reconcile;
-    widgets.behaviour.reconcile = async () => {
-      throw new TerminalError('cannot be');
-    };
-    await reconcile('a');
-    widgets.behaviour.reconcile = good;
+    const stalled = await read('a');
+    expect(condition(stalled, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
+    expect(condition(stalled, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
+    returns({});
     expect((await reconcile('a')).outcome.type).toBe('done');
     const after = await read('a');
     expect(condition(after, 'Stalled')).toBeUndefined();
@@ -196,11 +177,8 @@ describe('a failed reconcile', () => {
 
   it('a result with an error writes its status, and is retried like a thrown error', async () => {
     await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async () => ({
-      status: { note: 'half' },
-      conditions: { Built: { status: 'False', reason: 'NoPump' } },
-      error: new Error('no pump'),
-    });
+    const conditions = { Built: { status: 'False', reason: 'NoPump' } } as const;
+    returns({ status: { note: 'half' }, conditions, error: new Error('no pump') });
     expect((await reconcile('a')).outcome.type).toBe('failed');
     const after = await read('a');
     expect(after?.status).toMatchObject({ note: 'half', observedGeneration: 1 });
@@ -212,29 +190,18 @@ describe('a failed reconcile', () => {
     await apply('a', { size: 1 });
     // The cut falls within a pair of surrogates.
     const message = `${'x'.repeat(32_767)}😀 and more`;
-    widgets.behaviour.reconcile = async () => ({
-      status: {},
-      conditions: { Built: { status: 'False', reason: 'Long', message } },
-    });
+    returns({ conditions: { Built: { status: 'False', reason: 'Long', message } } });
     await reconcile('a');
     const object = await read('a');
-    expect(condition(object, 'Built')).toMatchObject({
-      reason: 'Long',
-      message: expect.stringMatching(/^x{32767}/),
-    });
-    expect(condition(object, 'Ready')).toMatchObject({
-      reason: 'Long',
-      message: expect.stringMatching(/^Built: x+$/),
-    });
+    const matching = (pattern: RegExp) => ({ reason: 'Long', message: expect.stringMatching(pattern) });
+    expect(condition(object, 'Built')).toMatchObject(matching(/^x{32767}/));
+    expect(condition(object, 'Ready')).toMatchObject(matching(/^Built: x+$/));
     expect(await reconcile('a')).toMatchObject({ writes: 0 });
   });
 
   it('a status that is larger than the API server accepts is a failure, which the object reports', async () => {
     await apply('a', { size: 1 });
-    widgets.behaviour.reconcile = async () => ({
-      status: { note: 'x'.repeat(4 * 1024 * 1024) },
-      conditions: { Built: { status: 'True', reason: 'Built' } },
-    });
+    returns({ status: { note: 'x'.repeat(4 * 1024 * 1024) } });
     expect((await reconcile('a')).outcome.type).toBe('failed');
     const object = await read('a');
     expect(condition(object, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying' });
@@ -250,24 +217,14 @@ describe('a failed reconcile', () => {
     expect(String(ready?.message)).toContain('spec.size');
   });
 
-  it('a result with an unknown field fails with an error that names it', async () => {
+  it.each<[string, Parameters<typeof returns>[0], string]>([
+    ['an unknown field', { status: Object.assign({ size: 3 }, { colour: 'red' }) }, 'status.colour'],
+    ['a delay that is not a number', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
+  ])('a result with %s fails with an error that names it', async (_, result, named) => {
     await apply('a', { size: 3 });
-    const invalid: Status = Object.assign({ size: 3 }, { colour: 'red' });
-    widgets.behaviour.reconcile = async () => ({ status: invalid, conditions: { Built: built } });
-    const { outcome } = await reconcile('a');
-    expect(outcome).toMatchObject({ type: 'failed' });
-    expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('status.colour');
-  });
-
-  it('a result with a delay that is not a number fails with an error that names it', async () => {
-    await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async () => ({
-      status: {},
-      conditions: { Built: built },
-      requeueAfterSeconds: Number.NaN,
-    });
-    expect((await reconcile('a')).outcome.type).toBe('failed');
-    expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('requeueAfterSeconds');
+    returns(result);
+    expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed' });
+    expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain(named);
   });
 
   it('a read of an undeclared kind fails with an error that names it', async () => {
@@ -284,15 +241,9 @@ describe('a failed reconcile', () => {
   });
 
   it('a reconcile without a reachable server is postponed', async () => {
-    const unreachable = createClient({ server: new URL('http://127.0.0.1:9') });
-    const input = {
-      client: unreachable,
-      message: messageFor('a'),
-      messageId: 'm',
-      log: silent,
-      signal: AbortSignal.timeout(10_000),
-    };
-    expect((await widgets.runReconcile(input)).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
-    unreachable.close();
+    const client = createClient({ server: new URL('http://127.0.0.1:9') });
+    const { outcome } = await widgets.runReconcile({ ...input, client, message: messageFor('a') });
+    expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+    client.close();
   });
 });

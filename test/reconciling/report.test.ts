@@ -2,27 +2,17 @@
 import { expect, it } from 'vitest';
 import { silentMetrics } from '../../src/core/metrics.ts';
 import { reportReconcile } from '../../src/reconciling/report.ts';
-import { aMessage } from '../sqs/messages.ts';
+import { failed, keyGroup } from './batch-harness.ts';
 
 it('the log entry of a failed reconcile has the frames of the author’s source and the names of causes, without their messages', () => {
   const cause = new RangeError('the response was {"token":"hunter2"}');
   const error = new Error('no pump', { cause });
   const logged: unknown[] = [];
   const add = (_: string, fields?: object) => void logged.push(fields);
-  reportReconcile(
-    silentMetrics,
-    {
-      ...{ key: 'gadget', message: aMessage(), observedAt: 1, afterDueAt: undefined, records: [] },
-      ...{ unverified: new Map(), redelivered: false },
-    },
-    {
-      report: { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 },
-      action: { type: 'delete' },
-      log: { debug: add, info: add, warn: add, error: add },
-      durationMs: 1,
-      nowMs: 2,
-    },
-  );
+  reportReconcile(silentMetrics, keyGroup(), {
+    ...{ report: failed(error), action: { type: 'delete' }, durationMs: 1, nowMs: 2 },
+    log: { debug: add, info: add, warn: add, error: add },
+  });
   const text = JSON.stringify(logged);
   expect(text).toMatch(/at .*test\/reconciling\/report\.test\.ts:\d+:\d+/);
   expect(text).toContain('caused by RangeError');

@@ -3,19 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
-import { painted, widgetsOn } from './widgets.ts';
+import { widgetsOn } from './widgets.ts';
 
 const manager = 'outrigger-widget-painter';
 
 const { connect } = await useApiServer();
 describe('a failing status slice', () => {
   const widgets = widgetsOn(connect);
-  const { apply, condition, owned, paint, read, reconcile } = widgets;
-  const fail = (error: Error) => {
-    widgets.painting.reconcile = async () => {
-      throw error;
-    };
-  };
+  const { apply, condition, owned, paint, paintReturns, paintThrows, read, reconcile, throws } = widgets;
   const writeBoth = async () => {
     await apply('a', { size: 3 });
     await reconcile('a');
@@ -24,7 +19,7 @@ describe('a failing status slice', () => {
 
   it('a failing slice reports the error in its conditions, keeps its fields, and recovers', async () => {
     await writeBoth();
-    fail(new Error('no brush'));
+    paintThrows(new Error('no brush'));
     expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     const failed = await read('a');
     expect(condition(failed, 'Painted')).toMatchObject({
@@ -35,14 +30,14 @@ describe('a failing status slice', () => {
     expect(failed?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
     expect(condition(failed, 'Ready')).toMatchObject({ status: 'True' });
     for (const type of ['Reconciling', 'Stalled']) expect(condition(failed, type)).toBeUndefined();
-    widgets.painting.reconcile = async () => ({ status: { coat: 'red' }, conditions: { Painted: painted } });
+    paintReturns({ status: { coat: 'red' } });
     await paint('a');
     expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'True', reason: 'Painted' });
   });
 
   it('a failed last attempt stalls only the slice, and only at this generation', async () => {
     await writeBoth();
-    fail(new Error('no brush'));
+    paintThrows(new Error('no brush'));
     expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
       type: 'failed',
       stalledBefore: false,
@@ -51,9 +46,7 @@ describe('a failing status slice', () => {
     const before = (await read('a'))?.metadata.resourceVersion;
     expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
     expect((await read('a'))?.metadata.resourceVersion).toBe(before);
-    widgets.behaviour.reconcile = async () => {
-      throw new Error('no pump');
-    };
+    throws(new Error('no pump'));
     expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     await apply('a', { size: 4 });
     expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
@@ -61,11 +54,9 @@ describe('a failing status slice', () => {
 
   it('a slice is retried while the other controller is stalled', async () => {
     await writeBoth();
-    widgets.behaviour.reconcile = async () => {
-      throw new Error('no pump');
-    };
+    throws(new Error('no pump'));
     await reconcile('a', asRetry({ attempt: 9 }));
-    fail(new Error('no brush'));
+    paintThrows(new Error('no brush'));
     expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'Unknown' });
     expect(condition(await read('a'), 'Stalled')).toMatchObject({ status: 'True' });
@@ -73,11 +64,8 @@ describe('a failing status slice', () => {
 
   it('a slice result with an error writes its status, and is retried like a thrown error', async () => {
     await apply('a', { size: 3 });
-    widgets.painting.reconcile = async () => ({
-      status: { coat: 'pink' },
-      conditions: { Painted: { status: 'False', reason: 'Wet', message: 'a second one is missing' } },
-      error: new Error('wet'),
-    });
+    const conditions = { Painted: { status: 'False', reason: 'Wet', message: 'a second one is missing' } } as const;
+    paintReturns({ status: { coat: 'pink' }, conditions, error: new Error('wet') });
     expect((await paint('a')).outcome.type).toBe('failed');
     const after = await read('a');
     expect(after?.status).toMatchObject({ coat: 'pink' });

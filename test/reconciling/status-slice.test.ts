@@ -16,7 +16,13 @@ const managers = ['outrigger-widget', 'outrigger-widget-painter'] as const;
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
-const { apply, condition, owned, paint, read, reconcile, remove } = widgets;
+const { apply, condition, owned, paint, paintReturns, read, reconcile, remove, returns } = widgets;
+/** Applies the object, and reconciles it with both controllers. */
+const writeBoth = async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  await paint('a');
+};
 const versionOf = async (name: string) => (await read(name))?.metadata.resourceVersion;
 
 describe('a status slice', () => {
@@ -54,9 +60,7 @@ describe('a status slice', () => {
   });
 
   it('a converged status slice costs one GET and no write, like the rest of the status', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    await paint('a');
+    await writeBoth();
     expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
     const before = await versionOf('a');
     widgets.requests.length = 0;
@@ -68,9 +72,7 @@ describe('a status slice', () => {
   });
 
   it('a status slice observes a new generation only in its own conditions', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    await paint('a');
+    await writeBoth();
     await apply('a', { size: 4 });
     expect(await paint('a')).toMatchObject({ observedBefore: false, writes: 1 });
     const after = await read('a');
@@ -82,15 +84,15 @@ describe('a status slice', () => {
   it('a status slice that drops or changes a field keeps those of the other controller', async () => {
     await apply('a', { size: 3 });
     await paint('a');
-    widgets.behaviour.reconcile = async () => ({ status: { size: 3, note: 'new' }, conditions: { Built: built } });
+    returns({ status: { size: 3, note: 'new' } });
     await reconcile('a');
-    widgets.painting.reconcile = async () => ({ status: {}, conditions: { Painted: painted } });
+    paintReturns({});
     await paint('a');
     expect((await read('a'))?.status).toMatchObject({ size: 3, note: 'new' });
     expect((await read('a'))?.status).not.toHaveProperty('coat');
-    widgets.painting.reconcile = async () => ({ status: { coat: 'blue' }, conditions: { Painted: painted } });
+    paintReturns({ status: { coat: 'blue' } });
     await paint('a');
-    widgets.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built } });
+    returns({});
     await reconcile('a');
     const status = (await read('a'))?.status;
     expect(status).toMatchObject({ coat: 'blue', observedGeneration: 1 });
@@ -107,7 +109,7 @@ describe('a status slice', () => {
     await reconcile('a');
     expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
     expect(await owned('a', managers[0])).not.toHaveProperty('coat');
-    widgets.painting.reconcile = async () => ({ status: {}, conditions: { Painted: painted } });
+    paintReturns({});
     await paint('a');
     await reconcile('a');
     const status = (await read('a'))?.status;
@@ -121,7 +123,7 @@ describe('a status slice', () => {
     let builds = 0;
     widgets.behaviour.reconcile = async ({ status }) => {
       builds += 1;
-      widgets.painting.reconcile = async () => ({ status: { coat: 'blue' }, conditions: { Painted: painted } });
+      paintReturns({ status: { coat: 'blue' } });
       if (builds === 1) await paint('a');
       return { status: { ...status, size: 3 }, conditions: { Built: built } };
     };
@@ -146,10 +148,7 @@ describe('a status slice', () => {
   it('a status slice with a field of the rest is rejected, and the rest stays unchanged', async () => {
     await apply('a', { size: 3 });
     await reconcile('a');
-    widgets.painting.reconcile = async () => ({
-      status: { coat: 'red', ...{ size: 9 } },
-      conditions: { Painted: painted },
-    });
+    paintReturns({ status: { coat: 'red', ...{ size: 9 } } });
     expect((await paint('a')).outcome).toMatchObject({
       type: 'failed',
       error: { message: 'status.size: unknown field' },
@@ -210,7 +209,7 @@ describe('two controllers on one kind', () => {
     let builds = 0;
     widgets.behaviour.reconcile = async () => {
       builds += 1;
-      widgets.painting.reconcile = async () => ({ status: { coat: 'blue' }, conditions: { Painted: painted } });
+      paintReturns({ status: { coat: 'blue' } });
       if (builds === 1) await paint('a');
       return { status: { size: 3, note: 'built' }, conditions: { Built: built } };
     };
@@ -222,9 +221,7 @@ describe('two controllers on one kind', () => {
 
 describe('a deletion with two controllers', () => {
   it('each controller removes its own finalizer, and the object is deleted with the last one', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    await paint('a');
+    await writeBoth();
     expect((await read('a'))?.metadata.finalizers).toEqual(['outrigger.dev/widget', 'outrigger.dev/widget-painter']);
     await remove('a');
     widgets.painting.finalize = async () => ({ requeueAfterSeconds: 2, reason: 'Stripping' });

@@ -24,6 +24,7 @@ import type { ReconcileReport } from '../../src/reconciling/report.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { asChange } from '../sqs/messages.ts';
 import { untilEstablished } from '../support/established.ts';
+import { type BeforeRequest, interceptRequests } from '../support/intercept-requests.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 
 type ConfigMap = {
@@ -66,6 +67,12 @@ type Painting = {
   finalize(object: CustomResource<Spec, Paint>): Promise<Finalized>;
 };
 
+type ReconcileOptions = {
+  readonly before?: BeforeRequest;
+  readonly signal?: AbortSignal;
+  readonly log?: Log;
+};
+
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 export const built = { status: 'True', reason: 'Built' } as const;
 
@@ -93,7 +100,10 @@ export function widgetsOn(connect: () => Connection) {
   const requests: string[] = [];
   let connected: KubeClient | undefined;
   let count = 0;
-  const state = { namespace: '', behaviour: defaultBehaviour, painting, waited: [] as number[] };
+  const state = {
+    ...{ namespace: '', behaviour: defaultBehaviour, painting, waited: [] as number[] },
+    onWait: (_waits: number): void => undefined,
+  };
   const client = () => {
     connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
     return connected;
@@ -114,6 +124,7 @@ export function widgetsOn(connect: () => Connection) {
       wait: async (seconds, signal) => {
         signal.throwIfAborted();
         state.waited.push(seconds);
+        state.onWait(state.waited.length);
         // What is ready happens before any wait ends.
         await new Promise(setImmediate);
         signal.throwIfAborted();
@@ -133,6 +144,7 @@ export function widgetsOn(connect: () => Connection) {
     state.behaviour = { ...defaultBehaviour };
     state.painting = { ...painting };
     state.waited = [];
+    state.onWait = () => undefined;
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: state.namespace } };
     await applyObject(client(), Namespace, namespace, { fieldManager: 'test' });
   });
@@ -148,6 +160,9 @@ export function widgetsOn(connect: () => Connection) {
     ...more,
   });
 
+  const pathOf = (name: string) => `/apis/${widget.apiVersion}/namespaces/${state.namespace}/widgets/${name}`;
+  const mergePatch = async (path: string, body: object) =>
+    await client().request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
   const read = async (name: string) => await getObject(client(), widget, { namespace: state.namespace, name });
 
   return {
@@ -171,6 +186,26 @@ export function widgetsOn(connect: () => Connection) {
     get painting() {
       return state.painting;
     },
+    /** Calls back with the number of waits when a wait begins. */
+    onWait: (callback: (waits: number) => void) => {
+      state.onWait = callback;
+    },
+    /** Makes the controller throw. */
+    throws: (error: Error) => {
+      state.behaviour.reconcile = async () => await Promise.reject(error);
+    },
+    /** Makes the controller return a result; without fields that is a success with an empty status. */
+    returns: (result: Partial<Result<Status, 'Built'>>) => {
+      state.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, ...result });
+    },
+    /** Makes the second controller throw. */
+    paintThrows: (error: Error) => {
+      state.painting.reconcile = async () => await Promise.reject(error);
+    },
+    /** Makes the second controller return a result; without fields that is a success with an empty slice. */
+    paintReturns: (result: Partial<Result<Paint, 'Painted'>>) => {
+      state.painting.reconcile = async () => ({ status: {}, conditions: { Painted: painted }, ...result });
+    },
     apply: async (name: string, spec: object, metadata: object = {}) => {
       const own = { name, namespace: state.namespace, ...metadata };
       const object = { apiVersion: widget.apiVersion, kind: widget.kind, metadata: own, spec };
@@ -186,19 +221,11 @@ export function widgetsOn(connect: () => Connection) {
       const types = Array.isArray(conditions) ? conditions.map((one) => (isRecord(one) ? one.type : undefined)) : [];
       return { ...fields, conditions: types };
     },
-    remove: async (name: string) => {
-      const path = `/apis/${widget.apiVersion}/namespaces/${state.namespace}/widgets/${name}`;
-      await client().request({ method: 'DELETE', path });
-    },
+    remove: async (name: string) => void (await client().request({ method: 'DELETE', path: pathOf(name) })),
+    mergePatch: async (name: string, body: object) => await mergePatch(pathOf(name), body),
     /** Deletes an object with all its finalizers, like a DELETE that was decided before they were added. */
-    vanish: async (name: string) => {
-      const path = `/apis/${widget.apiVersion}/namespaces/${state.namespace}/widgets/${name}`;
-      await client().request({
-        method: 'PATCH',
-        path,
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { finalizers: [] } },
-      });
+    vanish: async (name: string, path = pathOf(name)) => {
+      await mergePatch(path, { metadata: { finalizers: [] } });
       await client().request({ method: 'DELETE', path });
     },
     /** Reconciles as the controller of that name in another project. */
@@ -206,10 +233,14 @@ export function widgetsOn(connect: () => Connection) {
       const input = { client: client(), message: messageFor(name), messageId: 'm', log: silent };
       return await reconcileOf(controller, project)({ ...input, signal: AbortSignal.timeout(15_000) });
     },
-    reconcile: async (name: string, more: Partial<Message> = {}): Promise<ReconcileReport> => {
-      const signal = AbortSignal.timeout(15_000);
-      const message = messageFor(name, more);
-      return await runReconcile({ client: client(), message, messageId: 'm', log: silent, signal });
+    /** Reconciles. `before` runs before each request. */
+    reconcile: async (
+      name: string,
+      more: Partial<Message> = {},
+      { before = () => {}, signal = AbortSignal.timeout(15_000), log = silent }: ReconcileOptions = {},
+    ): Promise<ReconcileReport> => {
+      const intercepted = interceptRequests(client(), before);
+      return await runReconcile({ client: intercepted, message: messageFor(name, more), messageId: 'm', log, signal });
     },
     /** Reconciles with the second controller, whose status slice is the coat of paint. */
     paint: async (name: string, more: Partial<Message> = {}): Promise<ReconcileReport> => {
