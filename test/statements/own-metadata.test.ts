@@ -1,47 +1,17 @@
 // The labels and annotations that a controller sets on objects of others, here on Deployments, against an API server:
 // under its own field manager, only the declared ones, and never against another client.
 import { beforeEach, expect, it } from 'vitest';
-import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
-import { objectPath } from '../../src/kube/client/path.ts';
-import { getObject, listPages } from '../../src/kube/client/read.ts';
-import { Deployment, Event } from '../../src/kubernetes.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { useReconciles } from './client-reconciles.ts';
 import { sizeLabel } from './size-label.ts';
 
-const { client, requests, run: runOn } = await useReconciles();
-let key = { namespace: 'default', name: '' };
-let count = 0;
-
-beforeEach(async () => {
-  count += 1;
-  key = { namespace: 'default', name: `web-${process.pid}-${count}` };
-  await apply({ replicas: 1 });
-});
-
-/** Applies the Deployment as a user does, who owns its spec and the label `app`. */
-async function apply({ replicas, labels = {} }: { readonly replicas: number; readonly labels?: object }) {
-  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } };
-  const spec = { replicas, selector: { matchLabels: { app: 'web' } }, template };
-  const metadata = { ...key, labels: { app: 'web', ...labels } };
-  await applyObject(
-    client,
-    Deployment,
-    { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
-    { fieldManager: 'user' },
-  );
-}
-const run = async (controller: ControllerDefinition) => await runOn(controller, key);
-const read = async () => await getObject(client, Deployment, key);
+const { deployed, events, patch, read: readObject, requests, run } = await useReconciles();
+const read = async () => await readObject(Deployment);
 const labels = async () => (await read())?.metadata.labels ?? {};
-const patch = async (metadata: object) =>
-  await client.request({
-    method: 'PATCH',
-    path: objectPath(Deployment, key),
-    query: { fieldManager: 'other-client' },
-    contentType: 'application/merge-patch+json',
-    body: { metadata },
-  });
+const label = async (value: Readonly<Record<string, string | null>>) =>
+  await patch(Deployment, { metadata: { labels: value } });
+
+beforeEach(async () => await deployed(1));
 
 it('a controller on Deployments sets its label and annotation, and nothing else of the object changes', async () => {
   const before = await read();
@@ -65,29 +35,27 @@ it('a converged reconcile is one GET; a change of what it follows, and a label t
   requests.length = 0;
   expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' }, writes: 0, noops: 0 });
   expect(requests.map((request) => request.split(' ')[0])).toEqual(['GET']);
-  await apply({ replicas: 9 });
+  await deployed(9);
   expect(await run(sizeLabel)).toMatchObject({ writes: 1 });
   expect(await labels()).toMatchObject({ 'cost.example.com/size': 'large' });
-  await patch({ labels: { 'cost.example.com/size': null } });
+  await label({ 'cost.example.com/size': null });
   expect(await run(sizeLabel)).toMatchObject({ writes: 1 });
   expect(await labels()).toMatchObject({ 'cost.example.com/size': 'large' });
   // It is removed when there is no size any more.
-  await apply({ replicas: 0 });
+  await deployed(0);
   await run(sizeLabel);
   expect(await labels()).toEqual({ app: 'web' });
 });
 
 it('a label that another client has set stays, however often: an Event names it, and nothing is retried', async () => {
-  await patch({ labels: { 'cost.example.com/size': 'huge' } });
+  await label({ 'cost.example.com/size': 'huge' });
   for (let time = 0; time < 3; time += 1) {
     const { outcome, writes } = await run(sizeLabel);
     expect([outcome.type, writes]).toEqual(['terminal', 0]);
   }
   expect(await labels()).toMatchObject({ 'cost.example.com/size': 'huge' });
-  const events = [];
-  for await (const { items } of listPages(client, Event, { namespace: key.namespace })) events.push(...items);
   // A real control plane records Events of the Deployment, too.
-  const own = events.filter((event) => event.type === 'Warning' && JSON.stringify(event).includes(`"${key.name}"`));
+  const own = (await events()).filter((one) => one.type === 'Warning' && JSON.stringify(one).includes('"web"'));
   expect(own).toEqual([
     expect.objectContaining({
       type: 'Warning',
@@ -98,15 +66,15 @@ it('a label that another client has set stays, however often: an Event names it,
     }),
   ]);
   // The other client gives it up.
-  await patch({ labels: { 'cost.example.com/size': null } });
+  await label({ 'cost.example.com/size': null });
   expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' }, writes: 1 });
   expect(await labels()).toMatchObject({ 'cost.example.com/size': 'small' });
 });
 
 it('a value that another client has set as well is kept by both, and stays when one gives it up', async () => {
-  await apply({ replicas: 1, labels: { 'cost.example.com/size': 'small' } });
+  await deployed(1, { app: 'web', 'cost.example.com/size': 'small' });
   expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' } });
-  await apply({ replicas: 1 });
+  await deployed(1);
   expect(await labels()).toMatchObject({ 'cost.example.com/size': 'small' });
 });
 
@@ -120,7 +88,7 @@ it('an object that leaves the selection loses the labels, the annotations and th
   expect(await labels()).toEqual({
     ...{ app: 'web', 'cost.example.com/size': 'any', 'outrigger.dev/managed-by-selecting': 'true' },
   });
-  await patch({ labels: { app: 'other' } });
+  await label({ app: 'other' });
   expect(await run(selecting)).toMatchObject({ outcome: { type: 'done' } });
   expect(await labels()).toEqual({ app: 'other' });
 });

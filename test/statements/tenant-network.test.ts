@@ -2,40 +2,17 @@
 // server: kinds that are not ours, whose status is never written.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { getObject, listPages } from '../../src/kube/client/read.ts';
-import { Deployment, Event, Namespace, NetworkPolicy, ResourceQuota } from '../../src/kubernetes.ts';
+import { Deployment, Namespace, NetworkPolicy, ResourceQuota } from '../../src/kubernetes.ts';
 import { useReconciles } from './client-reconciles.ts';
 
 const held = 'outrigger.dev/managed-by-tenant-network';
 
-const { client, requests, run } = await useReconciles();
-let name = '';
-let count = 0;
-
-beforeEach(async () => {
-  count += 1;
-  name = `tenant-${process.pid}-${performance.now().toFixed(0)}-${count}`;
-  await labelled({ tenant: 'true' });
-});
-
-const labelled = async (labels: Readonly<Record<string, string>>) =>
-  await applyObject(
-    client,
-    Namespace,
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
-    { fieldManager: 'user' },
-  );
-const reconcile = async () => await run(tenantNetwork, { name });
-const policy = async () => await getObject(client, NetworkPolicy, { namespace: name, name: 'default-deny' });
-const quota = async () => await getObject(client, ResourceQuota, { namespace: name, name: 'tenant' });
-const read = async () => await getObject(client, Namespace, { name });
-const events = async (namespace: string) => {
-  const found = [];
-  for await (const { items } of listPages(client, Event, { namespace })) found.push(...items);
-  return found;
-};
+const { client, deployed, events, keyOf, labelled, read: readObject, requests, run } = await useReconciles();
+const reconcile = async () => await run(tenantNetwork);
+const policy = async () => await readObject(NetworkPolicy, 'default-deny');
+const quota = async () => await readObject(ResourceQuota, 'tenant');
+const read = async () => await readObject(Namespace);
 
 describe('TenantNetwork', () => {
   it('TN1: a Namespace with the label gets both children and a mark, and no status and no finalizer of ours', async () => {
@@ -58,10 +35,7 @@ describe('TenantNetwork', () => {
 
   it('TN3: a child that was deleted is created again', async () => {
     await reconcile();
-    await client.request({
-      method: 'DELETE',
-      path: objectPath(NetworkPolicy, { namespace: name, name: 'default-deny' }),
-    });
+    await client.request({ method: 'DELETE', path: objectPath(NetworkPolicy, keyOf(NetworkPolicy, 'default-deny')) });
     expect(await reconcile()).toMatchObject({ outcome: { type: 'done' }, writes: 1 });
     expect(await policy()).toBeDefined();
   });
@@ -98,13 +72,13 @@ describe('a controller with finalize and a selector', () => {
       reconcile: async () => undefined,
       finalize: async () => (isDone ? 'done' : { requeueAfterSeconds: 5, reason: 'Closing' }),
     });
-    await run(controller, { name });
+    await run(controller);
     expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
     await labelled({});
-    expect((await run(controller, { name })).outcome).toEqual({ type: 'done', requeueAfterSeconds: 5 });
+    expect((await run(controller)).outcome).toEqual({ type: 'done', requeueAfterSeconds: 5 });
     expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
     isDone = true;
-    await run(controller, { name });
+    await run(controller);
     const { finalizers = [], labels = {} } = (await read())?.metadata ?? {};
     expect(finalizers).not.toContain('outrigger.dev/closing');
     expect(Object.keys(labels)).not.toContain('outrigger.dev/managed-by-closing');
@@ -112,21 +86,7 @@ describe('a controller with finalize and a selector', () => {
 });
 
 describe('a controller on Deployments', () => {
-  const apply = async () =>
-    await applyObject(
-      client,
-      Deployment,
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: { namespace: name, name: 'web' },
-        spec: {
-          selector: { matchLabels: { app: 'web' } },
-          template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } },
-        },
-      },
-      { fieldManager: 'user' },
-    );
+  beforeEach(async () => await deployed(1));
 
   it('an error is reported in an Event and retried, and the status of the Deployment is not touched', async () => {
     const failing = Deployment.controller('failing', {
@@ -134,20 +94,17 @@ describe('a controller on Deployments', () => {
         throw new Error('no registry');
       },
     });
-    await apply();
-    expect((await run(failing, { namespace: name, name: 'web' })).outcome).toMatchObject({ type: 'failed' });
-    expect(await events(name)).toContainEqual(
+    expect((await run(failing)).outcome).toMatchObject({ type: 'failed' });
+    expect(await events()).toContainEqual(
       expect.objectContaining({ type: 'Warning', message: expect.stringContaining('no registry') }),
     );
-    const deployment = await getObject(client, Deployment, { namespace: name, name: 'web' });
-    const managers = deployment?.metadata.managedFields?.map(({ manager }) => manager) ?? [];
+    const managers = (await readObject(Deployment))?.metadata.managedFields?.map(({ manager }) => manager) ?? [];
     expect(managers).not.toContain('outrigger-failing');
   });
 
   it('a result with a status is refused, since it would not be written', async () => {
     const wrong = Deployment.controller('wrong', { reconcile: (async () => ({ status: {} })) as never });
-    await apply();
-    expect((await run(wrong, { namespace: name, name: 'web' })).outcome).toMatchObject({
+    expect((await run(wrong)).outcome).toMatchObject({
       error: { message: expect.stringContaining('status') },
     });
   });
