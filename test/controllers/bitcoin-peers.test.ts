@@ -15,14 +15,14 @@ const set = {
   metadata: { name: 'a-sts', namespace: 'default', uid: 'set', ownerReferences: controlledBy(three.metadata.uid) },
 };
 const ips = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
-const pod = (ordinal: number, { ip = ips[ordinal] ?? '', ready = true } = {}) => ({
+const pod = (ordinal: number, { ip = ips[ordinal] ?? '10.0.0.99', ready = true, owner = 'set' } = {}) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     name: `a-sts-${ordinal}`,
     namespace: 'default',
     labels: { 'bitcoin.example.com/network': 'a' },
-    ownerReferences: controlledBy('set'),
+    ownerReferences: controlledBy(owner),
   },
   status: { podIP: ip, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
 });
@@ -41,16 +41,53 @@ function world(objects: readonly object[], more: { readonly exec?: Exec; readonl
 }
 
 describe('the reconciler', () => {
-  it('B10: tells every ready node of every other, in its own container, with five seconds for each command', async () => {
-    const { context, asked, added } = world([set, pod(0), pod(1), pod(2, { ready: false })]);
-    const { status, conditions } = await bitcoinPeers.reconcile(three, context);
-    expect([added(0), added(1), added(2)]).toEqual([['10.0.0.2'], ['10.0.0.1'], []]);
-    expect(status.nodes).toMatchObject([{ ready: true }, { ready: true }, { ready: false }]);
-    expect(conditions.PeersConnected).toMatchObject({ status: 'True' });
+  it('B9, B10, B11, B15: tells every ready node of every other, in its own container and within five seconds, and calls no other pod', async () => {
+    const four = BitcoinNetwork.object('a', { nodes: 4 });
+    const [unready, foreign, surplus] = [pod(2, { ready: false }), pod(3, { owner: 'another set' }), pod(4)];
+    const { context, asked, added } = world([set, pod(0), pod(1), unready, foreign, surplus]);
+    const { status, conditions } = await bitcoinPeers.reconcile(four, context);
+    expect([added(0), added(1)]).toEqual([['10.0.0.2'], ['10.0.0.1']]);
+    expect(status.nodes?.map(({ ordinal, ready }) => [ordinal, ready])).toEqual([
+      [0, true],
+      [1, true],
+      [2, false],
+    ]);
+    expect(conditions.PeersConnected).toMatchObject({ status: 'True', reason: 'AllAdded' });
     const cli = '/usr/local/bin/bitcoin-cli -regtest -conf=/bitcoin.conf';
-    expect(asked).toHaveLength(4);
-    expect(asked).toContainEqual(['a-sts-0', 'a-sts-ctr', `${cli} getaddednodeinfo within 5 s`]);
-    expect(asked).toContainEqual(['a-sts-0', 'a-sts-ctr', `${cli} addnode 10.0.0.2 add within 5 s`]);
+    const told = (own: number, other: string) => [
+      [`a-sts-${own}`, 'a-sts-ctr', `${cli} getaddednodeinfo within 5 s`],
+      [`a-sts-${own}`, 'a-sts-ctr', `${cli} addnode ${other} add within 5 s`],
+    ];
+    expect([...asked].sort()).toEqual([...told(0, '10.0.0.2'), ...told(1, '10.0.0.1')].sort());
+  });
+
+  it('B6: without pods lists no node and calls none', async () => {
+    const { context, asked } = world([set]);
+    const { status, conditions } = await bitcoinPeers.reconcile(three, context);
+    expect(status.nodes).toEqual([]);
+    expect(conditions.PeersConnected).toMatchObject({ status: 'Unknown', reason: 'NoReadyNodes' });
+    expect(asked).toEqual([]);
+  });
+
+  it('B31: tells each of more than nine nodes of all others, and does not say that they are connected', async () => {
+    const addresses = Array.from({ length: 10 }, (_, ordinal) => `10.0.1.${ordinal + 1}`);
+    const { context, added } = world([set, ...addresses.map((ip, ordinal) => pod(ordinal, { ip }))]);
+    const { conditions } = await bitcoinPeers.reconcile(BitcoinNetwork.object('a', { nodes: 10 }), context);
+    expect(conditions.PeersConnected).toMatchObject({
+      status: 'True',
+      message: '10 ready nodes have each other as added nodes',
+    });
+    for (const [ordinal, own] of addresses.entries()) {
+      expect([...added(ordinal)].sort()).toEqual(addresses.filter((ip) => ip !== own).sort());
+    }
+  });
+
+  it('bad input: a pod whose address is none is reported, and no command has it', async () => {
+    const { context, asked } = world([set, pod(0), pod(1, { ip: '-rpcconnect=203.0.113.1' })]);
+    const { conditions } = await bitcoinPeers.reconcile(three, context);
+    expect(conditions.PeersConnected).toMatchObject({ status: 'False', reason: 'InvalidAddress' });
+    expect(conditions.PeersConnected.message).toContain('a-sts-1');
+    expect(asked.map(([name, , command]) => [name, command.includes('addnode')])).toEqual([['a-sts-0', false]]);
   });
 
   it('B28: speaks to eight nodes at a time, and begins nothing more when its time is over', async () => {

@@ -20,7 +20,7 @@ const mostPeriods = 8;
 const parents = it.each(harness.registry.filter(({ declaration }) => declaration.owns.length > 0));
 
 everyOne(
-  'X3, I12, W10: $name: the resync finds a missed create, update and delete within one period, with the same end state',
+  'X3, B25, I12, W10: $name: the resync finds a missed create, update and delete within one period, with the same end state',
   async (controller) => {
     await using system = await harness.open(controller);
     await system.create();

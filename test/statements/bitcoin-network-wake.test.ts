@@ -1,18 +1,14 @@
-// What wakes a BitcoinNetwork (B8, B9, B11, B12), and what the resync finds where no watcher saw it (B25), as cases for any API server
-// where the test alone says how a StatefulSet fares.
+// What wakes a BitcoinNetwork (B8, B9, B11, B12), and a pod that no watcher saw (B25; test/cross has the rest of it), as cases for any
+// API server where the test alone says how a StatefulSet fares.
 
 import { describe, expect, it } from 'vitest';
 import type { NetworkNode } from '../../src/controllers/bitcoin-network/kind.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { Pod, Service, StatefulSet } from '../../src/kubernetes.ts';
+import { Pod, StatefulSet } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { createBitcoin } from './bitcoin.ts';
+import { createBitcoin, name, set } from './bitcoin.ts';
 import { useWatchedSystem } from './watch.ts';
-
-const name = 'my-network';
-const service = 'my-network-svc';
-const set = 'my-network-sts';
 
 /** Tells whether there is one node, and it is so. */
 function isNode(nodes: readonly NetworkNode[] | undefined, like: Partial<NetworkNode>): boolean {
@@ -22,12 +18,6 @@ function isNode(nodes: readonly NetworkNode[] | undefined, like: Partial<Network
 const { connect } = await useApiServer({ controllers: 'none' });
 const { system, until, watch } = useWatchedSystem(connect);
 const bitcoin = createBitcoin(system);
-/** One whole period of polling the world: every object has been visited once. */
-async function resync(): Promise<void> {
-  await system.tick();
-  await system.pass(600);
-}
-const replicas = async () => (await bitcoin.set(name)).spec?.replicas;
 
 describe('the watcher and a network’s Pod', () => {
   it('B8, B11, B12: a pod that comes, turns ready, moves or goes is so in the status by that event alone', async () => {
@@ -72,13 +62,6 @@ describe('the watcher and a network’s Pod', () => {
 });
 
 describe('the resync and BitcoinNetwork', () => {
-  it('B25: a network that was made while no watcher ran has its workloads', async () => {
-    await bitcoin.network(name);
-    await resync();
-    expect(await replicas()).toBe(3);
-    expect(await system.get(Service, service)).toBeDefined();
-  });
-
   it('B25: a pod that turned ready while no watcher ran is so in the status', async () => {
     await bitcoin.network(name);
     await system.reconcile(networks, name);
@@ -87,19 +70,9 @@ describe('the resync and BitcoinNetwork', () => {
     await bitcoin.report(`${set}-0`, { ip: '10.1.0.1' });
     await system.deliver();
     expect(isNode(await bitcoin.nodes(name), { ready: false })).toBe(true);
-    await resync();
+    // One whole period: every object has been reconciled once.
+    await system.tick();
+    await system.pass(600);
     expect(isNode(await bitcoin.nodes(name), { ready: true })).toBe(true);
-  });
-
-  it('B25: a network that was scaled, or whose StatefulSet was deleted, while no watcher ran is put right', async () => {
-    await bitcoin.network(name);
-    await system.reconcile(networks, name);
-    await bitcoin.network(name, { nodes: 4 });
-    await resync();
-    expect(await replicas()).toBe(4);
-    await system.delete(StatefulSet, set);
-    await expect.poll(async () => await system.get(StatefulSet, set)).toBeUndefined();
-    await resync();
-    expect(await replicas()).toBe(4);
   });
 });

@@ -2,28 +2,42 @@
 // bitcoin-network-wake.test.ts has the wake-ups, bitcoin-peers.test.ts nodes and peers; what holds for every controller is test/cross.
 
 import { describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/api/kind.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { StatefulSet } from '../../src/kubernetes.ts';
+import { Service, StatefulSet } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { both, createdService, createdSet, name, networkFixture, service, set } from './bitcoin-network-fixture.ts';
+import { createBitcoin, name, service, set } from './bitcoin.ts';
+import { useSystem } from './harness.ts';
 
 const secret = 'bitcoin-default-secret';
+const children: readonly (readonly [string, Kind, string])[] = [
+  ['Service', Service, service],
+  ['StatefulSet', StatefulSet, set],
+];
 
 const { connect } = await useApiServer({ controllers: 'none' });
-const { at, made, reconcile } = networkFixture(connect);
-const container = async () => (await at.bitcoin.set(name)).spec?.template.spec?.containers[0];
+const system = useSystem(connect);
+const bitcoin = createBitcoin(system);
+const reconcile = async () => await system.reconcile(networks, name);
+/** Makes the network, or changes it, and reconciles it. Returns its uid. */
+async function made(spec: object = { nodes: 3 }): Promise<string> {
+  const { metadata } = await bitcoin.network(name, spec);
+  await reconcile();
+  return metadata.uid ?? '';
+}
+const container = async () => (await bitcoin.set(name)).spec?.template.spec?.containers[0];
 /** Says of the StatefulSet what its controller would. */
 async function report(replicas: number, readyReplicas: number): Promise<void> {
-  const { metadata } = await at.bitcoin.set(name);
+  const { metadata } = await bitcoin.set(name);
   const status = { observedGeneration: metadata?.generation ?? 0, replicas, readyReplicas };
-  await at.system.patch(StatefulSet, set, { status }, 'status');
+  await system.patch(StatefulSet, set, { status }, 'status');
 }
 
 describe('BitcoinNetwork: workloads', () => {
   it('B1, B2, B32: has a headless Service and a StatefulSet as upstream, both its own, and an Event for each', async () => {
     const uid = await made({ nodes: 3, secret });
-    const [its, theirs] = [await at.bitcoin.service(name), await at.bitcoin.set(name)];
+    const [its, theirs] = [await bitcoin.service(name), await bitcoin.set(name)];
     const { apiVersion, kind } = networks;
     const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
     for (const { metadata } of [its, theirs]) expect(metadata?.ownerReferences).toEqual([owner]);
@@ -53,60 +67,52 @@ describe('BitcoinNetwork: workloads', () => {
       }),
     ]);
     expect(containers?.[0]).not.toHaveProperty('ports');
-    expect(await at.bitcoin.events()).toEqual([createdService, createdSet]);
-    expect((await at.system.read(networks, name)).status).toMatchObject({ observedGeneration: 1 });
+    expect(await bitcoin.events()).toEqual(
+      ['headless service', 'stateful set'].map(
+        (what) => `1 x Normal Created: Created ${what} for bitcoin network ${name}`,
+      ),
+    );
+    expect((await system.read(networks, name)).status).toMatchObject({ observedGeneration: 1 });
   });
 
-  it.each([
-    ['absent', { nodes: 1 }],
-    ['""', { nodes: 1, secret: '' }],
-  ])('B3: with a secret that is %s the nodes have no variables at all', async (_, spec) => {
-    await made(spec);
+  it('B2, B3: a secret that is named later is so on the nodes too; without one, or with "", they have no variables', async () => {
+    await made();
+    expect(await container()).not.toHaveProperty('envFrom');
+    for (const named of [secret, 'another']) {
+      await made({ nodes: 3, secret: named });
+      expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: named, optional: true } }] });
+    }
+    await made({ nodes: 3, secret: '' });
     expect(await container()).not.toHaveProperty('envFrom');
   });
 
-  it('B2, B3: a secret that is named later, or no longer, is so on the nodes too', async () => {
+  it.each(children)('B4: where the %s alone is missing, it alone is made', async (_, kind, child) => {
     await made();
-    await made({ nodes: 3, secret });
-    expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: secret, optional: true } }] });
-    await made({ nodes: 3, secret: 'another' });
-    expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: 'another', optional: true } }] });
-    await made();
-    expect(await container()).not.toHaveProperty('envFrom');
-  });
-
-  it.each(both)('B4: where the %s alone is missing, it alone is made', async (_, kind, child) => {
-    await made();
-    const kept = both.filter(([, other]) => other !== kind);
-    const before = await Promise.all(kept.map(async ([, other, one]) => await at.system.read(other, one)));
-    await at.system.delete(kind, child);
-    await expect.poll(async () => await at.system.get(kind, child)).toBeUndefined();
+    const kept = children.filter(([, other]) => other !== kind);
+    const before = await Promise.all(kept.map(async ([, other, one]) => await system.read(other, one)));
+    await system.delete(kind, child);
+    await expect.poll(async () => await system.get(kind, child)).toBeUndefined();
     await reconcile();
-    expect(await at.system.get(kind, child)).toBeDefined();
-    expect(await Promise.all(kept.map(async ([, other, one]) => await at.system.read(other, one)))).toEqual(before);
-  });
-
-  it('B6: without pods it is observed and not Ready', async () => {
-    await made();
-    const { status } = await at.system.read(networks, name);
-    expect(status).toMatchObject({ observedGeneration: 1, replicas: 0, readyNodes: 0 });
-    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'NotAllReady' });
+    expect(await system.get(kind, child)).toBeDefined();
+    expect(await Promise.all(kept.map(async ([, other, one]) => await system.read(other, one)))).toEqual(before);
   });
 
   it('B6, V4: is Ready when all nodes are, by a report of the present spec and no other', async () => {
     await made();
+    expect((await system.read(networks, name)).status).toMatchObject({ replicas: 0, readyNodes: 0 });
+    expect(await bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'NotAllReady' });
     await report(3, 2);
     await reconcile();
-    expect(await at.bitcoin.condition(name, 'NodesReady')).toMatchObject({
+    expect(await bitcoin.condition(name, 'NodesReady')).toMatchObject({
       status: 'False',
       message: `${set}: 2 of 3 replicas are ready`,
     });
     await report(3, 3);
     await reconcile();
-    expect((await at.system.read(networks, name)).status).toMatchObject({ replicas: 3, readyNodes: 3 });
-    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'True' });
+    expect((await system.read(networks, name)).status).toMatchObject({ replicas: 3, readyNodes: 3 });
+    expect(await bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'True' });
     await made({ nodes: 3, secret });
-    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
+    expect(await bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
   });
 
   it.each([
@@ -117,38 +123,38 @@ describe('BitcoinNetwork: workloads', () => {
     await made();
     await made({ nodes });
     await reconcile();
-    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(nodes);
-    expect(await at.bitcoin.events('Scaled')).toEqual([`1 x Normal Scaled: Adjusting number of replicas to ${nodes}`]);
+    expect((await bitcoin.set(name)).spec?.replicas).toBe(nodes);
+    expect(await bitcoin.events('Scaled')).toEqual([`1 x Normal Scaled: Adjusting number of replicas to ${nodes}`]);
   });
 
   it('B14: is scaled by its scale subresource, which shows how many pods there are', async () => {
     await made();
     await report(3, 1);
     await reconcile();
-    const path = `${objectPath(networks, { name, namespace: at.system.namespace })}/scale`;
-    const { body } = await at.system.client.request({ method: 'GET', path });
+    const path = `${objectPath(networks, { name, namespace: system.namespace })}/scale`;
+    const { body } = await system.client.request({ method: 'GET', path });
     expect(body).toMatchObject({ kind: 'Scale', spec: { replicas: 3 }, status: { replicas: 3 } });
     const contentType = 'application/merge-patch+json';
-    await at.system.client.request({ method: 'PATCH', path, contentType, body: { spec: { replicas: 5 } } });
+    await system.client.request({ method: 'PATCH', path, contentType, body: { spec: { replicas: 5 } } });
     await reconcile();
-    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(5);
+    expect((await bitcoin.set(name)).spec?.replicas).toBe(5);
   });
 
   it('B27: a message for a network that is gone is done with: one read, no write', async () => {
     await reconcile();
-    expect(at.system.requests.filter((request) => !request.endsWith(`/bitcoinnetworks/${name}`))).toEqual([]);
-    expect(at.system.waiting()).toEqual([]);
-    expect(await at.system.deadLetters('bitcoin-network')).toEqual([]);
+    expect(system.requests.filter((request) => !request.endsWith(`/bitcoinnetworks/${name}`))).toEqual([]);
+    expect(system.waiting()).toEqual([]);
+    expect(await system.deadLetters('bitcoin-network')).toEqual([]);
   });
 
   it('B32: what the API server refuses is one Warning however often it is tried', async () => {
-    at.system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/statefulsets/'));
+    system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/statefulsets/'));
     await made();
-    await at.system.pass(120);
-    expect(await at.bitcoin.events('ErrChildRefused')).toEqual([expect.stringMatching(/^1 x Warning/)]);
-    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'ChildRefused' });
-    at.system.revive();
-    await at.system.pass(600);
-    expect(await at.system.get(StatefulSet, set)).toBeDefined();
+    await system.pass(120);
+    expect(await bitcoin.events('ErrChildRefused')).toEqual([expect.stringMatching(/^1 x Warning/)]);
+    expect(await bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+    system.revive();
+    await system.pass(600);
+    expect(await system.get(StatefulSet, set)).toBeDefined();
   });
 });

@@ -1,102 +1,71 @@
-// The nodes of BitcoinNetwork and the peers of each (B5, B6, B9 to B11, B13, B13a, B15, B21, B29, B31) on the in-memory API server:
-// the test alone makes pods, and nodes are a list each. Nodes that fail are bitcoin-peers-failure.test.ts, nodes that run
-// bitcoin-network-workload-cases.ts, single decisions test/controllers/bitcoin-network.
-
-import { describe, expect, it } from 'vitest';
-import { networkLabel } from '../../src/controllers/bitcoin-network/children.ts';
+// The nodes of BitcoinNetwork and the peers of each (B5, B13, B19a, B22 to B24, B26 to B29) on the in-memory API server: the test alone
+// makes pods, and nodes are a list each. Nodes that run are bitcoin-network-workload-cases.ts, single decisions
+// test/controllers/bitcoin-peers.test.ts and test/controllers/bitcoin-network.
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { StatefulSet } from '../../src/kubernetes.ts';
-import { a, b, c, name, peersFixture, set, three } from './bitcoin-peers-fixture.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { createBitcoin, name, set } from './bitcoin.ts';
+import { useSystem } from './harness.ts';
 
-const { added, at, connected, commandsSent, made, pod, reconcile, tell, nodes } = await peersFixture();
+const [a, b, c] = ['10.1.0.1', '10.1.0.2', '10.1.0.3'];
+const three = [a, b, c];
 
-describe('BitcoinNetwork: nodes', () => {
-  it('B6: without pods there are none, and that is said', async () => {
-    await made([]);
-    expect((await at.system.read(networks, name)).status).toMatchObject({ nodes: [], observedGeneration: 1 });
-    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False' });
-    expect(await connected()).toMatchObject({ status: 'Unknown', reason: 'NoReadyNodes' });
-    expect(commandsSent()).toEqual([]);
-  });
-
-  it('B9: a pod with a node’s name and labels that our StatefulSet does not control is not listed and never asked', async () => {
-    await made([]);
-    const { metadata } = await at.system.apply(StatefulSet, 'other', {
-      serviceName: 'other',
-      selector: { matchLabels: { app: 'other' } },
-      template: { metadata: { labels: { app: 'other' } }, spec: { containers: [{ name: 'c', image: 'other' }] } },
-    });
-    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'other', uid: metadata.uid, controller: true };
-    await at.bitcoin.pod(name, 0, { ip: a, owner });
-    await at.bitcoin.pod(name, 1, { ip: b });
-    await reconcile();
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ordinal: 1 }]);
-    expect(commandsSent()).toEqual(['1: getaddednodeinfo']);
-  });
-
-  it('B9, B21: the pods of a StatefulSet that is not ours are no nodes of ours', async () => {
-    const labels = { app: 'other', [networkLabel]: name };
-    await at.system.apply(StatefulSet, set, {
-      serviceName: 'other',
-      selector: { matchLabels: { app: 'other' } },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'other' }] } },
-    });
-    await at.bitcoin.network(name);
-    await at.bitcoin.pod(name, 0, { ip: a });
-    await reconcile();
-    expect(await at.bitcoin.nodes(name)).toEqual([]);
-    expect(commandsSent()).toEqual([]);
-  });
+const nodes = createBitcoinNodes();
+const server = await startApiServer({ execute: nodes.execute });
+afterAll(() => server.close());
+const system = useSystem(() => ({ server: new URL(server.url) }));
+const bitcoin = createBitcoin(system);
+let from = 0;
+beforeEach(() => void commandsSent());
+afterEach(() => {
+  nodes.fail('*', undefined);
+  for (const ordinal of [0, 1, 2]) nodes.fail(pod(ordinal), undefined);
 });
 
-describe('BitcoinNetwork: peers', () => {
-  it.each([1, 2, 3])('B10: of %i ready nodes each lists exactly the others', async (ready) => {
-    const ips = three.slice(0, ready);
-    await made(ips);
-    for (const [ordinal, own] of ips.entries()) expect(added(ordinal)).toEqual(ips.filter((ip) => ip !== own));
-    expect(await connected()).toMatchObject({ status: 'True', reason: 'AllAdded' });
-  });
+const pod = (ordinal: number, of = name) => ({ namespace: system.namespace, name: `${of}-sts-${ordinal}` });
+/** Commands since the last call of this, as `ordinal: method ...`, sorted. */
+function commandsSent(): readonly string[] {
+  const calls = nodes.calls().slice(from);
+  from += calls.length;
+  return calls
+    .filter(({ namespace }) => namespace === system.namespace)
+    .map(({ pod: named, args }) => `${named.slice(-1)}: ${args.slice(2).join(' ')}`)
+    .sort();
+}
+const reconcile = async () => await system.reconcile(networks, name);
+/** What a pod's node lists. */
+const added = (ordinal: number, of = name) => [...nodes.added(pod(ordinal, of))].sort();
+const connected = async (of = name) => await bitcoin.condition(of, 'PeersConnected');
+/** Makes a network whose first pods are there, and reconciles it. */
+async function made(ips: readonly string[] = three, spec: object = { nodes: 3 }, of = name): Promise<void> {
+  await bitcoin.network(of, spec);
+  await system.reconcile(networks, of);
+  for (const [ordinal, ip] of ips.entries()) await bitcoin.pod(of, ordinal, { ip });
+  await system.reconcile(networks, of);
+}
 
+describe('BitcoinNetwork: peers', () => {
   it('B5, B29: in a steady world each ready node is read once and told nothing; nothing is written', async () => {
     await made();
     await reconcile();
-    const before = await at.system.read(networks, name);
-    at.system.requests.length = 0;
+    const before = await system.read(networks, name);
+    system.requests.length = 0;
     commandsSent();
     await reconcile();
     expect(commandsSent()).toEqual(['0: getaddednodeinfo', '1: getaddednodeinfo', '2: getaddednodeinfo']);
-    expect(at.bitcoin.writes()).toEqual([]);
-    expect(await at.system.read(networks, name)).toEqual(before);
-  });
-
-  it('B11: a node that turns unready is dropped by the others, and itself left in peace', async () => {
-    await made();
-    commandsSent();
-    await at.bitcoin.report(`${set}-2`, { ip: c, ready: false });
-    await reconcile();
-    expect(commandsSent()).toEqual([
-      `0: addnode ${c} remove`,
-      '0: getaddednodeinfo',
-      `1: addnode ${c} remove`,
-      '1: getaddednodeinfo',
-    ]);
-    expect([added(0), added(1)]).toEqual([[b], [a]]);
-  });
-
-  it('B13a: a list that was lost behind our back is made again by the next resync', async () => {
-    await made();
-    nodes.restart(pod(0));
-    expect(added(0)).toEqual([]);
-    await at.system.tick();
-    await at.system.pass(600);
-    expect(added(0)).toEqual([b, c]);
+    expect(bitcoin.writes()).toEqual([]);
+    expect(await system.read(networks, name)).toEqual(before);
   });
 
   it('B13: what another function does at the same time counts as done (-23, -24)', async () => {
     await made([]);
-    for (const [ordinal, ip] of three.entries()) await at.bitcoin.pod(name, ordinal, { ip });
-    await tell(0, 'addnode', '192.0.2.1', 'add');
-    await at.system.reconcileAtOnce(networks, name, 3);
+    for (const [ordinal, ip] of three.entries()) await bitcoin.pod(name, ordinal, { ip });
+    // A client that is none of ours has told the first one of another node.
+    const command = ['bitcoin-cli', 'addnode', '192.0.2.1', 'add'];
+    const { namespace, name: first } = pod(0);
+    await nodes.execute({ namespace, pod: first, container: 'c', command, signal: AbortSignal.timeout(5_000) });
+    await system.reconcileAtOnce(networks, name, 3);
     expect([added(0), added(1), added(2)]).toEqual([
       [b, c],
       [a, c],
@@ -105,45 +74,113 @@ describe('BitcoinNetwork: peers', () => {
     await reconcile();
     expect(await connected()).toMatchObject({ status: 'True' });
   });
-
-  it('B15: a node that is not wanted any more is neither listed nor asked while its pod still ends', async () => {
-    await made();
-    await at.bitcoin.network(name, { nodes: 2 });
-    commandsSent();
-    await reconcile();
-    expect(await at.bitcoin.nodes(name)).toMatchObject([{ ordinal: 0 }, { ordinal: 1 }]);
-    expect([added(0), added(1)]).toEqual([[b], [a]]);
-    expect(commandsSent().filter((call) => call.startsWith('2'))).toEqual([]);
-  });
-
-  it('B31: of more than nine nodes each lists all others; that they are connected is not said', async () => {
-    const ten = Array.from({ length: 10 }, (_, ordinal) => `10.1.1.${ordinal + 1}`);
-    await made(ten, { nodes: 10 });
-    // Ninety commands: on a machine that is busy one run is not enough, and the next one goes on.
-    const look = async () => {
-      await reconcile();
-      return (await connected())?.message;
-    };
-    await expect.poll(look, { timeout: 60_000 }).toBe('10 ready nodes have each other as added nodes');
-    for (const [ordinal, own] of ten.entries()) expect(added(ordinal)).toEqual(ten.filter((ip) => ip !== own).sort());
-  }, 90_000);
 });
 
-// A real API server refuses such an address.
-it.each([
-  'not an address',
-  '10.1.0.3:18444',
-  '-rpcconnect=203.0.113.1',
-  '010.1.0.3',
-])('pod.status.podIP %s: is never used: the condition reports it, and no command has it', async (ip) => {
-  await made([a]);
-  await at.bitcoin.pod(name, 1, { ip });
-  commandsSent();
-  await reconcile();
-  expect(await connected()).toMatchObject({ status: 'False', reason: 'InvalidAddress' });
-  expect((await connected())?.message).toContain(`${set}-1`);
-  expect(commandsSent()).toEqual(['0: getaddednodeinfo']);
-  await at.bitcoin.report(`${set}-1`, { ip: b });
-  await reconcile();
-  expect(await connected()).toMatchObject({ status: 'True' });
+// Without a response, the test waits for the controller's own time-out.
+describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
+  it.each([
+    ['warming-up', 'RPCFailed', 'exit status 28 (still starting)'],
+    ['unauthorized', 'AuthFailed', 'credentials refused'],
+    ['stopped', 'RPCFailed', 'exit status 1'],
+    ['drop', 'RPCFailed', ''],
+    ['hang', 'RPCFailed', ''],
+  ] as const)('B13: a node’s %s is PeersConnected=False with its name and %s; the rest is done, and it is tried again', async (fault, reason, said) => {
+    await made(three, { nodes: 3 });
+    nodes.restart(pod(0));
+    nodes.fail(pod(1), fault);
+    await bitcoin.network(name, { nodes: 4 });
+    await bitcoin.pod(name, 3, { ip: '10.1.0.4' });
+    await reconcile();
+    expect(await connected()).toMatchObject({ status: 'False', reason });
+    expect((await connected())?.message).toContain(`${set}-1: `);
+    expect((await connected())?.message).toContain(said);
+    // Workloads, status and every other node.
+    expect((await bitcoin.set(name)).spec?.replicas).toBe(4);
+    expect(await bitcoin.nodes(name)).toHaveLength(4);
+    expect([added(0), added(2), added(3)]).toEqual([
+      [b, c, '10.1.0.4'],
+      [a, b, '10.1.0.4'],
+      [a, b, c],
+    ]);
+    // Nothing changes but the node itself.
+    nodes.fail(pod(1), undefined);
+    await system.pass(60);
+    expect(added(1)).toEqual([a, c, '10.1.0.4']);
+    expect(await connected()).toMatchObject({ status: 'True' });
+    expect(system.waiting()).toEqual([]);
+  });
+
+  it('B13: a command without a response is not sent twice', async () => {
+    await made([]);
+    for (const [ordinal, ip] of [a, b].entries()) await bitcoin.pod(name, ordinal, { ip });
+    nodes.fail(pod(0), 'drop-after');
+    await reconcile();
+    nodes.fail(pod(0), undefined);
+    await system.pass(60);
+    expect(added(0)).toEqual([b]);
+    expect(commandsSent().filter((call) => call.startsWith('0: addnode'))).toHaveLength(1);
+  });
+
+  it('B13: a node that never responds ends in one dead letter, and the resync heals it', async () => {
+    await made();
+    nodes.fail('*', 'stopped');
+    await bitcoin.network(name, { nodes: 2 });
+    await reconcile();
+    await system.pass(24 * 3600);
+    expect(await system.deadLetters('bitcoin-peers')).toHaveLength(1);
+    expect(await connected()).toMatchObject({ status: 'False' });
+    nodes.fail('*', undefined);
+    await system.tick();
+    await system.pass(600);
+    expect(await connected()).toMatchObject({ status: 'True' });
+    expect([added(0), added(1)]).toEqual([[b], [a]]);
+  });
+
+  it('B28: a network whose nodes hang holds up no other, and is bounded itself', async () => {
+    await made();
+    await made([a, b], { nodes: 2 }, 'other');
+    for (const ordinal of [0, 1, 2]) nodes.fail(pod(ordinal), 'hang');
+    nodes.restart(pod(0, 'other'));
+    await system.reconcile(networks, name, 'other');
+    expect(await connected()).toMatchObject({ status: 'False', reason: 'RPCFailed' });
+    expect(added(0, 'other')).toEqual([b]);
+    expect(await connected('other')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('BitcoinNetwork: functions and secrets', () => {
+  it('B19a, B27: no command runs for a network that is being deleted or gone', async () => {
+    await made();
+    await system.patch(networks, name, { metadata: { finalizers: ['example.com/other'] } });
+    await system.delete(networks, name);
+    commandsSent();
+    system.requests.length = 0;
+    await reconcile();
+    await system.patch(networks, name, { metadata: { finalizers: null } }).catch(() => undefined);
+    await expect.poll(async () => await system.get(networks, name)).toBeUndefined();
+    await reconcile();
+    expect(commandsSent()).toEqual([]);
+    expect(bitcoin.writes()).toEqual([]);
+  });
+
+  it('B22, B23, B24: no Secret is read, and nothing that a node prints, credentials least, is shown anywhere', async () => {
+    const secret = 'bitcoin-default-secret';
+    await made(three, { nodes: 3, secret });
+    for (const fault of ['unauthorized', 'stopped', 'warming-up'] as const) {
+      nodes.fail('*', fault);
+      await reconcile();
+    }
+    nodes.fail('*', undefined);
+    const shown = [
+      ...system.lines,
+      ...system.requests,
+      ...system.waiting(),
+      ...(await bitcoin.events()),
+      JSON.stringify(await system.read(networks, name)),
+    ].join('\n');
+    expect(system.requests.filter((request) => request.includes('/secrets'))).toEqual([]);
+    for (const printed of ['rpcuser', 'rpcpassword', 'Could not connect', 'Loading block index', 'BC_RPC']) {
+      expect(shown).not.toContain(printed);
+    }
+  });
 });

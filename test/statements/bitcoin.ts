@@ -10,6 +10,13 @@ import { Pod, Service, StatefulSet } from '../../src/kubernetes.ts';
 import type { System } from './harness.ts';
 import { conditionOf } from './user.ts';
 
+/** The network. */
+export const name = 'my-network';
+/** Its Service. */
+export const service = 'my-network-svc';
+/** Its StatefulSet. */
+export const set = 'my-network-sts';
+
 type Event = {
   readonly type?: string;
   readonly reason?: string;
@@ -28,14 +35,14 @@ type PodOptions = {
 
 /** Creates what a statement about networks needs. */
 export function createBitcoin(system: System) {
-  const set = async (name: string) => StatefulSet.read(await system.read(StatefulSet, statefulSetName(name)));
+  const readSet = async (network = name) => StatefulSet.read(await system.read(StatefulSet, statefulSetName(network)));
   const report = async (pod: string, { ip, ready = true }: PodOptions): Promise<KubeObject> => {
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
     const address = ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] };
     return await system.patch(Pod, pod, { status: { phase: 'Running', conditions, ...address } }, 'status');
   };
   return {
-    set,
+    set: readSet,
     report,
     /** Makes a network, or changes it. */
     network: async (name: string, spec: object = { nodes: 3 }) => await system.apply(networks, name, spec),
@@ -45,7 +52,7 @@ export function createBitcoin(system: System) {
     nodes: async (name: string) => networks.read(await system.read(networks, name)).status?.nodes,
     /** Makes a pod of the network's StatefulSet, and says how it is. */
     pod: async (network: string, ordinal: number, options: PodOptions = {}): Promise<KubeObject> => {
-      const { metadata, spec } = await set(network);
+      const { metadata, spec } = await readSet(network);
       const { name = '', uid } = metadata ?? {};
       const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
       const labels = spec?.template.metadata?.labels ?? {};

@@ -79,10 +79,7 @@ const proxy = [
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = statements('bitcoin-network', 'drift');
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
-const peers = [
-  ...statements('bitcoin-peers', 'bitcoin-peers-failure', 'bitcoin-network-workload'),
-  ...controllers('bitcoin-peers'),
-];
+const peers = [...statements('bitcoin-peers', 'bitcoin-network-workload'), ...controllers('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
