@@ -1,4 +1,5 @@
-// The proxy's image and its mount, and its mapping function, on objects in memory. Everything else is test/statements/memcached-proxy*.ts.
+// What a proxy lacks, its image and its mount, and its mapping function, on objects in memory. Everything else is
+// test/statements/memcached-proxy*.ts.
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
 import { defaultImage, MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
@@ -15,7 +16,9 @@ const object = ({ apiVersion, kind }: Kind, name: string, content: object, label
   metadata: { name, namespace: 'default', labels },
   ...content,
 });
-const service = object(Service, 'sharded-memcached', { spec: { ports: [{ port: 11_211 }] } });
+const serviceAt = (port: number, spec: object = {}) =>
+  object(Service, 'sharded-memcached', { spec: { ports: [{ port }], ...spec } });
+const service = serviceAt(11_211);
 const slice = (...addresses: readonly string[]) =>
   object(
     EndpointSlice,
@@ -31,6 +34,44 @@ const world = (...objects: readonly object[]) => testContext(memcachedProxy, { o
 const three = slice('10.0.2.19', '10.0.2.17', '10.0.2.18');
 
 describe('the reconciler', () => {
+  it.each([
+    { of: 'M13: a proxy without its Service', objects: [three], type: 'ResolvedRefs', reason: 'ServiceNotFound' },
+    {
+      of: 'M13a: a port that the Service lacks',
+      objects: [serviceAt(1), three],
+      type: 'ResolvedRefs',
+      reason: 'PortNotFound',
+    },
+    {
+      of: 'M14: a first roll-out without endpoints',
+      objects: [service, slice()],
+      type: 'ConfigReady',
+      reason: 'NoEndpoints',
+    },
+    {
+      of: 'M15: a Service that is only another name',
+      objects: [serviceAt(11_211, { type: 'ExternalName', externalName: 'db.example.com' })],
+      ...{ type: 'ConfigReady', reason: 'NoEndpoints' },
+    },
+  ])('$of is $reason, and has children only where the reference is resolved', async ({ objects, type, reason }) => {
+    const context = world(...objects);
+    const { conditions } = await memcachedProxy.reconcile(proxy, context);
+    expect(conditions).toMatchObject({ [type]: { status: 'False', reason } });
+    const configs = await context.list(ConfigMap);
+    const empty = configs.map(({ data }) => data?.['config.json']?.includes('"servers":[]'));
+    expect([empty, await context.list(Deployment)]).toMatchObject(type === 'ConfigReady' ? [[true], [{}]] : [[], []]);
+  });
+
+  it('M13: a Service of another namespace is RefNotPermitted, although there is one of that name', async () => {
+    const elsewhere = { service: { ...rules.service, namespace: 'kube-system' } };
+    const strange = MemcachedProxy.object('sharded-example', { rules: elsewhere });
+    const theirs = { ...service, metadata: { ...service.metadata, namespace: 'kube-system' } };
+    const context = testContext(memcachedProxy, { owner: strange, objects: [theirs, service, three] });
+    const { conditions } = await memcachedProxy.reconcile(strange, context);
+    expect(conditions).toMatchObject({ ResolvedRefs: { status: 'False', reason: 'RefNotPermitted' } });
+    expect([await context.list(ConfigMap), await context.list(Deployment)]).toEqual([[], []]);
+  });
+
   it('M17: a proxy with an empty image has the default one', async () => {
     const mcrouter = { image: '' };
     const bare = MemcachedProxy.object('sharded-example', { rules, mcrouter });

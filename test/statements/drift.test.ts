@@ -1,4 +1,4 @@
-// A child that another client changes or deletes (F3, F5, B16 to B18, M18, M18a, M18b, M21): the event of the child wakes its
+// A child that another client changes or deletes (F3, F5, B16 to B18, M16, M18, M18a, M18b, M21): the event of the child wakes its
 // owner, and the owner's controller restores it. No test enqueues a key: only the watcher does.
 import { it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
@@ -8,8 +8,7 @@ import type { KubeObject } from '../../src/kube/client/object.ts';
 import { ConfigMap, Deployment, Service, StatefulSet } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createBitcoin, name as network, service as networkService, set } from './bitcoin.ts';
-import { createMemcached } from './memcached.ts';
-import { mcrouter, name as proxy, service as proxyService, three } from './memcached-proxy-fixture.ts';
+import { createMemcached, mcrouter, name as proxy, service as proxyService, three } from './memcached.ts';
 import { useWatchedSystem } from './watch.ts';
 
 const { connect } = await useApiServer({ controllers: 'none' });
@@ -28,6 +27,7 @@ const owners = {
   },
 };
 const stranger = { metadata: { labels: { 'bitcoin.example.com/network': 'other' } } };
+const wrongPort = { name: 'mcrouter', port: 9999, targetPort: 9999 };
 const otherImage = { spec: { containers: [{ name: `${set}-ctr`, image: 'other' }] } };
 
 type Row = {
@@ -71,6 +71,10 @@ const changes: readonly Row[] = [
     ...{ id: 'B16', owner: 'network', kind: Service, child: networkService },
     patch: { spec: { selector: { app: 'other' } } },
   },
+  ...[[wrongPort], [wrongPort, { ...wrongPort, name: 'second' }]].map((ports) => ({
+    ...({ id: 'M16', owner: 'proxy', kind: Service, child: proxyService } as const),
+    patch: { spec: { selector: { app: 'other', mcrouter: null }, ports } },
+  })),
 ];
 const deletions = [
   { id: 'F5', ...foo },
@@ -91,10 +95,10 @@ async function childOf(owner: keyof typeof owners, kind: Kind, child: string | u
 }
 const mountedConfig = async () =>
   (await system.get(Deployment, mcrouter)) === undefined ? 'no-proxy-yet' : await memcached.mounted(proxy);
-/** The declared content of an object, as text. */
 /** The order of fields has no meaning: a field that is restored may come after the others. */
 const inOrder = (_: string, value: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+/** The declared content of an object, as text: for a Service, its address too. */
 const contentOf = (object: KubeObject) =>
   JSON.stringify([object.spec, 'data' in object ? object.data : undefined], inOrder);
 

@@ -6,12 +6,9 @@ import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy
 import { EndpointSlice, ReplicaSet } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { createMemcached } from './memcached.ts';
+import { createMemcached, name, three } from './memcached.ts';
 import { conditionOf } from './user.ts';
 import { useWatchedSystem } from './watch.ts';
-
-const three = ['10.0.2.17', '10.0.2.18', '10.0.2.19'];
-const name = 'sharded-example';
 
 const { connect } = await useApiServer();
 const { system, until, watch } = useWatchedSystem(connect);
@@ -88,7 +85,7 @@ describe('the watcher and MemcachedProxy', () => {
     expect(await servers()).toEqual(has(2));
   });
 
-  it('M8: a ReplicaSet that goes wakes the proxy, which drops its configuration', async () => {
+  it('M8: a configuration stays while a ReplicaSet names it; the ReplicaSet that goes wakes the proxy, which deletes it', async () => {
     await memcached.service('sharded-memcached');
     await memcached.endpoints('sharded-memcached', three);
     await memcached.proxy(name);
@@ -102,5 +99,7 @@ describe('the watcher and MemcachedProxy', () => {
     expect(await memcached.configMaps(name)).toHaveLength(2);
     await system.delete(ReplicaSet, old);
     await until(async () => (await memcached.configMaps(name)).length === 1);
+    expect(await memcached.configMaps(name)).toEqual([await memcached.mounted(name)]);
+    expect(await memcached.events('SuccessfulDelete')).toHaveLength(1);
   });
 });

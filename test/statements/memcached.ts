@@ -8,6 +8,15 @@ import type { KubeObject } from '../../src/kube/client/object.ts';
 import { ConfigMap, Deployment, EndpointSlice, Event, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import type { System } from './harness.ts';
 
+/** The endpoints that a proxy begins with. */
+export const three = ['10.0.2.17', '10.0.2.18', '10.0.2.19'];
+/** The proxy. */
+export const name = 'sharded-example';
+/** Its Service. */
+export const service = 'sharded-example-memcached-043e0';
+/** Its Deployment. */
+export const mcrouter = `${name}-mcrouter`;
+
 /** How a slice is to be. */
 type SliceOptions = {
   /** Its own name, for a Service of several; the Service's when absent. */
@@ -73,14 +82,8 @@ export function createMemcached(system: System) {
       const { metadata, spec } = await deployment(proxy);
       const name = `${proxy}-mcrouter-${await mounted(proxy)}`.replaceAll(`${proxy}-config-`, '');
       const labels = spec?.template.metadata?.labels ?? {};
-      const owner = {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        name: metadata.name,
-        uid: metadata.uid,
-        controller: true,
-        blockOwnerDeletion: true,
-      };
+      const { name: deployed, uid } = metadata;
+      const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: deployed, uid, controller: true };
       const content = { spec: { replicas: 0, selector: spec?.selector, template: spec?.template } };
       await put(ReplicaSet, name, content, { labels, ownerReferences: [owner] });
       const status = { observedGeneration: metadata.generation, conditions: [{ type: 'Available', status: 'True' }] };

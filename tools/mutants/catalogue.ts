@@ -71,11 +71,8 @@ const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredi
 const dinner = statements('dinner', 'wake');
 const aggregation = api('readiness', 'availability', 'conditions');
 const foo = statements('foo', 'drift', 'owner', 'cascade');
-const proxyLife = statements('memcached-proxy', 'memcached-proxy-roll-out');
-const proxy = [
-  ...proxyLife,
-  ...statements('drift', 'memcached-proxy-missing', 'memcached-proxy-damage', 'memcached-proxy-wake'),
-];
+const proxyLife = statements('memcached-proxy');
+const proxy = [...proxyLife, ...statements('drift', 'memcached-proxy-wake')];
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = statements('bitcoin-network', 'drift');
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
