@@ -240,13 +240,13 @@ it('X8, M1, M6, M8, M16, M21: MemcachedProxy creates, repairs, prunes and report
   await memcached.proxy(name);
   await system.reconcile(proxies, name);
   const old = await memcached.rollOut(name);
-  expect(await memcached.events('SuccessfulCreate')).toHaveLength(3);
+  expect(await system.events('SuccessfulCreate')).toHaveLength(3);
 
   await memcached.endpoints('sharded-memcached', ['10.0.2.17']);
   await system.patch(Service, front, { spec: { ports: [{ name: 'mcrouter', port: 9999 }] } });
   const { metadata, spec } = await system.read(Deployment, `${name}-mcrouter`);
   const { labels, annotations, ownerReferences } = metadata;
-  await memcached.put(Deployment, `${name}-mcrouter-old`, { spec }, { labels, annotations, ownerReferences });
+  await system.put(Deployment, `${name}-mcrouter-old`, { spec }, { labels, annotations, ownerReferences });
   await system.reconcile(proxies, name);
   await memcached.rollOut(name);
   await system.delete(ReplicaSet, old);
@@ -255,7 +255,7 @@ it('X8, M1, M6, M8, M16, M21: MemcachedProxy creates, repairs, prunes and report
   expect(Service.read(await system.read(Service, front)).spec?.ports).toMatchObject([{ port: 11_211 }]);
   expect(await system.list(Deployment)).toHaveLength(1);
   expect(await memcached.configMaps(name)).toHaveLength(1);
-  expect(await memcached.events('SuccessfulDelete')).toHaveLength(2);
+  expect(await system.events('SuccessfulDelete')).toHaveLength(2);
   expect(conditionOf(await system.read(proxies, name), 'Ready')?.status).toBe('True');
   expect(system.lines.filter((line) => /\b403\b|forbidden/i.test(line))).toEqual([]);
 });

@@ -88,7 +88,7 @@ describe('MemcachedProxy among the controllers of Kubernetes', () => {
     await until(() => serves(three));
     expect((await memcached.deployment(name)).status?.availableReplicas).toBe(1);
     expect((await system.read(proxies, name)).status).toMatchObject({ serviceName: front, pools: [{ servers: 3 }] });
-    expect(await memcached.events('SuccessfulCreate')).toEqual(
+    expect(await system.events('SuccessfulCreate')).toEqual(
       expect.arrayContaining([expect.stringContaining(`create Deployment "${name}-mcrouter" for`)]),
     );
     system.requests.length = 0;

@@ -111,7 +111,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
       await meshed(4);
       await bitcoin.network(name, { nodes: 3 });
       await meshed(3);
-      expect(await bitcoin.events('Scaled')).toHaveLength(2);
+      expect(await system.events('Scaled')).toHaveLength(2);
       await bitcoin.network(name, { nodes: 0 });
       await until(async () => [...(await nodes()), ...(await system.list(Pod))], []);
       await until(async () => (await bitcoin.condition(name, 'Ready'))?.status, 'True');

@@ -67,7 +67,7 @@ describe('BitcoinNetwork: workloads', () => {
       }),
     ]);
     expect(containers?.[0]).not.toHaveProperty('ports');
-    expect(await bitcoin.events()).toEqual(
+    expect(await system.events()).toEqual(
       ['headless service', 'stateful set'].map(
         (what) => `1 x Normal Created: Created ${what} for bitcoin network ${name}`,
       ),
@@ -124,7 +124,7 @@ describe('BitcoinNetwork: workloads', () => {
     await made({ nodes });
     await reconcile();
     expect((await bitcoin.set(name)).spec?.replicas).toBe(nodes);
-    expect(await bitcoin.events('Scaled')).toEqual([`1 x Normal Scaled: Adjusting number of replicas to ${nodes}`]);
+    expect(await system.events('Scaled')).toEqual([`1 x Normal Scaled: Adjusting number of replicas to ${nodes}`]);
   });
 
   it('B14: is scaled by its scale subresource, which shows how many pods there are', async () => {
@@ -151,7 +151,7 @@ describe('BitcoinNetwork: workloads', () => {
     system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/statefulsets/'));
     await made();
     await system.pass(120);
-    expect(await bitcoin.events('ErrChildRefused')).toEqual([expect.stringMatching(/^1 x Warning/)]);
+    expect(await system.events('ErrChildRefused')).toEqual([expect.stringMatching(/^1 x Warning/)]);
     expect(await bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'ChildRefused' });
     system.revive();
     await system.pass(600);

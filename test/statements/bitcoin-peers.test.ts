@@ -54,7 +54,7 @@ describe('BitcoinNetwork: peers', () => {
     commandsSent();
     await reconcile();
     expect(commandsSent()).toEqual(['0: getaddednodeinfo', '1: getaddednodeinfo', '2: getaddednodeinfo']);
-    expect(bitcoin.writes()).toEqual([]);
+    expect(system.writes()).toEqual([]);
     expect(await system.read(networks, name)).toEqual(before);
   });
 
@@ -160,7 +160,7 @@ describe('BitcoinNetwork: functions and secrets', () => {
     await expect.poll(async () => await system.get(networks, name)).toBeUndefined();
     await reconcile();
     expect(commandsSent()).toEqual([]);
-    expect(bitcoin.writes()).toEqual([]);
+    expect(system.writes()).toEqual([]);
   });
 
   it('B22, B23, B24: no Secret is read, and nothing that a node prints, credentials least, is shown anywhere', async () => {
@@ -175,7 +175,7 @@ describe('BitcoinNetwork: functions and secrets', () => {
       ...system.lines,
       ...system.requests,
       ...system.waiting(),
-      ...(await bitcoin.events()),
+      ...(await system.events()),
       JSON.stringify(await system.read(networks, name)),
     ].join('\n');
     expect(system.requests.filter((request) => request.includes('/secrets'))).toEqual([]);

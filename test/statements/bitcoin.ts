@@ -1,7 +1,6 @@
 // Bitcoin networks for statements: what a person makes and looks at, and the pods, where the test plays StatefulSet's controller and
 // kubelet.
 
-import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { serviceName, statefulSetName } from '../../src/controllers/bitcoin-network/children.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
@@ -16,14 +15,6 @@ export const name = 'my-network';
 export const service = 'my-network-svc';
 /** Its StatefulSet. */
 export const set = 'my-network-sts';
-
-type Event = {
-  readonly type?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly count?: number;
-};
-const eventKind = foreignKind<Event, 'Event'>({ group: '', version: 'v1', kind: 'Event' });
 
 /** How a pod is to be. */
 type PodOptions = {
@@ -67,14 +58,5 @@ export function createBitcoin(system: System) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
       await system.client.request({ method: 'DELETE', path, body });
     },
-    /** The Events of a reason, or all, as `count x type reason: message`. */
-    events: async (reason?: string) =>
-      (await system.list(eventKind))
-        .map((raw) => eventKind.read(raw))
-        .filter((event) => reason === undefined || event.reason === reason)
-        .map((event) => `${event.count} x ${event.type} ${event.reason}: ${event.message}`)
-        .sort(),
-    /** The requests so far that are not reads. */
-    writes: () => system.requests.filter((request) => !request.startsWith('GET')),
   };
 }

@@ -1,4 +1,4 @@
-// The behaviour of Dinner (I6, I7, I10, and V2, V4 and V8 of the aggregation), as cases for any API server. I8, the wake-ups, is
+// The behaviour of Dinner (I6, I7, I10, and V4 and V8 of the aggregation), as cases for any API server. I8, the wake-ups, is
 // where the watcher is: wake.test.ts. What its schema refuses is bad-input.test.ts,
 // the rules of the aggregation (V1 to V7) are test/api, what holds for every controller is test/cross.
 import { describe, expect, it } from 'vitest';
@@ -80,14 +80,6 @@ describe('Dinner', () => {
     expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
   });
 
-  it('V2: an ingredient that cannot be had makes the dinner False, with its reason', async () => {
-    system.pantry.setFaults({ items: { saffron: 'out-of-stock' } });
-    await served('saffron', 'salt');
-    expect((await soup()).status).toMatchObject({ ingredientsReady: 1 });
-    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'OutOfStock' });
-    expect(conditionOf(await soup(), 'IngredientsReady')?.message).toContain('soup-saffron');
-  });
-
   it('V8: a child that may not be made is False with what the API server said, written, and tried again', async () => {
     await system.apply(dinners, 'soup', menu('salt', 'leek'));
     system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/ingredients/'));
@@ -115,17 +107,5 @@ describe('Dinner', () => {
     expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Unknown');
     expect(system.pantry.stock('salt', 'piece')).toBe(1000);
     expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
-  });
-
-  it('X15: two dinners whose children would have one name do not take them from each other', async () => {
-    await system.apply(dinners, 'a', menu('b-c'));
-    await system.apply(dinners, 'a-b', menu('c'));
-    await system.reconcile(dinners, 'a', 'a-b');
-    await system.reconcile(dinners, 'a', 'a-b');
-    const [child] = await system.list(ingredients);
-    const owner = child?.metadata.ownerReferences?.[0]?.name;
-    const loser = owner === 'a' ? 'a-b' : 'a';
-    expect(conditionOf(await system.read(dinners, loser), 'IngredientsReady')?.reason).toBe('NotOwned');
-    expect(child?.metadata.resourceVersion).toBe((await system.list(ingredients))[0]?.metadata.resourceVersion);
   });
 });

@@ -110,7 +110,7 @@ it.each(
   const changed = await system.patch(kind, child, patch);
   if (contentOf(changed) === contentOf(before)) throw new Error('the patch changed nothing');
   await until(async () => contentOf(await system.read(kind, child)) === contentOf(before));
-  if (event !== undefined) await until(async () => (await bitcoin.events('Scaled')).includes(event));
+  if (event !== undefined) await until(async () => (await system.events('Scaled')).includes(event));
 });
 
 it.each(
@@ -133,8 +133,8 @@ it('M21: a second Deployment that a proxy controls is deleted by its event alone
   const { metadata, spec } = await childOf('proxy', Deployment, mcrouter);
   const { labels, annotations, ownerReferences } = metadata;
   const second = `${mcrouter}-x7k2p`;
-  await memcached.put(Deployment, second, { spec }, { labels, annotations, ownerReferences });
+  await system.put(Deployment, second, { spec }, { labels, annotations, ownerReferences });
   await until(async () => (await system.get(Deployment, second)) === undefined);
-  await until(async () => (await memcached.events('SuccessfulDelete')).some((line) => line.includes(second)));
+  await until(async () => (await system.events('SuccessfulDelete')).some((line) => line.includes(second)));
   await system.read(Deployment, mcrouter);
 });

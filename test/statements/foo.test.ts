@@ -1,24 +1,14 @@
-// What is asked of Foo (F1 to F12), as cases for any API server that runs no Deployment controller: the tests say what a
-// Deployment's status is. F6 with a garbage collector is cascade.test.ts, what real Deployments do test/cluster/deployment-chain.test.ts,
+// What is asked of Foo (F1 to F12), as cases for any API server that runs no Deployment controller. F4 is owner.test.ts, F6 with a garbage collector is cascade.test.ts, what real Deployments do test/cluster/deployment-chain.test.ts,
 // what holds for every controller (F7, F8) test/cross.
 
 import { describe, expect, it } from 'vitest';
-import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { Foo as foos } from '../../src/controllers/foo.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { useSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
-type Event = KubeObject & {
-  readonly reason?: string;
-  readonly type?: string;
-  readonly message?: string;
-  readonly count?: number;
-};
-const events = foreignKind<Event, 'Event'>({ group: '', version: 'v1', kind: 'Event' });
 const one = { deploymentName: 'example-foo', replicas: 1 };
 
 const { connect } = await useApiServer({ controllers: 'none' });
@@ -26,20 +16,8 @@ const system = useSystem(connect);
 
 const deployment = async (name = 'example-foo') => await system.read(Deployment, name);
 const names = async () => (await system.list(Deployment)).map(({ metadata }) => metadata.name).sort();
-const said = async () =>
-  (await system.list(events))
-    .map((event) => events.read(event))
-    .map(({ type, reason, message, count }) => `${count} x ${type} ${reason}: ${message}`);
 const synced = '1 x Normal Synced: Foo synced successfully';
 const taken = '1 x Warning ErrResourceExists: Resource "example-foo" already exists and is not managed by Foo';
-/** Says of a Deployment what a Deployment controller would. */
-const report = async (availableReplicas: number) => {
-  const { metadata } = await deployment();
-  const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: 'has some' }];
-  const counts = { replicas: availableReplicas, readyReplicas: availableReplicas, availableReplicas };
-  const status = { observedGeneration: metadata.generation, ...counts, conditions };
-  await system.patch(Deployment, 'example-foo', { status }, 'status');
-};
 /** A Foo with its Deployment. */
 const made = async (spec: object = one) => {
   const { metadata } = await system.apply(foos, 'a', spec);
@@ -65,7 +43,7 @@ describe('Foo', () => {
     const { apiVersion, kind } = foos;
     const owner = { apiVersion, kind, name: 'a', uid, controller: true, blockOwnerDeletion: true };
     expect(metadata.ownerReferences).toEqual([owner]);
-    expect(await said()).toEqual([synced]);
+    expect(await system.events()).toEqual([synced]);
   });
 
   it('F2: more replicas reach the Deployment, and what others wrote on it stays', async () => {
@@ -77,16 +55,6 @@ describe('Foo', () => {
     expect((await deployment()).metadata).toMatchObject(theirs);
   });
 
-  it('F4, V1, V6: the available replicas are those that the Deployment reports', async () => {
-    await made({ ...one, replicas: 2 });
-    expect(conditionOf(await system.read(foos, 'a'), 'Ready')).toMatchObject({ status: 'Unknown' });
-    await report(2);
-    await system.reconcile(foos, 'a');
-    const after = await system.read(foos, 'a');
-    expect(after.status).toMatchObject({ availableReplicas: 2 });
-    expect(conditionOf(after, 'Ready')?.status).toBe('True');
-  });
-
   it('F7: its removal concerns no Foo, so the retry heals it', async () => {
     await stranger();
     await made();
@@ -95,7 +63,7 @@ describe('Foo', () => {
     expect(await system.deliver()).toBe(0);
     await system.pass(60);
     expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
-    expect((await said()).sort()).toEqual([synced, taken]);
+    expect(await system.events()).toEqual([synced, taken]);
   });
 
   it('F7: when the retries are over, the resync heals it', async () => {
@@ -117,30 +85,24 @@ describe('Foo', () => {
     expect(await names()).toEqual(['example-foo', 'new']);
   });
 
-  it('F10: without replicas there is one, and a user’s scale is kept', async () => {
+  it('F10: without replicas there is one, and a user’s scale is kept, also when replicas were said before', async () => {
     await made({ deploymentName: 'example-foo' });
     expect((await deployment()).spec).toMatchObject({ replicas: 1 });
-    await system.patch(Deployment, 'example-foo', { spec: { replicas: 4 } });
+    await made({ ...one, replicas: 3 });
+    await made({ deploymentName: 'example-foo' });
+    await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
     const scaled = await deployment();
     await system.reconcile(foos, 'a');
     expect(await deployment()).toEqual(scaled);
   });
 
-  it('F10: replicas that are no longer said are no longer held', async () => {
-    await made({ ...one, replicas: 3 });
-    await made({ deploymentName: 'example-foo' });
-    await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
-    await system.reconcile(foos, 'a');
-    expect((await deployment()).spec).toMatchObject({ replicas: 5 });
-  });
-
   it('F11: Synced is recorded once for each generation', async () => {
     await made();
     await system.reconcile(foos, 'a');
-    expect(await said()).toEqual([synced]);
+    expect(await system.events()).toEqual([synced]);
     await system.apply(foos, 'a', { ...one, replicas: 2 });
     await system.reconcile(foos, 'a', 'a');
-    expect(await said()).toEqual([synced.replace('1 x', '2 x')]);
+    expect(await system.events()).toEqual([synced.replace('1 x', '2 x')]);
   });
 
   it('F12, V8: a forbidden child is retried with backoff, delays no other object, and is not retried once created', async () => {

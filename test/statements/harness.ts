@@ -41,6 +41,8 @@ export type System = QueueRunner &
     reconcile(target: Concerned, ...names: readonly string[]): Promise<void>;
     /** The requests of the controllers so far, as `METHOD path`; empty it to count from there. */
     readonly requests: string[];
+    /** Those that are not reads. */
+    writes(): readonly string[];
     /** From the first request on that fits, the function is dead: nothing it does reaches the API server. */
     dieAt(fits: (request: KubeRequest) => boolean): void;
     /** From now on what fits is answered with 403, as for a controller whose RBAC falls short. */
@@ -201,6 +203,7 @@ export async function startSystem(
     plant,
     pantry,
     requests,
+    writes: () => requests.filter((request) => !request.startsWith('GET ')),
     enqueue: async (target, ...names) => void (await enqueue(target, ...names)),
     reconcileAtOnce: async (target, name, functions) => {
       const bodies = controllersOf(target).map((controller) => messageFor(controller, name));

@@ -16,8 +16,6 @@ const memcached = createMemcached(system);
 const reconcile = async () => await system.reconcile(proxies, name);
 const proxy = async () => proxies.read(await system.read(proxies, name));
 const condition = async (type: string) => conditionOf(await system.read(proxies, name), type);
-/** The requests so far that are not reads. */
-const writes = () => system.requests.filter((request) => !request.startsWith('GET'));
 const reads = () => system.requests.filter((request) => request.startsWith('GET'));
 const front = async () => Service.read(await system.read(Service, service));
 /** The servers that mcrouter would have now. */
@@ -91,9 +89,9 @@ describe('MemcachedProxy', () => {
       ports: [{ name: 'mcrouter', protocol: 'TCP', port: 11_211, targetPort: 11_211 }],
     });
     expect(await system.read(ConfigMap, mounted)).toMatchObject({ immutable: true });
-    expect(await memcached.events()).toEqual(
+    expect(await system.events()).toEqual(
       [`ConfigMap "${mounted}"`, `Deployment "${deploymentName}"`, `Service "${service}"`].map(
-        (what) => `SuccessfulCreate x1: create ${what} for MemcachedProxy "${name}" successful`,
+        (what) => `1 x Normal SuccessfulCreate: create ${what} for MemcachedProxy "${name}" successful`,
       ),
     );
     expect((await proxy()).status).toMatchObject({
@@ -109,15 +107,15 @@ describe('MemcachedProxy', () => {
     await memcached.rollOut(name);
     await reconcile();
     expect(await condition('Ready')).toMatchObject({ status: 'True' });
-    const events = await memcached.events();
+    const events = await system.events();
     system.requests.length = 0;
     await reconcile();
-    expect(writes()).toEqual([]);
+    expect(system.writes()).toEqual([]);
     // Itself, the Service that it names and its slices, then three kinds of children, and the ReplicaSets between them.
     const read = system.requests.map((request) => request.slice(request.lastIndexOf(system.namespace)).split('/')[1]);
     const kinds = ['services', 'endpointslices', 'configmaps', 'deployments', 'replicasets', 'services'];
     expect(read).toEqual(['memcachedproxies', ...kinds]);
-    expect(await memcached.events()).toEqual(events);
+    expect(await system.events()).toEqual(events);
   });
 
   it('M13: without the Service nothing is made, and one Warning names it', async () => {
@@ -128,7 +126,9 @@ describe('MemcachedProxy', () => {
     expect(await condition('ResolvedRefs')).toMatchObject({ status: 'False', reason: 'ServiceNotFound' });
     expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'ServiceNotFound' });
     const where = `${system.namespace}/sharded-memcached`;
-    expect(await memcached.events()).toEqual([expect.stringMatching(new RegExp(`^ServiceNotFound x1: .*${where}`))]);
+    expect(await system.events()).toEqual([
+      expect.stringMatching(new RegExp(`^1 x Warning ServiceNotFound: .*${where}`)),
+    ]);
   });
 
   it('M13: a Service that goes leaves what runs as it is', async () => {
@@ -138,7 +138,9 @@ describe('MemcachedProxy', () => {
     system.requests.length = 0;
     await reconcile();
     expect(await memcached.deployment(name)).toEqual(before);
-    expect(writes().filter((request) => !request.includes('/status') && !request.includes('/events'))).toEqual([]);
+    expect(system.writes().filter((request) => !request.includes('/status') && !request.includes('/events'))).toEqual(
+      [],
+    );
     expect((await proxy()).status).toMatchObject({ serviceName: service });
   });
 
@@ -167,7 +169,7 @@ describe('MemcachedProxy', () => {
     expect(await front()).toEqual(frontBefore);
     const after = JSON.stringify((await memcached.deployment(name)).spec);
     expect(after.replace(second, first)).toBe(JSON.stringify(before.spec));
-    expect(await memcached.events('SuccessfulUpdate')).toHaveLength(1);
+    expect(await system.events('SuccessfulUpdate')).toHaveLength(1);
   });
 
   it('M7a: flapping ends at the last state, with one ConfigMap for each of the states', async () => {
@@ -195,7 +197,7 @@ describe('MemcachedProxy', () => {
     expect(ports).toEqual([{ name: 'mcrouter', protocol: 'TCP', port: 11_300, targetPort: 11_300 }]);
     system.requests.length = 0;
     await reconcile();
-    expect(writes()).toEqual([]);
+    expect(system.writes()).toEqual([]);
   });
 
   it('M19: a user’s scale of the Deployment is kept', async () => {

@@ -3,9 +3,7 @@
 
 import type { Kind } from '../../src/api/kind.ts';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
-import { ConfigMap, Deployment, EndpointSlice, Event, ReplicaSet, Service } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, EndpointSlice, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import type { System } from './harness.ts';
 
 /** The endpoints that a proxy begins with. */
@@ -27,16 +25,6 @@ type SliceOptions = {
 
 /** Creates what a statement about proxies needs. */
 export function createMemcached(system: System) {
-  const put = async (kind: Kind, name: string, content: object, metadata: object = {}): Promise<KubeObject> => {
-    const { apiVersion, kind: named } = kind;
-    const object = {
-      apiVersion,
-      kind: named,
-      ...content,
-      metadata: { ...metadata, name, namespace: system.namespace },
-    };
-    return await applyObject(system.client, kind, object, { fieldManager: 'user' });
-  };
   const only = async (kind: Kind, prefix: string) =>
     (await system.list(kind)).filter(({ metadata }) => metadata.name.startsWith(prefix));
   const deployment = async (proxy: string) => Deployment.read(await system.read(Deployment, `${proxy}-mcrouter`));
@@ -45,7 +33,6 @@ export function createMemcached(system: System) {
     '';
 
   return {
-    put,
     deployment,
     mounted,
     /** A Service without a selector, so that only the test creates slices for it. */
@@ -57,7 +44,7 @@ export function createMemcached(system: System) {
       addresses: readonly string[],
       { slice = service, ports = [{ name: '', port: 11_211 }], conditions = { ready: true } }: SliceOptions = {},
     ) =>
-      await put(
+      await system.put(
         EndpointSlice,
         slice,
         {
@@ -85,17 +72,10 @@ export function createMemcached(system: System) {
       const { name: deployed, uid } = metadata;
       const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: deployed, uid, controller: true };
       const content = { spec: { replicas: 0, selector: spec?.selector, template: spec?.template } };
-      await put(ReplicaSet, name, content, { labels, ownerReferences: [owner] });
+      await system.put(ReplicaSet, name, content, { labels, ownerReferences: [owner] });
       const status = { observedGeneration: metadata.generation, conditions: [{ type: 'Available', status: 'True' }] };
       await system.patch(Deployment, metadata.name, { status }, 'status');
       return name;
     },
-    /** The Events of a reason, or all, as `reason xcount: message`. */
-    events: async (reason?: string) =>
-      (await system.list(Event))
-        .map((raw) => Event.read(raw))
-        .filter((event) => reason === undefined || event.reason === reason)
-        .map((event) => `${event.reason} x${event.count}: ${event.message}`)
-        .sort(),
   };
 }

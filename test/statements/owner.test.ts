@@ -15,7 +15,7 @@ const bare = {
 };
 
 const { connect } = await useApiServer({ controllers: 'none' });
-const { system, watch } = useWatchedSystem(connect);
+const { system, until, watch } = useWatchedSystem(connect);
 beforeEach(() => void watch());
 
 const forwarded = (from: number) =>
@@ -79,15 +79,6 @@ describe('a Deployment that is owned', () => {
     expect(await system.get(Deployment, 'a')).toBeUndefined();
   });
 
-  /** Lets the system run, from one forwarded key to the next, until something is so. */
-  async function until(isSo: () => Promise<boolean>): Promise<void> {
-    for (;;) {
-      system.clock.ms = Math.max(system.clock.ms, Date.now());
-      await system.deliver();
-      if (await isSo()) return;
-      await watch().next();
-    }
-  }
   const a = async () => await system.read(foos, 'a');
   const report = async (count: number) => {
     const { generation } = (await system.read(Deployment, 'web')).metadata;

@@ -25,10 +25,17 @@ describe('a poison object', () => {
     await system.reconcile(ingredients, poison, ...good);
   });
 
-  it('X9: the others of its batch are done at once, and it waits', async () => {
+  it('X9, I14: the others of its batch are done at once, and it reports the pantry’s error and is retried', async () => {
     for (const name of good) expect(await readyOf(name)).toBe('True');
-    expect(conditionOf(await system.read(ingredients, poison), 'Ready')?.status).not.toBe('True');
+    const poisoned = await system.read(ingredients, poison);
+    expect(conditionOf(poisoned, 'Ready')?.status).not.toBe('True');
+    // That the jar cannot be opened does not say that there is none.
+    expect(conditionOf(poisoned, 'Located')?.reason).not.toBe('OutOfStock');
+    expect(conditionOf(poisoned, 'Reconciling')?.message).toContain('the rotten jar cannot be opened');
     expect(system.waiting()).toHaveLength(1);
+    system.pantry.setFaults({});
+    await system.pass(60);
+    expect(await readyOf(poison)).toBe('True');
     expect(await system.deadLetters('ingredient')).toEqual([]);
   });
 

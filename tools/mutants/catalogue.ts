@@ -67,7 +67,7 @@ const generations = 'test/statements/generation.test.ts';
 type Given = { readonly generic: readonly string[]; readonly own: readonly Group[] };
 
 const tank = [...statements('water-tank'), ...controllers('water-tank')];
-const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredient')];
+const ingredient = [...statements('ingredient', 'poison', 'wake'), ...controllers('ingredient')];
 const dinner = statements('dinner', 'wake');
 const aggregation = api('readiness', 'availability', 'conditions');
 const foo = statements('foo', 'drift', 'owner', 'cascade');
