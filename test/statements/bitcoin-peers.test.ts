@@ -61,7 +61,7 @@ describe('BitcoinNetwork: peers', () => {
   it('B13: what another function does at the same time counts as done (-23, -24)', async () => {
     await made([]);
     for (const [ordinal, ip] of three.entries()) await bitcoin.pod(name, ordinal, { ip });
-    // A client that is none of ours has told the first one of another node.
+    // A client that is none of ours has added another node to the first one.
     const command = ['bitcoin-cli', 'addnode', '192.0.2.1', 'add'];
     const { namespace, name: first } = pod(0);
     await nodes.execute({ namespace, pod: first, container: 'c', command, signal: AbortSignal.timeout(5_000) });
