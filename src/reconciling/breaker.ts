@@ -3,7 +3,8 @@
 // which takes no longer than one key would. If only one key probed a recovered cluster, the others would be postponed
 // again, for twice as long. A cluster that is much slower than the others is throttled to a part of an instance's time.
 // If it is not yet known to be slow, its first response has a time limit. All unreachable and slow clusters together
-// get a fifth of an instance's time, however many they are. Each instance has its own state, until it ends.
+// get a fifth of an instance's time, however many they are. A cluster with few failures or one slow response may be
+// healthy, so it is called even when the others have used up that time. Each instance has its own state, until it ends.
 import type { KubeClient } from '../kube/client/client.ts';
 import { DeadlineError } from '../kube/client/errors.ts';
 
@@ -53,7 +54,8 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
   return {
     state: (cluster) => {
       const state = stateOf(cluster);
-      const isLimited = isSuspect(state) && lost.isOverLimit(now());
+      const limitMs = isConfirmed(state) ? maxLostMs : 2 * maxLostMs;
+      const isLimited = isSuspect(state) && lost.isOver(limitMs, now());
       if (now() >= state.openUntil && !isLimited) return 'closed';
       if (isLimited && state.failures > 0) return 'open';
       return isFailing(state) ? 'open' : 'throttled';
@@ -65,6 +67,7 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
       lost.add(durationMs, now());
       clusters.set(cluster, {
         ...stateOf(cluster),
+        isSlow: (stateOf(cluster).responseMs ?? 0) > slow.responseMs,
         responseMs: durationMs,
         openUntil: now() + throttleMs(durationMs),
       });
@@ -76,7 +79,8 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
       if (isThrottled) lost.add(durationMs, now());
       const responseMs = latest ?? previous;
       const openUntil = isThrottled ? now() + throttleMs(durationMs) : 0;
-      clusters.set(cluster, { failures: 0, openUntil, ...(responseMs === undefined ? {} : { responseMs }) });
+      const known = responseMs === undefined ? {} : { responseMs };
+      clusters.set(cluster, { failures: 0, isSlow: isThrottled, openUntil, ...known });
     },
     recordFailure: (cluster, { durationMs }) => {
       lost.add(durationMs, now());
@@ -149,20 +153,29 @@ function createLostTime() {
       countedUntil = Math.max(countedUntil, nowMs);
       paidAt = Math.max(paidAt, nowMs) + fresh * (1 + restFactor);
     },
-    isOverLimit: (nowMs: number) => paidAt - nowMs > maxLostMs * (1 + restFactor),
+    isOver: (limitMs: number, nowMs: number) => paidAt - nowMs > limitMs * (1 + restFactor),
   };
 }
 
-type ClusterState = { readonly failures: number; readonly responseMs?: number; readonly openUntil: number };
+type ClusterState = {
+  readonly failures: number;
+  readonly responseMs?: number;
+  /** Whether two responses in a row were slow. */
+  readonly isSlow: boolean;
+  readonly openUntil: number;
+};
 
-const initialState: ClusterState = { failures: 0, openUntil: 0 };
+const initialState: ClusterState = { failures: 0, isSlow: false, openUntil: 0 };
 /** Consecutive failures after which the breaker of a cluster opens. */
 const maxFailures = 5;
 /** The shortest time that the breaker stays open. */
 const minOpenSeconds = 10;
 /** After an unreachable or slow cluster used some of an instance's time, the other clusters get this multiple of it. */
 const restFactor = 4;
-/** Five connections that are not established within three seconds. */
+/**
+ * The lost time after which clusters that are unreachable or slow wait: five connections that are not established
+ * within three seconds. A cluster that is only suspected waits after twice as much.
+ */
 const maxLostMs = 15_000;
 /**
  * A cluster is slow if it takes longer than this, and this many times longer than another one. If all are slow, the
@@ -176,6 +189,11 @@ const slowThresholdMs = 1_000;
 
 function isFailing({ failures }: ClusterState): boolean {
   return failures >= maxFailures;
+}
+
+/** Whether a cluster is unreachable or slow for certain: five failures, or two slow responses, in a row. */
+function isConfirmed(state: ClusterState): boolean {
+  return isFailing(state) || state.isSlow;
 }
 
 function isSuspect({ failures, responseMs = 0 }: ClusterState): boolean {

@@ -202,6 +202,17 @@ describe('createBreaker, with many unreachable clusters', () => {
     expect(closed()).toHaveLength(100);
   });
 
+  it.each<[doubt: string, raise: (breaker: Breaker) => void]>([
+    ['one failure', (breaker) => breaker.recordFailure('healthy', { durationMs: 1 })],
+    ['one slow response', (breaker) => breaker.recordSuccess('healthy', { responseMs: 600, durationMs: 600 })],
+  ])('a cluster with %s is called while others have used up the time of the unreachable ones', (_, raise) => {
+    const fixture = setUp();
+    lostSeconds(fixture, 3, 600);
+    raise(fixture.breaker);
+    fixture.breaker.recordFailure('dead-0', { durationMs: 3_000 });
+    expect([fixture.breaker.state('dead-1'), fixture.breaker.state('healthy')]).toEqual(['open', 'closed']);
+  });
+
   it('keys of one batch that fail at the same time count once', () => {
     const { breaker, advance } = setUp();
     advance(3);
