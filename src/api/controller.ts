@@ -9,6 +9,7 @@ import type { Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
+import { checkSpec } from './check-spec.ts';
 import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
 import type {
   Changes,
@@ -165,7 +166,7 @@ export type DefineController<P extends PrimaryTypes> = <
 ) => Controller<P, Owns, Reads, Settings, Clients, Exec, Sets>;
 
 /** A spec as the runtime calls it, without the types that differ between controllers. */
-type AnySpec = ControllerSpec<
+export type AnySpec = ControllerSpec<
   PrimaryTypes,
   Kind,
   Kind,
@@ -183,6 +184,7 @@ export function controllersOf<P extends PrimaryTypes>(
   slice?: StatusSlice,
 ): DefineController<P> {
   return (name, spec) => {
+    checkSpec(name, spec);
     // The only place where a spec loses its types. `start` calls it with values of the types that it was written with.
     const written = spec as unknown as AnySpec;
     const { finalize } = written;

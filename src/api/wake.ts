@@ -34,8 +34,10 @@ export type Wake = WakePattern & { readonly mapToKeys: (event: OutsideEvent) => 
  * @example wakes: [wake({ source: 'plant', detailType: 'LevelChanged' }, ({ detail }) => [Tank.parse(detail)])]
  */
 export function wake(pattern: WakePattern, mapToKeys: Wake['mapToKeys']): Wake {
+  if (!isRecord(pattern)) throw new SchemaError('wake', 'give an object with source and detailType');
   for (const name of ['source', 'detailType'] as const) {
-    if (pattern[name].trim() === '') throw new SchemaError(`wake.${name}`, 'is empty; name the events');
+    if (typeof pattern[name] !== 'string' || pattern[name].trim() === '')
+      throw new SchemaError(`wake.${name}`, 'is empty; name the events');
   }
   if (pattern.detail !== undefined) checkDetail(pattern.detail, 'wake.detail');
   return { ...pattern, mapToKeys };

@@ -98,13 +98,14 @@ export function missedAfterSecondsOf({ timeoutSeconds }: ControllerOptions, with
 export function controllerOptions(controller: string, spec: OptionsSpec): ControllerOptions {
   const within = (option: string, value: number, { min, max }: { readonly min: number; readonly max: number }) => {
     if (typeof value === 'number' && value >= min && value <= max) return value;
+    const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value);
     throw new SchemaError(
       `controller ${controller}.${option}`,
-      `${value} is not valid; give a number from ${min} to ${max}`,
+      `${given} is not valid; give a number from ${min} to ${max}`,
     );
   };
   const whole = (option: string, value: number | undefined, limit: Limit): number => {
-    const given = within(option, value ?? limit.default, limit);
+    const given = within(option, value === undefined ? limit.default : value, limit);
     if (Number.isInteger(given)) return given;
     throw new SchemaError(`controller ${controller}.${option}`, `${given} is not valid; give a whole number`);
   };
@@ -115,7 +116,11 @@ export function controllerOptions(controller: string, spec: OptionsSpec): Contro
     default: Math.max(retryLimits.maxSeconds.default, firstSeconds),
     min: firstSeconds,
   });
-  const burst = rateLimit?.burst ?? Math.max(rateBurst.min, Math.ceil(10 * (rateLimit?.perSecond ?? 0)));
+  const rateOf = (rate: NonNullable<typeof rateLimit>) => {
+    const perSecond = within('rateLimit.perSecond', rate.perSecond, ratePerSecond);
+    const burst = Math.max(rateBurst.min, Math.ceil(10 * perSecond));
+    return { perSecond, burst: whole('rateLimit.burst', rate.burst, { ...rateBurst, default: burst }) };
+  };
   return {
     concurrency: whole('concurrency', spec.concurrency, functionLimits.concurrency),
     reservedConcurrency,
@@ -123,14 +128,7 @@ export function controllerOptions(controller: string, spec: OptionsSpec): Contro
     memoryMb: whole('memoryMb', spec.memoryMb, functionLimits.memoryMb),
     batchSize: whole('batchSize', spec.batchSize, functionLimits.batchSize),
     retry: { firstSeconds, maxSeconds, attempts: whole('retry.attempts', retry.attempts, retryLimits.attempts) },
-    ...(rateLimit === undefined
-      ? {}
-      : {
-          rateLimit: {
-            perSecond: within('rateLimit.perSecond', rateLimit.perSecond, ratePerSecond),
-            burst: whole('rateLimit.burst', burst, { ...rateBurst, default: rateBurst.min }),
-          },
-        }),
+    ...(rateLimit === undefined ? {} : { rateLimit: rateOf(rateLimit) }),
     resyncPeriodSeconds: whole('resyncPeriodSeconds', spec.resyncPeriodSeconds, resyncPeriod),
   };
 }

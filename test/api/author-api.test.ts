@@ -118,14 +118,15 @@ describe('what does not compile', () => {
         error: new Error('no'),
       }),
     });
-    WaterTank.controller('a', {
-      // @ts-expect-error: an option is misspelt
-      resyncPeriod: 5,
-      reconcile: async () => ({ status: { action: 'Holding' }, conditions }),
-    });
+    const misspelt = () =>
+      WaterTank.controller('a', {
+        // @ts-expect-error: an option is misspelt
+        resyncPeriod: 5,
+        reconcile: async () => ({ status: { action: 'Holding' }, conditions }),
+      });
+    expect(misspelt).toThrow('controller a.resyncPeriod: ');
     // @ts-expect-error: the only thing that says what to do is missing
-    WaterTank.controller('a', {});
-    expect.assertions(0);
+    expect(() => WaterTank.controller('a', {})).toThrow('controller a.reconcile: ');
   });
 
   it('a result that is wrong, annotated', () => {

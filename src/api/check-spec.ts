@@ -1,0 +1,146 @@
+// The shape of a controller's spec, for authors without the compiler's check: JavaScript, a cast, a value from a file.
+// An unknown option is refused as well, because a misspelt one would have no effect. The limits of numbers are in
+// core/controller-options.ts, and what needs the whole registry in generate/check-registry.ts. Without zod: each cold
+// start runs this, and making the schemas took several milliseconds.
+import type { OptionsSpec, RetryPolicy } from '../core/controller-options.ts';
+import { SchemaError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
+import type { Selector } from '../core/selector.ts';
+import type { Allows } from './allows.ts';
+import type { AnySpec } from './controller.ts';
+import type { ControllerDefinition } from './definition.ts';
+import type { ExecSpec } from './exec.ts';
+import type { MetadataSpec } from './set-metadata.ts';
+
+type Problem = { readonly path: readonly string[]; readonly text: string };
+/** Returns the first problem of a value; undefined if it has none. */
+type Check = (value: unknown) => Problem | undefined;
+/** A check of each field of `T`, so that the compiler finds one that is missing here. */
+type Fields<T> = { readonly [Field in keyof T]-?: Check };
+
+const accepted: Check = () => undefined;
+/** controllerOptions checks it. */
+const number = accepted;
+const text = is('a string', (value) => typeof value === 'string');
+const callable = is('a function', (value) => typeof value === 'function');
+const kind = is(
+  'a kind',
+  (value) => isRecord(value) && typeof value.kind === 'string' && typeof value.plural === 'string',
+);
+const permitted = oneOf(true);
+/** By its shape: an author's zod may be another installation of it. */
+const schema = is(
+  'an object schema of zod',
+  (value) => isRecord(value) && isRecord(value.shape) && typeof value.safeParse === 'function',
+);
+const command: Check = (value) => (Array.isArray(value) ? listOf(text)(value) : mutatingCommand(value));
+const mutatingCommand = record({ argv: listOf(text), mutates: oneOf(true) }, ['argv', 'mutates']);
+const labels = mapOf(text);
+const watchFields = record(
+  { kind, selector: record({ matchLabels: labels }), label: text, via: kind, mapToKeys: callable },
+  ['kind'],
+);
+const mapping = is(
+  'label or mapToKeys',
+  (value) => isRecord(value) && (value.label === undefined) !== (value.mapToKeys === undefined),
+);
+
+/** A controller is a spec as well (`{ ...waterTank, watches }`), so the fields of its definition are accepted. */
+const spec = record(
+  {
+    name: accepted,
+    declaration: accepted,
+    start: accepted,
+    concurrency: number,
+    reservedConcurrency: oneOf(true, false),
+    timeoutSeconds: number,
+    memoryMb: number,
+    batchSize: number,
+    retry: record({ firstSeconds: number, maxSeconds: number, attempts: number } satisfies Fields<RetryPolicy>),
+    rateLimit: record({ perSecond: number, burst: number } satisfies Fields<NonNullable<OptionsSpec['rateLimit']>>),
+    resyncPeriodSeconds: number,
+    owns: listOf(kind),
+    allows: record({
+      serviceAccountName: permitted,
+      hostNamespaces: permitted,
+      hostPorts: permitted,
+      privileged: permitted,
+      secrets: permitted,
+      nodeName: permitted,
+      priorityClassName: permitted,
+      volumes: listOf(text),
+      serviceTypes: listOf(oneOf('NodePort', 'LoadBalancer', 'ExternalName')),
+      externalIPs: permitted,
+    } satisfies Fields<Allows>),
+    reads: listOf(kind),
+    selector: record({ matchLabels: labels, namespaces: listOf(text), fields: labels } satisfies Fields<Selector>),
+    changes: oneOf('metadata', 'any'),
+    evidence: oneOf('annotation'),
+    finalizer: oneOf('blocks-deletion'),
+    settings: schema,
+    clients: callable,
+    exec: record({ container: text, commands: listOf(command) } satisfies Fields<ExecSpec>, ['container', 'commands']),
+    sets: record({ labels: listOf(text), annotations: listOf(text) } satisfies Fields<MetadataSpec>),
+    watches: listOf((value) => watchFields(value) ?? mapping(value)),
+    // `wake` has checked the pattern.
+    wakes: listOf(
+      record({ source: text, detailType: text, detail: accepted, mapToKeys: callable }, [
+        ...['source', 'detailType', 'mapToKeys'],
+      ]),
+    ),
+    reconcile: callable,
+    finalize: callable,
+  } satisfies Fields<AnySpec & ControllerDefinition>,
+  ['reconcile'],
+);
+
+/**
+ * Checks the shape of a spec. Throws SchemaError with the path of the first option that is unknown or has another type,
+ * such as `controller water-tank.retry`.
+ */
+export function checkSpec(controller: string, written: unknown): void {
+  const problem = spec(written);
+  if (problem !== undefined)
+    throw new SchemaError([`controller ${controller}`, ...problem.path].join('.'), problem.text);
+}
+
+function is(what: string, matches: (value: unknown) => boolean): Check {
+  return (value) => (matches(value) ? undefined : { path: [], text: `give ${what}` });
+}
+
+function oneOf(...values: readonly (string | boolean)[]): Check {
+  return is(values.join(' or '), (value) => values.some((one) => one === value));
+}
+
+function listOf(check: Check): Check {
+  return (value) =>
+    Array.isArray(value)
+      ? firstProblem(value.map((one: unknown, index) => [String(index), one, check]))
+      : { path: [], text: 'give a list' };
+}
+
+function mapOf(check: Check): Check {
+  return (value) =>
+    isRecord(value)
+      ? firstProblem(Object.entries(value).map(([name, one]) => [name, one, check]))
+      : { path: [], text: 'give an object' };
+}
+
+/** A field that is undefined counts as absent. */
+function record(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  return (value) => {
+    if (!isRecord(value)) return { path: [], text: 'give an object' };
+    const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
+    if (unknown !== undefined) return { path: [unknown], text: 'there is no such option' };
+    const given = Object.entries(fields).filter(([name]) => value[name] !== undefined || required.includes(name));
+    return firstProblem(given.map(([name, check]) => [name, value[name], check]));
+  };
+}
+
+function firstProblem(parts: readonly (readonly [name: string, value: unknown, check: Check])[]): Problem | undefined {
+  for (const [name, value, check] of parts) {
+    const problem = check(value);
+    if (problem !== undefined) return { ...problem, path: [name, ...problem.path] };
+  }
+  return undefined;
+}

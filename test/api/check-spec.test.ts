@@ -1,0 +1,100 @@
+// The declaration of a controller without the compiler's check: an option of another type, out of its limits, or
+// unknown is an error that names the controller and the option. Excluded: the limits of numbers
+// (test/core/controller-options.test.ts), and what the whole registry decides (test/generate).
+import { describe, expect, it } from 'vitest';
+import { waterTank } from '../../src/controllers/water-tank.ts';
+import { SchemaError } from '../../src/core/errors.ts';
+import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
+import { wake } from '../../src/outrigger.ts';
+
+const reconcile = async () => ({});
+const declare = (spec: object) => () => ConfigMap.controller('maps', { reconcile, ...spec });
+const watch = { kind: Namespace, label: 'app' };
+const event = { source: 'plant', detailType: 'LevelChanged', mapToKeys: () => [] };
+
+/** Each option with values of another type, beside null, a string and NaN, which none accepts. */
+const options: readonly (readonly [option: string, make: (value: unknown) => object])[] = [
+  ...[
+    ...['concurrency', 'reservedConcurrency', 'timeoutSeconds', 'memoryMb', 'batchSize', 'retry', 'rateLimit'],
+    ...['resyncPeriodSeconds', 'owns', 'allows', 'reads', 'selector', 'changes', 'evidence', 'finalizer', 'settings'],
+    ...['clients', 'exec', 'sets', 'watches', 'wakes', 'reconcile', 'finalize'],
+  ].map((option) => [option, (value: unknown) => ({ [option]: value })] as const),
+  ...['firstSeconds', 'maxSeconds', 'attempts'].map(
+    (option) => [`retry.${option}`, (value: unknown) => ({ retry: { [option]: value } })] as const,
+  ),
+  ['rateLimit.perSecond', (perSecond) => ({ rateLimit: { perSecond } })],
+  ['rateLimit.burst', (burst) => ({ rateLimit: { perSecond: 1, burst } })],
+  ['owns.0', (kind) => ({ owns: [kind] })],
+  ['reads.1', (kind) => ({ reads: [Namespace, kind] })],
+  ['allows.secrets', (secrets) => ({ allows: { secrets } })],
+  ['allows.volumes', (volumes) => ({ allows: { volumes } })],
+  ['allows.serviceTypes', (serviceTypes) => ({ allows: { serviceTypes } })],
+  ['selector.matchLabels', (matchLabels) => ({ selector: { matchLabels } })],
+  ['selector.namespaces', (namespaces) => ({ selector: { namespaces } })],
+  ['selector.fields', (fields) => ({ selector: { fields } })],
+  ['exec.commands', (commands) => ({ exec: { container: 'x', commands } })],
+  ['sets.labels', (labels) => ({ sets: { labels } })],
+  ['sets.annotations', (annotations) => ({ sets: { annotations } })],
+  ['watches.0', (one) => ({ watches: [one] })],
+  ['watches.0.kind', (kind) => ({ watches: [{ ...watch, kind }] })],
+  ['watches.0.selector', (selector) => ({ watches: [{ ...watch, selector }] })],
+  ['watches.0.via', (via) => ({ watches: [{ ...watch, via }] })],
+  ['watches.0.mapToKeys', (mapToKeys) => ({ watches: [{ kind: Namespace, mapToKeys }] })],
+  ['wakes.0', (one) => ({ wakes: [one] })],
+  ['wakes.0.mapToKeys', (mapToKeys) => ({ wakes: [{ ...event, mapToKeys }] })],
+];
+
+/** The message of the SchemaError that a declaration throws. */
+function messageOf(spec: object): string {
+  try {
+    declare(spec)();
+  } catch (error) {
+    if (error instanceof SchemaError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('the declaration of a controller', () => {
+  it.each(
+    options,
+  )('null, a string, NaN and a negative number as %s are refused with the path of the option', (option, make) => {
+    const messages = [null, 'x', Number.NaN, -1].map((value) => messageOf(make(value)));
+    expect(messages.filter((one) => !one.startsWith(`controller maps.${option}: `))).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['resyncPeriodSecond', { resyncPeriodSecond: 60 }],
+    ['retry.attempt', { retry: { attempt: 3 } }],
+    ['rateLimit.perMinute', { rateLimit: { perSecond: 1, perMinute: 1 } }],
+    ['allows.hostPort', { allows: { hostPort: true } }],
+    ['selector.matchExpressions', { selector: { matchExpressions: [] } }],
+    ['exec.containers', { exec: { container: 'x', commands: [], containers: [] } }],
+    ['sets.finalizers', { sets: { finalizers: [] } }],
+    ['watches.0.labels', { watches: [{ ...watch, labels: {} }] }],
+    ['watches.0.selector.namespaces', { watches: [{ ...watch, selector: { namespaces: [] } }] }],
+  ])('the unknown option %s is refused with its path', (option, spec) => {
+    expect(messageOf(spec)).toBe(`controller maps.${option}: there is no such option`);
+  });
+
+  it.each<[string, object, string]>([
+    ['a watch without a label or a function', { kind: Namespace }, 'watches.0: give label or mapToKeys'],
+    ['a watch with both', { ...watch, mapToKeys: async () => [] }, 'watches.0: give label or mapToKeys'],
+  ])('%s is refused', (_, one, message) => {
+    expect(messageOf({ watches: [one] })).toBe(`controller maps.${message}`);
+  });
+
+  it('an option that is undefined counts as absent, and a controller is a valid spec of another one', () => {
+    const absent = Object.fromEntries(options.map(([option]) => [option.split('.')[0], undefined]));
+    expect(messageOf({ ...absent, reconcile })).toBe('accepted');
+    expect(messageOf({ ...waterTank })).toBe('accepted');
+  });
+
+  it.each<[string, unknown]>([
+    ['wake.source', { source: null, detailType: 'b' }],
+    ['wake.detailType', { source: 'a' }],
+    ['wake', null],
+  ])('a wake without a text as %s is refused with the path', (path, pattern) => {
+    expect(() => wake(pattern as never, () => [])).toThrow(`${path}: `);
+  });
+});
