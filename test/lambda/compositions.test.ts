@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SettingsError } from '../../src/core/errors.ts';
 import { createSqsClock, deadlineOf, remainingMs, sleepMs } from '../../src/lambda/clock.ts';
 import { defaultProvider } from '../../src/lambda/function-credentials.ts';
-import { toBatchResponse, toQueueRecord } from '../../src/lambda/records.ts';
+import { toQueueRecord } from '../../src/lambda/records.ts';
 import { aContext, aRecord } from './invocation.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -22,12 +22,6 @@ describe('records', () => {
       firstReceivedAt: 17,
       senderId: 'x',
       stampedSender: 'AROASTAMP',
-    });
-  });
-
-  it('toBatchResponse names the messages that stay on the queue', () => {
-    expect(toBatchResponse(['a', 'b'])).toEqual({
-      batchItemFailures: [{ itemIdentifier: 'a' }, { itemIdentifier: 'b' }],
     });
   });
 });

@@ -1,26 +1,18 @@
 // Collects all metrics and log entries that the functions write to their standard output. Each handler processes
 // messages with every outcome, in this process, against an API server, queues and a clusters table of its own.
 import { Console } from 'node:console';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { vi } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { TerminalError } from '../../src/core/errors.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient } from '../../src/kube/client/client.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
 import { formatResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
-import { formatMessage, type Message } from '../../src/sqs/message.ts';
-import { startTestQueues } from '../sqs/fauxqs.ts';
-import { aMessage, asChange, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
-import { applyDefinition } from '../support/established.ts';
-import { widgetDefinition } from '../support/widget-crd.ts';
+import { type Message } from '../../src/sqs/message.ts';
+import { asChange, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+import { startFunctionSystem, widgetRecord } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { startNoopServer } from './noop-server.ts';
 import { widget } from './widget.ts';
@@ -74,38 +66,22 @@ function makeController(): ControllerDefinition {
 /** Runs the functions and collects their emissions. `perCluster` is METRICS_PER_CLUSTER. */
 export async function collectEmissions({ perCluster }: { readonly perCluster: boolean }): Promise<Emissions> {
   await using resources = new AsyncDisposableStack();
-  const server = await startApiServer();
-  resources.defer(() => server.close());
-  const client = createClient({ server: new URL(server.url) });
-  resources.defer(() => client.close());
-  const noop = await startNoopServer(server.url);
+  let noopUrl = '';
+  const system = resources.use(
+    await startFunctionSystem((entry) => ({
+      alpha: entry,
+      noop: { ...entry, server: noopUrl },
+      broken: {},
+      old: { ...entry, decommissioning: true },
+    })),
+  );
+  const noop = await startNoopServer(system.server.url);
   resources.defer(() => noop.close());
-  const queues = await startTestQueues();
-  resources.defer(() => queues.stop());
-  const own = [`${emitting}.fifo`, `${emitting}-dlq.fifo`];
-  await queues.create(...own, 'timers', 'timers-dlq', 'resync', 'resync-dlq');
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-emissions-'));
-  resources.defer(() => rm(folder, { recursive: true }));
-  const clusters = path.join(folder, 'clusters.json');
-  const entry = { server: server.url, access: { type: 'none' } };
-  const table = {
-    alpha: entry,
-    noop: { ...entry, server: noop.url },
-    broken: {},
-    old: { ...entry, decommissioning: true },
-  };
-  await writeFile(clusters, JSON.stringify(table));
-  await applyDefinition(client, widgetDefinition);
-  for (const name of ['done', 'fails', 'terminal', 'endless', 'drifts', 'never-reconciled']) {
-    const { apiVersion, kind } = widget;
-    const object = { apiVersion, kind, metadata: { name, namespace: 'default' }, spec: { size: 1 } };
-    await applyObject(client, widget, object, { fieldManager: 'user' });
-  }
+  noopUrl = noop.url;
+  await system.writeTable();
+  for (const name of ['done', 'fails', 'terminal', 'endless', 'drifts', 'never-reconciled']) await system.apply(name);
   const environment = {
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_SQS: queues.endpoint,
-    QUEUE_URL_PREFIX: queues.urlPrefix,
-    CLUSTERS: clusters,
+    ...system.environment,
     METRICS_NAMESPACE: 'outrigger/test',
     METRICS_PER_CLUSTER: String(perCluster),
   };
@@ -121,7 +97,7 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
   let id = 0;
   const deliver = async (name: string, more: Partial<Message> = {}, remainingMs?: number) => {
     id += 1;
-    await reconcile(anEvent(aRecord(`m${id}`, formatMessage(messageFor(name, more)))), aContext(remainingMs));
+    await reconcile(anEvent(widgetRecord(name, more, `m${id}`)), aContext(remainingMs));
   };
   await deliver('done');
   await deliver('nowhere');
@@ -141,11 +117,8 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
   await reconcile(anEvent(aRecord('strange', 'not a message')), aContext());
 
   const dueAt = Math.floor(Date.now() / 1000);
-  const due = messageFor('done', asRequeue({ dueAt, slot: `30/${dueAt}` }));
-  await createTimersHandler([emitting])(
-    anEvent(aRecord('t1', formatMessage(due)), aRecord('t2', 'not a message')),
-    aContext(),
-  );
+  const due = widgetRecord('done', asRequeue({ dueAt, slot: `30/${dueAt}` }));
+  await createTimersHandler([emitting])(anEvent(due, aRecord('t2', 'not a message')), aContext());
 
   const resync = createResyncHandler([controller]);
   const now = new Date().toISOString();
@@ -160,12 +133,6 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
   await list({ cluster: 'old' });
   await list({ controller: 'unknown' });
   await list({ run: '2020-01-01T00:00:00Z' });
-}
-
-function messageFor(name: string, more: Partial<Message>): Message {
-  const { group, plural: resource } = widget;
-  const key = { controller: emitting, cluster: 'alpha', group, resource, namespace: 'default', name } as const;
-  return aMessage({ ...key, ...asChange({ observedAt: Date.now() }), ...more });
 }
 
 /** Captures the output of all consoles, as Powertools writes to consoles of its own. */

@@ -1,28 +1,19 @@
 // The trace of one change, from the watcher's message through the function to each request, as a loopback collector
 // receives it; and that nothing of it is loaded without a collector. How a console shows it is not tested.
 import { Console } from 'node:console';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { formatLog } from '../../src/dev/lines.ts';
 import { changeEntry } from '../../src/forwarding/forwarder.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient } from '../../src/kube/client/client.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createExporter } from '../../src/tracing/exporter.ts';
 import { formatTraceHeader, parseTraceHeader } from '../../src/tracing/trace-context.ts';
 import { createSampler, createTracedSend } from '../../src/tracing/traced-send.ts';
-import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { aMessage, asRequeue } from '../sqs/messages.ts';
-import { applyDefinition } from '../support/established.ts';
 import { listenOnLoopback } from '../support/listen.ts';
-import { widgetDefinition } from '../support/widget-crd.ts';
+import { functionSystem } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { widget } from './widget.ts';
 
@@ -67,9 +58,9 @@ const controller = widget.controller('widget', {
   },
 });
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-let queues: TestQueues;
-let folder: string;
+const functions = functionSystem({
+  environment: { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,other=1', LOG_LEVEL: 'INFO' },
+});
 let collector: http.Server;
 let endpoint: string;
 let spans: Span[] = [];
@@ -87,39 +78,16 @@ beforeAll(async () => {
   });
   endpoint = `http://127.0.0.1:${await listenOnLoopback(collector)}`;
   outside = endpoint;
-  server = await startApiServer();
-  queues = await startTestQueues();
-  await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers');
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-otlp-'));
-  const table = { alpha: { server: server.url, access: { type: 'none' } } };
-  await writeFile(path.join(folder, 'clusters.json'), JSON.stringify(table));
-  const client = createClient({ server: new URL(server.url) });
-  await applyDefinition(client, widgetDefinition);
-  const object = { apiVersion: widget.apiVersion, kind: widget.kind, metadata: { name: 'one', namespace: 'default' } };
-  await applyObject(client, widget, { ...object, spec: { size: 1 } }, { fieldManager: 'user' });
-  client.close();
+  await functions.apply('one');
 });
-afterAll(async () => {
-  await new Promise((resolve) => collector.close(resolve));
-  await Promise.all([server.close(), queues.stop(), rm(folder, { recursive: true })]);
-});
+afterAll(async () => await new Promise((resolve) => collector.close(resolve)));
 beforeEach(() => {
   spans = [];
   answer = 200;
-  const environment = {
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_SQS: queues.endpoint,
-    QUEUE_URL_PREFIX: queues.urlPrefix,
-    CLUSTERS: path.join(folder, 'clusters.json'),
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,other=1',
-  };
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint);
 });
 afterEach(() => {
   globalThis.fetch = realFetch;
-  vi.unstubAllEnvs();
 });
 
 const key = { group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' };
@@ -195,31 +163,6 @@ it('a trace has the change, below it the reconcile, and below that each request;
     traceId: reconcile.traceId,
   });
   expect(headers).toMatchObject({ 'x-key': 'a b', other: '1' });
-});
-
-it('the change of one child is in the log line, the trace and the line of outrigger dev; several are in each with their number', async () => {
-  for (const { versions, merged, line } of [
-    { versions: ['1'], merged: undefined, line: 'ran because pods/default/pod-1 changed: ' },
-    {
-      versions: ['1', '2', '3'],
-      merged: '2',
-      line: 'ran because pods/default/pod-3 changed, and 2 more (change pods/default/pod-2, change pods/default/pod-1): ',
-    },
-  ]) {
-    spans = [];
-    const { body, header } = await forwarded(versions);
-    const entry = (await invoke(body, header)).find(({ message }) => message === 'reconciled');
-    const causedBy = `pods/default/pod-${versions.length}`;
-    expect(entry).toMatchObject({ cause: 'change', causedBy, name: 'one' });
-    expect(entry?.merged).toBe(merged === undefined ? undefined : Number(merged));
-    const reconcile = named('reconcile widgets');
-    if (reconcile === undefined) throw new Error('the reconcile has no span');
-    expect(attributeOf(reconcile, 'outrigger.caused_by')).toBe(causedBy);
-    expect(attributeOf(reconcile, 'outrigger.merged')).toBe(merged);
-    const about = { source: 'widget', kind: 'widget', nowSeconds: 0 };
-    const [shown] = formatLog(JSON.stringify(entry), about);
-    expect(`${shown?.object} ${shown?.text}`).toContain(`widget/one ${line}`);
-  }
 });
 
 it('a requeue begins a trace of its own with a link, and a change that is not sampled has none', async () => {

@@ -1,13 +1,10 @@
 // Only the wake function and enqueue() as AWS and a program call them: environment and event in, keys on the queues.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { wake } from '../../src/api/wake.ts';
 import { enqueue } from '../../src/lambda/enqueue.ts';
 import { createWakeHandler } from '../../src/lambda/wake-handler.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
-import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { functionSystem } from './function-system.ts';
 import { aContext } from './invocation.ts';
 import { widget } from './widget.ts';
 
@@ -20,25 +17,8 @@ const event = (source: string) => ({
   ...{ time: '2026-11-25T00:00:00Z', resources: [], detail: {} },
 });
 
-let queues: TestQueues;
-let folder: string;
-beforeAll(async () => {
-  queues = await startTestQueues();
-  await queues.create('widget.fifo', 'timers');
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-wake-'));
-  const entry = { server: 'https://192.0.2.1', access: { type: 'none' } };
-  await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ alpha: entry, beta: entry }));
-});
-afterAll(async () => await Promise.all([queues.stop(), rm(folder, { recursive: true })]));
-beforeEach(() => {
-  const environment = {
-    ...{ AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
-    ...{ CLUSTERS: path.join(folder, 'clusters.json'), LOG_LEVEL: 'ERROR', POWERTOOLS_METRICS_DISABLED: 'true' },
-  };
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-});
-afterEach(() => vi.unstubAllEnvs());
-const received = async () => (await queues.drain('widget.fifo')).map(({ Body = '' }) => parseMessage(Body));
+const functions = functionSystem({ clusters: (entry) => ({ alpha: entry, beta: entry }) });
+const received = async () => (await functions.queues.drain('widget.fifo')).map(({ Body = '' }) => parseMessage(Body));
 
 describe('createWakeHandler', () => {
   it('an event that a wake matches is a message in every cluster, and it carries the source and the id', async () => {
@@ -66,6 +46,8 @@ describe('enqueue', () => {
       { name: 'two', cause: { type: 'wake', source: 'enqueue' } },
     ]);
     await expect(enqueue(controller, { ...key, name: 'a/b' })).rejects.toThrow(/object/);
-    await expect(enqueue(controller, key, { queueUrlPrefix: `${queues.urlPrefix}missing-` })).rejects.toThrow(/widget/);
+    await expect(enqueue(controller, key, { queueUrlPrefix: `${functions.queues.urlPrefix}missing-` })).rejects.toThrow(
+      /widget/,
+    );
   });
 });

@@ -16,23 +16,9 @@ import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 
-const gadget = defineKind({
-  group: 'example.com',
-  version: 'v1',
-  kind: 'Gadget',
-  spec: z.object({}),
-  status: z.object({}),
-  conditions: [],
-});
-const site = defineKind({
-  group: 'example.com',
-  version: 'v1',
-  kind: 'Site',
-  scope: 'Cluster',
-  spec: z.object({}),
-  status: z.object({}),
-  conditions: [],
-});
+const nothing = { spec: z.object({}), status: z.object({}), conditions: [] };
+const gadget = defineKind({ group: 'example.com', version: 'v1', kind: 'Gadget', ...nothing });
+const site = defineKind({ group: 'example.com', version: 'v1', kind: 'Site', scope: 'Cluster', ...nothing });
 
 let queues: TestQueues;
 let send: Send;

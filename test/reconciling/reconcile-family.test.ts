@@ -95,23 +95,6 @@ describe('a deletion', () => {
     expect((await read('a'))?.metadata.finalizers?.length).toBe(gone ? undefined : 1);
   });
 
-  it('a conflict without a deletion runs no finalize', async () => {
-    await apply('a', { size: 3 });
-    let finalized = 0;
-    widgets.behaviour.finalize = async () => {
-      finalized += 1;
-      return 'done';
-    };
-    let size = 10;
-    widgets.behaviour.reconcile = async () => {
-      size += 1;
-      await apply('a', { size });
-      return { status: { size }, conditions: { Built: built } };
-    };
-    expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
-    expect(finalized).toBe(0);
-  });
-
   it('a deletion whose finalize is not done keeps the object and reports the reason', async () => {
     await apply('a', { size: 3 });
     await reconcile('a');

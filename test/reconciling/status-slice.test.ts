@@ -1,14 +1,8 @@
 // Two controllers on one kind against an API server: each writes only its own status slice, and neither disturbs the
 // other. The content of a slice is in status/slice-status.test.ts, failures in status-slice-failure.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { WatchedResource } from '../../src/core/watch-list.ts';
-import { affectedKeys } from '../../src/forwarding/predicates.ts';
-import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
-import { watchListOf } from '../../src/generate/watch-list.ts';
 import { applyStatus } from '../../src/kube/apply/apply.ts';
 import { isConflict } from '../../src/kube/client/errors.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
-import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, painted, widget, widgetsOn } from './widgets.ts';
 
@@ -158,30 +152,6 @@ describe('a status slice', () => {
 });
 
 describe('two controllers on one kind', () => {
-  it('a controller is not woken by the writes of the other one', async () => {
-    const resource = watchedWidget();
-    const wakes = (before: KubeObject | undefined, after: KubeObject | undefined) => {
-      const trackedOf = (object: unknown) =>
-        toTrackedObject(resource, parsePartialMetadata(object, desiredMetadata(resource)));
-      const change = { type: 'changed', after: trackedOf(after) } as const;
-      const key = { namespace: widgets.namespace, name: 'a' };
-      const last = before === undefined ? undefined : trackedOf(before);
-      return affectedKeys({ resource, cluster: 'c' }, key, last, change).map(({ target }) => target.controller);
-    };
-    await apply('a', { size: 3 });
-    const fresh = await read('a');
-    expect(wakes(undefined, fresh)).toEqual(['widget', 'widget-painter']);
-    await reconcile('a');
-    const reconciled = await read('a');
-    await paint('a');
-    const both = await read('a');
-    expect(both?.metadata.resourceVersion).not.toBe(reconciled?.metadata.resourceVersion);
-    expect(wakes(fresh, reconciled)).toEqual([]);
-    expect(wakes(reconciled, both)).toEqual([]);
-    await apply('a', { size: 4 });
-    expect(wakes(both, await read('a'))).toEqual(['widget', 'widget-painter']);
-  });
-
   it.each(managers)('a write with a stale version is a conflict for %s', async (fieldManager) => {
     const { metadata } = await apply('a', { size: 3 });
     await reconcile('a');
@@ -238,9 +208,3 @@ describe('a deletion with two controllers', () => {
     expect(await read('a')).toBeUndefined();
   });
 });
-
-function watchedWidget(): WatchedResource {
-  const resource = watchListOf(widgets.registry).resources.find(({ plural }) => plural === widget.plural);
-  if (resource === undefined) throw new Error('the watch list has no widgets');
-  return resource;
-}
