@@ -1,9 +1,9 @@
 // When the watch checkpoint is written, and what two writers leave in its ConfigMap, on the embedded API server. What a
 // start reads from it is checkpoint.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { statusOf } from '../kube/wire-server.ts';
+import { interceptRequests } from '../support/intercept-requests.ts';
 import { checkpointFixture, nowMs } from './checkpoint-harness.ts';
 
 const fixture = checkpointFixture();
@@ -71,17 +71,12 @@ describe('writing the watch checkpoint', () => {
 
   it('a conflicting write is repeated after another read', async () => {
     let conflicts = true;
-    const conflicting: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        if (request.method === 'PATCH' && conflicts) {
-          conflicts = false;
-          await fixture.writeText(await fixture.textOf({ tanks: '30', foos: '7' }));
-        }
-        return await fixture.client.request(request);
-      },
-    };
-    const checkpoint = fixture.createCheckpoint({ through: conflicting });
+    const through = interceptRequests(fixture.client, async ({ method }) => {
+      if (method !== 'PATCH' || !conflicts) return;
+      conflicts = false;
+      await fixture.writeText(await fixture.textOf({ tanks: '30', foos: '7' }));
+    });
+    const checkpoint = fixture.createCheckpoint({ through });
     checkpoint.accepted('tanks', '20');
     checkpoint.accepted('dinners', '5');
     await checkpoint.flush();
@@ -91,14 +86,10 @@ describe('writing the watch checkpoint', () => {
 
   it('a failed write is logged once and repeated with all versions', async () => {
     let unavailable = true;
-    const flaky: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        if (unavailable) throw new ApiError('PATCH', 503, statusOf(503, ''));
-        return await fixture.client.request(request);
-      },
-    };
-    const checkpoint = fixture.createCheckpoint({ through: flaky });
+    const through = interceptRequests(fixture.client, () => {
+      if (unavailable) throw new ApiError('PATCH', 503, statusOf(503, ''));
+    });
+    const checkpoint = fixture.createCheckpoint({ through });
     checkpoint.run();
     checkpoint.sent();
     checkpoint.accepted('tanks', '17');

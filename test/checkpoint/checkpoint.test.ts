@@ -4,10 +4,11 @@
 import { describe, expect, it } from 'vitest';
 import { readCheckpoint, readClusterUid } from '../../src/checkpoint/config-map.ts';
 import { checkpointName } from '../../src/core/names.ts';
-import type { KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeClient, KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { statusOf } from '../kube/wire-server.ts';
+import { interceptRequests } from '../support/intercept-requests.ts';
 import { checkpointFixture } from './checkpoint-harness.ts';
 
 const fixture = checkpointFixture();
@@ -27,11 +28,8 @@ describe('a start with a watch checkpoint', () => {
     first.accepted('tanks', '18');
     await first.flush();
     const second = fixture.createCheckpoint();
-    expect([await second.start('tanks'), await second.start('dinners'), await second.start('foos')]).toEqual([
-      '18',
-      '19',
-      undefined,
-    ]);
+    const started = await Promise.all(['tanks', 'dinners', 'foos'].map(second.start));
+    expect(started).toEqual(['18', '19', undefined]);
     expect(second.warnings()).toEqual([]);
   });
 
@@ -48,11 +46,7 @@ describe('a start with a watch checkpoint', () => {
       async () => (await fixture.textOf({ tanks: '17' })).replace('"17"', '17'),
       /collections\.tanks\.resourceVersion/,
     ],
-    [
-      'from another cluster',
-      async () => await fixture.textOf({ tanks: '17' }, { cluster: 'elsewhere' }),
-      /another cluster/,
-    ],
+    ['from another cluster', () => fixture.textOf({ tanks: '17' }, { cluster: 'elsewhere' }), /another cluster/],
   ])('a start ignores a checkpoint that is %s, with a warning, and overwrites it', async (_, text, reason) => {
     await fixture.writeText(await text());
     const checkpoint = fixture.createCheckpoint();
@@ -85,12 +79,10 @@ describe('a start with a watch checkpoint', () => {
   });
 
   it('a start without the permission to read has no version, and one without a response rejects', async () => {
-    const failingWith = (status: number): KubeClient => ({
-      ...fixture.client,
-      request: async ({ method, path }) => {
+    const failingWith = (status: number) =>
+      interceptRequests(fixture.client, ({ method, path }) => {
         throw new ApiError(`${method} ${path}`, status, statusOf(status, ''));
-      },
-    });
+      });
     const forbidden = fixture.createCheckpoint({ through: failingWith(403) });
     expect(await forbidden.start('tanks')).toBeUndefined();
     expect(forbidden.warnings()).toHaveLength(1);
@@ -127,8 +119,11 @@ describe('the watch checkpoint of a restored cluster', () => {
     warning,
   }) => {
     for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
-    const identity = sameCluster ? await readClusterUid(fixture.client) : undefined;
-    const checkpoint = fixture.createCheckpoint({ through: withIdentity(fixture.client, identity) });
+    const uid = await readClusterUid(fixture.client);
+    const through = withMetadata(fixture.client, ({ path }) =>
+      sameCluster && path === '/api/v1/namespaces/kube-system' ? { uid } : undefined,
+    );
+    const checkpoint = fixture.createCheckpoint({ through });
     checkpoint.run();
     checkpoint.accepted('tanks', '900');
     await checkpoint.flush();
@@ -167,18 +162,9 @@ describe('the watch checkpoint of a restored cluster', () => {
 
   it('versions of a cache that survived the restore are detected by a write, and again when etcd has passed them', async () => {
     let etcdVersion = '950';
-    const through: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        const response = await fixture.client.request(request);
-        if (request.method !== 'PATCH') return response;
-        const object = parseObject(response.body);
-        return {
-          ...response,
-          body: { ...object, metadata: { ...object.metadata, resourceVersion: etcdVersion } },
-        };
-      },
-    };
+    const through = withMetadata(fixture.client, ({ method }) =>
+      method === 'PATCH' ? { resourceVersion: etcdVersion } : undefined,
+    );
     const checkpoint = fixture.createCheckpoint({ through });
     checkpoint.run();
     const writeAt = async (version: string, watched: string) => {
@@ -203,16 +189,16 @@ describe('the watch checkpoint of a restored cluster', () => {
   });
 });
 
-/** A client that reads a given uid as the identity of the cluster. */
-function withIdentity(client: KubeClient, uid: string | undefined): KubeClient {
-  if (uid === undefined) return client;
+/** A client that reads other metadata of the objects in some responses. */
+function withMetadata(client: KubeClient, metadataOf: (request: KubeRequest) => object | undefined): KubeClient {
   return {
     ...client,
     request: async (request) => {
       const response = await client.request(request);
-      if (request.path !== '/api/v1/namespaces/kube-system') return response;
+      const metadata = metadataOf(request);
+      if (metadata === undefined) return response;
       const object = parseObject(response.body);
-      return { ...response, body: { ...object, metadata: { ...object.metadata, uid } } };
+      return { ...response, body: { ...object, metadata: { ...object.metadata, ...metadata } } };
     },
   };
 }

@@ -32,6 +32,7 @@ const merge = (
 const whole = formatCheckpoint(document({ tanks: '17' }));
 const without = (field: string) => JSON.stringify({ ...JSON.parse(whole), [field]: undefined });
 const withEntry = (entry: unknown) => JSON.stringify({ ...JSON.parse(whole), collections: { tanks: entry } });
+const withVersion = (resourceVersion: unknown) => withEntry({ resourceVersion, confirmedAt: '2026-11-21T12:00:00Z' });
 
 describe('parseCheckpoint', () => {
   it.each<[string, string | undefined, string]>([
@@ -46,24 +47,12 @@ describe('parseCheckpoint', () => {
     ['no cluster', without('clusterUid'), 'corrupt'],
     ['no entries', without('collections'), 'corrupt'],
     ['an entry that is a number', withEntry(17), 'corrupt'],
-    ['a version that is a number', withEntry({ resourceVersion: 17, confirmedAt: '2026-11-21T12:00:00Z' }), 'corrupt'],
-    [
-      'a version with a leading zero',
-      withEntry({ resourceVersion: '017', confirmedAt: '2026-11-21T12:00:00Z' }),
-      'corrupt',
-    ],
-    ['a negative version', withEntry({ resourceVersion: '-17', confirmedAt: '2026-11-21T12:00:00Z' }), 'corrupt'],
-    [
-      'version 0, which a list takes for “any”',
-      withEntry({ resourceVersion: '0', confirmedAt: '2026-11-21T12:00:00Z' }),
-      'corrupt',
-    ],
-    ['an empty version', withEntry({ resourceVersion: '', confirmedAt: '2026-11-21T12:00:00Z' }), 'corrupt'],
-    [
-      'a version with more than 64 bits',
-      withEntry({ resourceVersion: '9'.repeat(40), confirmedAt: '2026-11-21T12:00:00Z' }),
-      'corrupt',
-    ],
+    ['a version that is a number', withVersion(17), 'corrupt'],
+    ['a version with a leading zero', withVersion('017'), 'corrupt'],
+    ['a negative version', withVersion('-17'), 'corrupt'],
+    ['version 0, which a list takes for “any”', withVersion('0'), 'corrupt'],
+    ['an empty version', withVersion(''), 'corrupt'],
+    ['a version with more than 64 bits', withVersion('9'.repeat(40)), 'corrupt'],
     ['an entry without a valid time', withEntry({ resourceVersion: '17', confirmedAt: 'yesterday' }), 'corrupt'],
   ])('parseCheckpoint of %s returns %s', (_, text, type) => {
     expect(parseCheckpoint(text).type).toBe(type);
@@ -106,9 +95,8 @@ describe('parseCheckpoint', () => {
 });
 
 describe('mergeCheckpoint', () => {
-  it.each<
-    [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>, Readonly<Record<string, string>>]
-  >([
+  type Versions = Readonly<Record<string, string>>;
+  it.each<[string, Versions, Versions, Versions]>([
     ['moves an entry to a newer version', { a: '9' }, { a: '10' }, { a: '10' }],
     ['keeps an entry whose version is newer', { a: '100' }, { a: '99' }, { a: '100' }],
     ['keeps an entry of the same version', { a: '9' }, { a: '9' }, { a: '9' }],
@@ -148,9 +136,8 @@ describe('mergeCheckpoint', () => {
     ['no time in the future', nowMs + aDay, nowMs - 7, nowMs - 7],
     ['no time if there is none', undefined, undefined, undefined],
   ])('the last event of a merged checkpoint is %s', (_, stored, ours, merged) => {
-    expect(merge(document({}, { lastSeenAtMs: stored }), document({}, { lastSeenAtMs: ours })).lastSeenAtMs).toBe(
-      merged,
-    );
+    const [before, after] = [document({}, { lastSeenAtMs: stored }), document({}, { lastSeenAtMs: ours })];
+    expect(merge(before, after).lastSeenAtMs).toBe(merged);
   });
 
   const versions = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.bigInt(1n, 2n ** 63n).map(String));

@@ -2,7 +2,6 @@
 // replicas and draining. How many tokens are available is rate-limiter.test.ts; that a cluster does not delay others is
 // test/fleet.
 import { expect, it } from 'vitest';
-import { parseMessage } from '../../src/sqs/message.ts';
 import { forwarderFixture } from './forwarder-harness.ts';
 
 type Fixture = ReturnType<typeof forwarderFixture>;
@@ -83,21 +82,6 @@ it('the last keys of an overload do not wait for a full batch', async () => {
     [0, 40],
     [150, 3],
   ]);
-});
-
-it('an object that changes a hundred times while its key is queued is one message, of its newest version', async () => {
-  const fixture = forwarderFixture({ rateLimit: { perSecond: 1, burst: 1 } });
-  fixture.add('first', 1);
-  await accepting(fixture, 0);
-  for (let version = 1; version <= 100; version += 1) fixture.add('hot', version);
-  await fixture.advance(1000);
-  const { entries, respond } = await fixture.nextCall();
-  expect(entries.map(({ body }) => parseMessage(body).cause)).toMatchObject([
-    { type: 'change', resourceVersion: '100' },
-  ]);
-  respond('accepted');
-  await fixture.advance(60_000);
-  expect([fixture.calls, fixture.forwarder.queueDepth()]).toEqual([[], 0]);
 });
 
 it('a change is sent with the next batch, however many keys another namespace has queued', async () => {

@@ -51,16 +51,13 @@ const createdBy = (controller: string, owner: string) => ({
 });
 
 const key: Key = { namespace: 'shop', name: 'one' };
-const names = (of: WatchedResource, before: object | undefined, change: ObjectChange, at = key) =>
-  affectedKeys(
-    { resource: of, cluster: 'c' },
-    at,
-    before === undefined ? undefined : toTrackedObject(of, head(before, of)),
-    change,
-  ).map(({ target }) => target.name);
+const affected = (of: WatchedResource, before: object | undefined, change: ObjectChange, at = key) =>
+  affectedKeys({ resource: of, cluster: 'c' }, at, before === undefined ? undefined : trackedOf(of, before), change);
+const names = (...given: Parameters<typeof affected>) => affected(...given).map(({ target }) => target.name);
+const trackedOf = (of: WatchedResource, metadata: object) => toTrackedObject(of, head(metadata, of));
 const changed = (of: WatchedResource, metadata: object): ObjectChange => ({
   type: 'changed',
-  after: toTrackedObject(of, head(metadata, of)),
+  after: trackedOf(of, metadata),
 });
 
 describe('the predicate of a primary resource', () => {
@@ -126,7 +123,7 @@ describe('the predicate of a primary resource', () => {
 describe('the owner of a changed child', () => {
   const of = watched(pot, owned());
   it('a controller reference affects the owner in the namespace of the child', () => {
-    const [only, ...none] = affectedKeys({ resource: of, cluster: 'c' }, key, undefined, changed(of, dishRef('soup')));
+    const [only, ...none] = affected(of, undefined, changed(of, dishRef('soup')));
     expect(none).toEqual([]);
     expect(only).toEqual({
       target: {
@@ -177,15 +174,14 @@ describe('the owner of a changed child', () => {
   });
 
   it('a deleted child affects its last owner and the one before', () => {
-    const last = toTrackedObject(of, head({ ...dishRef('stew'), resourceVersion: '19' }, of));
+    const last = trackedOf(of, { ...dishRef('stew'), resourceVersion: '19' });
     expect(names(of, dishRef('soup'), { type: 'gone', version: '20', last })).toEqual(['soup', 'stew']);
     expect(names(of, undefined, { type: 'gone', version: '20', last })).toEqual(['stew']);
     expect(names(of, dishRef('soup'), { type: 'gone', version: '20' })).toEqual(['soup']);
   });
 
   it('a deletion is a source of its own, with the version at which it was observed', () => {
-    const before = toTrackedObject(of, head(dishRef('soup'), of));
-    const [only] = affectedKeys({ resource: of, cluster: 'c' }, key, before, { type: 'gone', version: '20' });
+    const [only] = affected(of, dishRef('soup'), { type: 'gone', version: '20' });
     expect(only?.source).toMatchObject({ uid: 'u1', resourceVersion: '20', gone: true });
   });
 
@@ -201,7 +197,7 @@ describe('the owner of a changed child', () => {
   it('the key of a cluster-scoped owner has no namespace', () => {
     const ranges = watched(pot, owned({ primary: range }));
     const ref = dishRef('big', { kind: 'Range' });
-    const [only] = affectedKeys({ resource: ranges, cluster: 'c' }, key, undefined, changed(ranges, ref));
+    const [only] = affected(ranges, undefined, changed(ranges, ref));
     expect(only?.target).not.toHaveProperty('namespace');
     expect(names(ranges, undefined, changed(ranges, createdBy('dish', 'big')))).toEqual(['big']);
   });
@@ -224,7 +220,7 @@ describe('a change of a watched kind', () => {
 
   it('a watched object without a label affects its own key, which the controller maps', () => {
     const of = watched(pot, owned({ as: 'watched' }));
-    const [only] = affectedKeys({ resource: of, cluster: 'c' }, key, undefined, changed(of, {}));
+    const [only] = affected(of, undefined, changed(of, {}));
     expect(only?.target).toMatchObject({ controller: 'dish', group: '', resource: 'pots', ...key });
   });
 });
@@ -233,21 +229,14 @@ describe('a kind with several subscribers', () => {
   it('each controller gets a key according to its own predicate', () => {
     const of = watched(dish, primary(), { ...primary('any'), controller: 'photographer' });
     const targets = (metadata: object) =>
-      affectedKeys({ resource: of, cluster: 'c' }, key, toTrackedObject(of, head({}, of)), changed(of, metadata)).map(
-        ({ target }) => target.controller,
-      );
+      affected(of, {}, changed(of, metadata)).map(({ target }) => target.controller);
     expect(targets({ resourceVersion: '11' })).toEqual(['photographer']);
     expect(targets({ resourceVersion: '11', generation: 2 })).toEqual(['dish', 'photographer']);
   });
 
   it('a change of a kind with two controllers affects one key for each controller', () => {
     const of = watched(dish, primary(), { ...primary(), controller: 'dish-taster' });
-    const targets = affectedKeys(
-      { resource: of, cluster: 'c' },
-      key,
-      toTrackedObject(of, head({}, of)),
-      changed(of, { generation: 2 }),
-    );
+    const targets = affected(of, {}, changed(of, { generation: 2 }));
     expect(targets.map(({ target }) => target)).toEqual(
       ['dish', 'dish-taster'].map((controller) => ({
         ...{ controller, cluster: 'c', group: 'kitchen.test', resource: 'dishs' },
@@ -258,7 +247,7 @@ describe('a kind with several subscribers', () => {
 
   it('allOwners returns every key that an object affects, whatever the predicates are', () => {
     const of = watched(dish, primary(), owned({ controller: 'menu' }));
-    const tracked = toTrackedObject(of, head(dishRef('soup'), of));
+    const tracked = trackedOf(of, dishRef('soup'));
     expect(
       allOwners({ resource: of, cluster: 'c' }, key, tracked).map(({ controller, name }) => [controller, name]),
     ).toEqual([

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { parseResyncMessage } from '../../src/resync/message.ts';
-import { aMissedGadget, listing } from './gadgets.ts';
-import { names, resyncFixture, serving } from './resync-harness.ts';
+import { aMissedGadget } from './gadgets.ts';
+import { names, resyncFixture } from './resync-harness.ts';
 
-const { aResync, drain } = resyncFixture();
+const { aResync, drain, resyncOf } = resyncFixture();
 const namespaces = ['shop', 'office'];
 
 it('a run lists a namespaced kind in each namespace, and a kind without namespaces once', async () => {
@@ -22,8 +22,7 @@ it('a run lists a namespaced kind in each namespace, and a kind without namespac
 });
 
 it('no list leaves the namespace of its message, and the watchers are checked with the first one only', async () => {
-  const { alpha, server } = await serving(listing([aMissedGadget('missed')]));
-  const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000, namespaces });
+  const { server, ...resync } = await resyncOf([aMissedGadget('missed')], { periodSeconds: 36_000_000, namespaces });
   expect(await resync.run({ namespace: 'shop' }, { namespace: 'office' })).toEqual([]);
   expect(names(resync.timed)).toEqual(['missed', 'missed']);
   const lists = server.arrived.map(({ path }) => path).filter((path) => path.endsWith('/gadgets'));

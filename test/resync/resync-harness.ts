@@ -14,7 +14,7 @@ import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { type Responder, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { createRecorder } from '../support/recorder.ts';
-import { gadgetController } from './gadgets.ts';
+import { gadgetController, listing } from './gadgets.ts';
 
 /** The resync run of all messages. */
 export const run = '2026-11-21T12:00:00Z';
@@ -124,8 +124,27 @@ export function resyncFixture() {
         resync.run(messages.map(aRecord), { signal, remainingMs: () => resolveNumber(remainingMs) }),
     };
   }
+  /** A resync of the cluster `alpha`, which lists these objects, or responds in its own way. */
+  async function resyncOf(given: readonly KubeObject[] | Responder, options: ResyncOptions = {}) {
+    const responder = typeof given === 'function' ? given : listing(given);
+    const { alpha, server } = await serving(responder);
+    return { server, ...aResync({ clusters: { alpha }, ...options }) };
+  }
+  let filled = 0;
   return {
     aResync,
+    resyncOf,
+    /** Fills the controller's queue with more messages than an idle one has. */
+    fillQueue: async () => {
+      filled += 1;
+      const deduplicationIds = Array.from({ length: 11 }, (_, number) => `${filled} ${number}`);
+      const entries = deduplicationIds.map((deduplicationId) => ({
+        body: 'x',
+        groupId: deduplicationId,
+        deduplicationId,
+      }));
+      await send('gadget.fifo', entries, { signal: AbortSignal.timeout(5_000) });
+    },
     /** Sends entries to a queue. */
     send: async (...given: Parameters<Send>) => await send(...given),
     /** Returns the number of messages of each SendMessageBatch call in this test. */

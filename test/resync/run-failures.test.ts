@@ -3,15 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { parseResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
-import { dueAtOf, type Message } from '../../src/sqs/message.ts';
+import { parseResyncMessage } from '../../src/resync/message.ts';
+import { dueAtOf } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { sendJson, statusOf } from '../kube/wire-server.ts';
 import { aMissedGadget, listing } from './gadgets.ts';
 import { many, names, resyncFixture, run, runSeconds, serving } from './resync-harness.ts';
 
-const { aResync, drain, send } = resyncFixture();
-const { signal } = new AbortController();
+const { aResync, drain, fillQueue, resyncOf } = resyncFixture();
 
 const retriesOf = ({ resyncEntries }: { readonly resyncEntries: readonly QueueEntry[] }) =>
   resyncEntries.map(({ body, delaySeconds }) => ({ run: parseResyncMessage(body).run, delaySeconds }));
@@ -25,8 +24,7 @@ const unreachable: KubeClient = {
 describe('a failing list', () => {
   it('a list that fails has sent the keys of its pages so far, and is retried', async () => {
     const objects = many(1_200, aMissedGadget);
-    const { alpha, server } = await serving(listing(objects, { failAt: 500 }));
-    const resync = aResync({ clusters: { alpha } });
+    const { server, ...resync } = await resyncOf(listing(objects, { failAt: 500 }));
     expect(await resync.run({})).toEqual([]);
     expect(retriesOf(resync)).toEqual([{ run, delaySeconds: 30 }]);
     // Nothing is concluded about the other objects: no message is sent, and nothing is written.
@@ -43,8 +41,9 @@ describe('a failing list', () => {
   });
 
   it('a list with an unknown queue depth continues, counts nothing as missed, and logs the reason', async () => {
-    const { alpha } = await serving(listing([aMissedGadget('missed')]));
-    const resync = aResync({ clusters: { alpha }, depthFails: new Error('GET https://me:hunter2@sqs/ failed') });
+    const resync = await resyncOf([aMissedGadget('missed')], {
+      depthFails: new Error('GET https://me:hunter2@sqs/ failed'),
+    });
     expect(await resync.run({})).toEqual([]);
     expect(names(resync.timed)).toEqual(['missed']);
     expect(resync.counts.get('MissedChanges')).toBeUndefined();
@@ -73,8 +72,7 @@ describe('a failing list', () => {
   });
 
   it('a count of missed changes comes with a count of postponed keys, so that the alarm can subtract them', async () => {
-    const { alpha } = await serving(listing([aMissedGadget('missed')]));
-    const resync = aResync({ clusters: { alpha } });
+    const resync = await resyncOf([aMissedGadget('missed')]);
     await resync.run({});
     expect([resync.counts.get('MissedChanges'), resync.counts.get('ReconcilesPostponed')]).toEqual([1, 0]);
     const quiet = await serving(listing([]));
@@ -84,22 +82,16 @@ describe('a failing list', () => {
   });
 
   it('a failed list is retried until shortly before the next run, and then stays on the queue', async () => {
-    const late = aResync({
-      clusters: { alpha: { type: 'client', client: unreachable } },
-      nowSeconds: runSeconds + 575,
-    });
+    const clusters = { alpha: { type: 'client', client: unreachable } } as const;
+    const late = aResync({ clusters, nowSeconds: runSeconds + 575 });
     expect(await late.run({})).toEqual(['m0']);
-    const early = aResync({
-      clusters: { alpha: { type: 'client', client: unreachable } },
-      nowSeconds: runSeconds + 565,
-    });
+    const early = aResync({ clusters, nowSeconds: runSeconds + 565 });
     expect(await early.run({})).toEqual([]);
     expect([retriesOf(late).length, retriesOf(early).length]).toEqual([0, 1]);
   });
 
   it('a list is abandoned without a request if the next run has started', async () => {
-    const { alpha, server } = await serving(listing([aMissedGadget('missed')]));
-    const resync = aResync({ clusters: { alpha }, nowSeconds: runSeconds + 600 });
+    const { server, ...resync } = await resyncOf([aMissedGadget('missed')], { nowSeconds: runSeconds + 600 });
     expect(await resync.run({})).toEqual([]);
     expect(server.arrived).toEqual([]);
     expect(resync.counts.get('ResyncRetriesExhausted')).toBe(1);
@@ -136,39 +128,15 @@ describe('a failing list', () => {
 });
 
 describe('a list too long for one function', () => {
-  it('a list in several functions keeps the rate limit, and sends every key once', async () => {
-    const { alpha } = await serving(listing(many(1_200, aMissedGadget)));
-    const shortTime = { clusters: { alpha }, remainingMs: 5_000 };
-    const sent: Message[] = [];
-    let pages = 0;
-    for (let next: Partial<ResyncMessage> | undefined = {}; next !== undefined; pages += 1) {
-      const resync = aResync(shortTime);
-      expect(await resync.run(next)).toEqual([]);
-      expect(resync.counts.get('MissedChanges')).toBeGreaterThan(0);
-      sent.push(...resync.timed);
-      const [continuation] = await drain('resync');
-      next = continuation?.Body === undefined ? undefined : parseResyncMessage(continuation.Body);
-    }
-    expect(pages).toBe(3);
-    expect(new Set(names(sent)).size).toBe(1_200);
-    expect(sent).toHaveLength(1_200);
-    for (const inSecond of Map.groupBy(sent, dueAtOf).values()) {
-      expect(inSecond.length).toBeLessThanOrEqual(100);
-    }
-  });
-
   it('a continued list counts missed changes even if its earlier keys keep the queue busy', async () => {
-    const busy = Array.from({ length: 11 }, (_, n) => ({ body: 'x', groupId: `${n}`, deduplicationId: `own ${n}` }));
-    await send('gadget.fifo', busy, { signal });
-    const { alpha } = await serving(listing(many(600, aMissedGadget)));
-    const resync = aResync({ clusters: { alpha } });
+    await fillQueue();
+    const resync = await resyncOf(many(600, aMissedGadget));
     await resync.run({ continue: '500', queueIdle: true });
     expect(resync.counts.get('MissedChanges')).toBe(100);
   });
 
   it('a continued list goes on after the next run has started', async () => {
-    const { alpha } = await serving(listing(many(600, aMissedGadget)));
-    const resync = aResync({ clusters: { alpha }, nowSeconds: runSeconds + 700 });
+    const resync = await resyncOf(many(600, aMissedGadget), { nowSeconds: runSeconds + 700 });
     expect(await resync.run({ continue: '500' })).toEqual([]);
     expect(resync.timed).toHaveLength(100);
   });

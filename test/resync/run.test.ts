@@ -9,7 +9,7 @@ import { nextTimerStep } from '../../src/timers/timer-message.ts';
 import { aGadget, aMissedGadget, listing, polisherController } from './gadgets.ts';
 import { many, names, resyncFixture, run, runSeconds, serving } from './resync-harness.ts';
 
-const { aResync, drain, send } = resyncFixture();
+const { aResync, drain, fillQueue, resyncOf, send } = resyncFixture();
 const { signal } = new AbortController();
 
 describe('startRun', () => {
@@ -22,20 +22,14 @@ describe('startRun', () => {
     expect(messages).toEqual(
       expect.arrayContaining(
         ['alpha', 'beta'].map((cluster) => ({
-          v: 1,
-          type: 'resync',
-          run,
-          cluster,
-          controller: 'gadget',
-          queueIdle: true,
+          ...{ v: 1, type: 'resync', run, cluster, controller: 'gadget', queueIdle: true },
         })),
       ),
     );
   });
 
   it('a list trusts the depth of its run, unless a change could be newer and count as missed', async () => {
-    const busy = Array.from({ length: 11 }, (_, n) => ({ body: 'x', groupId: `${n}`, deduplicationId: `late ${n}` }));
-    await send('gadget.fifo', busy, { signal });
+    await fillQueue();
     const { alpha } = await serving(listing([aMissedGadget('missed')]));
     const soon = aResync({ clusters: { alpha }, nowSeconds: runSeconds + 240 });
     await soon.run({ queueIdle: true });
@@ -67,25 +61,22 @@ describe('the resync of a kind', () => {
     const polished = { type: 'Polished', observedGeneration: 1 };
     const byBoth = aGadget('by-both', { status: { observedGeneration: 1, conditions: [polished] } });
     const bySecond = aGadget('by-second', { status: { conditions: [polished] } });
-    const { alpha } = await serving(listing([aGadget('by-first'), byBoth, bySecond]));
-    const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000, more: [polisherController] });
+    const resync = await resyncOf([aGadget('by-first'), byBoth, bySecond], {
+      periodSeconds: 36_000_000,
+      more: [polisherController],
+    });
     expect(await resync.run({}, { controller: polisherController.name })).toEqual([]);
     const sent = resync.timed.map(({ controller, name }) => `${controller}: ${name}`);
     expect(sent.sort()).toEqual(['gadget-polisher: by-first', 'gadget: by-second']);
   });
 
   it('the resync sends the key of a missed change at once, and counts it', async () => {
-    const { alpha } = await serving(listing([aGadget('seen'), aMissedGadget('missed')]));
-    const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000 });
+    const resync = await resyncOf([aGadget('seen'), aMissedGadget('missed')], { periodSeconds: 36_000_000 });
     expect(await resync.run({})).toEqual([]);
     expect(resync.timed).toEqual([
       {
-        controller: 'gadget',
-        cluster: 'alpha',
-        group: 'example.com',
-        resource: 'gadgets',
-        namespace: 'shop',
-        name: 'missed',
+        ...{ controller: 'gadget', cluster: 'alpha', group: 'example.com', resource: 'gadgets' },
+        ...{ namespace: 'shop', name: 'missed' },
         cause: { type: 'resync', run, dueAt: runSeconds + 2, observedAt: (runSeconds + 2) * 1000 },
       },
     ]);
@@ -107,29 +98,12 @@ describe('the resync of a kind', () => {
     expect(resync.counts.get('MissedChanges')).toBe(2);
   });
 
-  it('the resync sends every other key once in a period, spread over the runs', async () => {
-    const { alpha } = await serving(listing(many(300, aGadget)));
-    const sent: string[] = [];
-    for (let runNumber = 0; runNumber < 6; runNumber += 1) {
-      const nowSeconds = runSeconds + runNumber * 600;
-      const resync = aResync({ clusters: { alpha }, periodSeconds: 3_600, nowSeconds });
-      await resync.run({ run: new Date(nowSeconds * 1000).toISOString() });
-      for (const message of resync.timed) {
-        const dueAt = dueAtOf(message) ?? 0;
-        expect(dueAt).toBeGreaterThanOrEqual(nowSeconds);
-        expect(dueAt).toBeLessThan(nowSeconds + 600);
-        expect(message.cause).not.toHaveProperty('observedAt');
-      }
-      expect(resync.timed.length).toBeGreaterThan(20);
-      sent.push(...names(resync.timed));
-    }
-    expect(sent).toHaveLength(300);
-    expect(new Set(sent).size).toBe(300);
-  });
-
   it('the resync keeps its rate limit for missed changes, and leaves the rest to the next run', async () => {
-    const { alpha } = await serving(listing(many(1_200, aMissedGadget)));
-    const resync = aResync({ clusters: { alpha }, perSecond: 10, runIntervalSeconds: 100, periodSeconds: 36_000_000 });
+    const resync = await resyncOf(many(1_200, aMissedGadget), {
+      perSecond: 10,
+      runIntervalSeconds: 100,
+      periodSeconds: 36_000_000,
+    });
     expect(await resync.run({})).toEqual([]);
     const perSecond = Map.groupBy(resync.timed, dueAtOf);
     for (const inSecond of perSecond.values()) expect(inSecond.length).toBeLessThanOrEqual(10);
@@ -139,18 +113,15 @@ describe('the resync of a kind', () => {
   });
 
   it('the resync counts no missed changes while the controller’s queue is busy', async () => {
-    const busy = Array.from({ length: 11 }, (_, n) => ({ body: 'x', groupId: `${n}`, deduplicationId: `busy ${n}` }));
-    await send('gadget.fifo', busy, { signal });
-    const { alpha } = await serving(listing([aMissedGadget('missed')]));
-    const resync = aResync({ clusters: { alpha } });
+    await fillQueue();
+    const resync = await resyncOf([aMissedGadget('missed')]);
     await resync.run({});
     expect(names(resync.timed)).toEqual(['missed']);
     expect(resync.counts.has('MissedChanges')).toBe(false);
   });
 
   it('a resync run that is triggered twice adds each key once to the FIFO queue', async () => {
-    const { alpha } = await serving(listing(many(20, aGadget)));
-    const resync = aResync({ clusters: { alpha } });
+    const resync = await resyncOf(many(20, aGadget));
     await resync.run({}, {});
     expect(resync.timed).toHaveLength(40);
     const forwarded = resync.timed.map(

@@ -75,11 +75,8 @@ describe('a queue', () => {
   });
 
   it('a queue that does not exist is named in the result', async () => {
-    const rejected = {
-      accepted: false,
-      reason: 'queue nowhere does not exist; run outrigger doctor',
-      missingQueue: true,
-    };
+    const reason = 'queue nowhere does not exist; run outrigger doctor';
+    const rejected = { accepted: false, reason, missingQueue: true };
     expect(await send('nowhere', entries(2))).toEqual([rejected, rejected]);
   });
 
@@ -128,15 +125,6 @@ describe('createSend', () => {
     expect(bodiesOf(mock)).toEqual([['0', '1'], ['1']]);
   });
 
-  it('createSend does not retry an entry with a sender fault', async () => {
-    const { sqs, mock } = mocked();
-    const failed = { Id: '0', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
-    mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [failed] });
-    const sent = await createSend(sqs, 'https://sqs/', noWait)('q', entries(1), { signal });
-    expect(sent).toEqual([{ accepted: false, reason: 'q: InvalidParameterValue: no' }]);
-    expect(bodiesOf(mock)).toHaveLength(1);
-  });
-
   it('createSend retries throttled calls with growing waits, and stops after four calls', async () => {
     const { sqs, mock } = mocked();
     const throttled = Object.assign(new Error('slow down'), { name: 'RequestThrottled' });
@@ -149,11 +137,19 @@ describe('createSend', () => {
     expect(bodiesOf(mock)).toHaveLength(4);
   });
 
-  it('createSend treats an entry that is missing in the response as failed', async () => {
+  it.each([
+    [
+      'retries no entry with a sender fault',
+      [{ Id: '0', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' }],
+      ...(['q: InvalidParameterValue: no', 1] as const),
+    ],
+    ['treats an entry that is missing in the response as failed', [], 'q: no response', 4],
+  ] as const)('createSend %s', async (_, Failed, reason, calls) => {
     const { sqs, mock } = mocked();
-    mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [] });
+    mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [...Failed] });
     const sent = await createSend(sqs, 'https://sqs/', noWait)('q', entries(1), { signal });
-    expect(sent).toEqual([{ accepted: false, reason: 'q: no response' }]);
+    expect(sent).toEqual([{ accepted: false, reason }]);
+    expect(bodiesOf(mock)).toHaveLength(calls);
   });
 
   it('createSend ends a call that hangs at its deadline', async () => {

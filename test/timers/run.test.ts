@@ -48,13 +48,12 @@ const run = async (records: readonly QueueRecord[], through: Send = send) => {
 const bodies = async (queue: string) =>
   (await queues.drain(queue)).map(({ Body = '' }) => JSON.parse(Body).object[3]).sort();
 
+const requeueOf = (controller: string) => formatMessage(aMessage({ controller, ...asRequeue({ slot: '3/1' }) }));
+
 describe('createTimers', () => {
   it('createTimers sends due messages to the queues of their controllers', async () => {
-    const { failed } = await run([
-      timed('t1', { name: 'a' }),
-      timed('t2', { name: 'b' }),
-      timed('t3', { name: 'c', controller: 'widget' }),
-    ]);
+    const other = timed('t3', { name: 'c', controller: 'widget' });
+    const { failed } = await run([timed('t1', { name: 'a' }), timed('t2', { name: 'b' }), other]);
     expect(failed).toEqual([]);
     expect(await bodies('gadget.fifo')).toEqual(['a', 'b']);
     expect(await bodies('widget.fifo')).toEqual(['c']);
@@ -79,11 +78,8 @@ describe('createTimers', () => {
     expect(await bodies('gadget.fifo')).toEqual(['genuine']);
     delayed.length = 0;
     const hop = { ...slot, slot: '30/79' };
-    const [forged, genuine] = [
-      timed('f3', { ...hop, dueAt: dueAt + 90_000 }),
-      timed('g3', { ...hop, dueAt: dueAt + 2_000 }),
-    ];
-    await run([forged, genuine], recording);
+    const at = (id: string, seconds: number) => timed(id, { ...hop, dueAt: dueAt + seconds });
+    await run([at('f3', 90_000), at('g3', 2_000)], recording);
     expect(delayed.sort()).toEqual([dueAt + 2_000, dueAt + 90_000]);
   });
 
@@ -94,35 +90,21 @@ describe('createTimers', () => {
 
   it('createTimers delays messages that are not due again, and merges equal ones', async () => {
     const early = { dueAt: dueAt + 5_000, slot: '30/9' };
-    const { failed } = await run([
-      timed('h1', { name: 'far', ...early }),
-      timed('h2', { name: 'far', ...early }),
-      timed('h3', { name: 'other', ...early }),
-    ]);
+    const names = ['far', 'far', 'other'];
+    const { failed } = await run(names.map((name, number) => timed(`h${number}`, { name, ...early })));
     expect(failed).toEqual([]);
-    const { sqs } = queues;
-    expect(await createDepth(sqs, queues.urlPrefix)('timers', { signal })).toEqual({
-      visible: 0,
-      inFlight: 0,
-      delayed: 2,
-    });
+    const depth = await createDepth(queues.sqs, queues.urlPrefix)('timers', { signal });
+    expect(depth).toEqual({ visible: 0, inFlight: 0, delayed: 2 });
     expect(await bodies('gadget.fifo')).toEqual([]);
   });
 
   it.each([
     ['is not a message', 'x1', 'not json', 'the body is not JSON'],
     ['is a change, which has no due time', 'x2', formatMessage(aMessage()), 'cause: change'],
-    [
-      'is for a controller without a queue',
-      'x3',
-      formatMessage(aMessage({ controller: 'gone', ...asRequeue({ slot: '3/1' }) })),
-      'gone.fifo',
-    ],
+    ['is for a controller without a queue', 'x3', requeueOf('gone'), 'gone.fifo'],
     [
       'is for a controller that is not in the registry, although its queue exists',
-      'x4',
-      formatMessage(aMessage({ controller: 'other', ...asRequeue({ slot: '3/1' }) })),
-      'controller: other is unknown',
+      ...['x4', requeueOf('other'), 'controller: other is unknown'],
     ],
   ])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
     const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
@@ -141,28 +123,18 @@ describe('createTimers', () => {
       queue === 'widget.fifo'
         ? entries.map(() => ({ accepted: false, reason: 'throttled' }))
         : send(queue, entries, options);
-    const { failed, returned } = await run(
-      [
-        timed('k1', { name: 'a' }),
-        timed('k2', { controller: 'widget' }),
-        timed('k3', { controller: 'widget', name: 'w' }),
-      ],
-      rejectingWidgets,
-    );
+    const rejected = [timed('k2', { controller: 'widget' }), timed('k3', { controller: 'widget', name: 'w' })];
+    const { failed, returned } = await run([timed('k1', { name: 'a' }), ...rejected], rejectingWidgets);
     expect(failed).toEqual(['k2', 'k3']);
     expect(returned).toEqual(['k2', 'k3']);
     expect(await bodies('gadget.fifo')).toEqual(['a']);
   });
 
-  it('createTimers keeps a malformed message if its dead letter was rejected', async () => {
-    const rejectAll: Send = async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }));
-    const { failed } = await run([record('p1', 'not json'), timed('p2', {})], rejectAll);
+  it.each<[string, () => Send]>([
+    ['SQS rejects everything', () => async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }))],
+    ['no queue exists, not even the dead-letter queue', () => createSend(queues.sqs, `${queues.urlPrefix}elsewhere-`)],
+  ])('createTimers keeps all messages, malformed ones included, if %s', async (_, through) => {
+    const { failed } = await run([record('p1', 'not json'), timed('p2', {})], through());
     expect(failed).toEqual(['p1', 'p2']);
-  });
-
-  it('createTimers keeps all messages if no queue exists, including the dead-letter queue', async () => {
-    const wrongPrefix = createSend(queues.sqs, `${queues.urlPrefix}elsewhere-`);
-    const { failed } = await run([record('w1', 'not json'), timed('w2', {})], wrongPrefix);
-    expect(failed).toEqual(['w1', 'w2']);
   });
 });

@@ -12,12 +12,15 @@ import type { WatchList } from '../../src/core/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { createListLimiter } from '../../src/kube/client/limit-lists.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { startClusterWatcher } from '../../src/watcher/cluster-watcher.ts';
 import { createFleet, type Fleet } from '../../src/watcher/fleet.ts';
 import { createMetrics } from '../../src/watcher/metrics.ts';
+import { listenOnLoopback } from '../support/listen.ts';
+import { createRecorder } from '../support/recorder.ts';
 
 const { group, version, plural, kind, namespaced } = ConfigMap;
 const primary = { group, version, plural, kind, namespaced };
@@ -27,7 +30,7 @@ const watchList: WatchList = {
     { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
   ],
 };
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const { log } = createRecorder();
 
 let parts: AsyncDisposableStack;
 let table: Map<string, object>;
@@ -59,23 +62,17 @@ async function startCluster(): Promise<Cluster> {
   parts.defer(async () => await server.close());
   const client = createClient({ server: new URL(server.url) });
   parts.defer(() => client.close());
-  const apply = async (one: object & { metadata: { name: string } }, of: typeof ConfigMap | typeof Namespace) =>
-    await applyObject(client, of, { apiVersion: 'v1', kind: of.kind, ...one }, { fieldManager: 'user' });
-  await apply({ metadata: { name: systemNamespace } }, Namespace);
-  await applyObject(
-    client,
-    ConfigMap,
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: checkpointName, namespace: systemNamespace } },
-    { fieldManager: 'user' },
-  );
-  return {
-    server,
-    put: async (name) => {
-      const metadata = { name, namespace: 'default' };
-      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { at: `${Math.random()}` } };
-      await applyObject(client, ConfigMap, object, { fieldManager: 'user' });
-    },
-  };
+  const apply = async (
+    kind: typeof ConfigMap | typeof Namespace,
+    metadata: KubeObject['metadata'],
+    more: object = {},
+  ) =>
+    await applyObject(client, kind, { apiVersion: 'v1', kind: kind.kind, metadata, ...more }, { fieldManager: 'user' });
+  await apply(Namespace, { name: systemNamespace });
+  await apply(ConfigMap, { name: checkpointName, namespace: systemNamespace });
+  const put = async (name: string) =>
+    void (await apply(ConfigMap, { name, namespace: 'default' }, { data: { at: `${Math.random()}` } }));
+  return { server, put };
 }
 
 const entryOf = ({ server }: Cluster) => ({ server: server.url, access: { type: 'none' } });
@@ -170,10 +167,8 @@ it('a cluster that is added or paused is watched, and one that is removed or dec
 
 it('a cluster that does not respond, and an entry that is wrong, change nothing for the others', async () => {
   const hole = createServer(() => undefined);
-  await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve));
+  const port = await listenOnLoopback(hole);
   parts.defer(() => void hole.close());
-  const address = hole.address();
-  const port = typeof address === 'object' ? address?.port : 0;
   const good = await startCluster();
   for (let number = 0; number < 20; number += 1) {
     table.set(`hole-${number}`, { server: `http://127.0.0.1:${port}`, access: { type: 'none' } });

@@ -1,7 +1,7 @@
 // The HTTP endpoints of the watcher over a socket, as the kubelet and Prometheus use them. What readiness and liveness
 // depend on is test/forwarding/health.test.ts.
 import { networkInterfaces } from 'node:os';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createHealth } from '../../src/forwarding/health.ts';
 import { serveProbes } from '../../src/watcher/http.ts';
 
@@ -25,56 +25,46 @@ async function start({ host }: { readonly host: string | undefined } = { host: '
   };
 }
 
-describe('/healthz while a watch loop hangs', () => {
-  it('/healthz returns 503 and shows which watch loop hangs', async () => {
-    const { loops, request, advance } = await start();
-    advance(119);
-    loops.tanks.attempted();
-    expect((await request('/healthz')).status).toBe(200);
-    advance(2);
-    const response = await request('/healthz');
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({
-      ok: false,
-      kinds: [
-        { kind: 'tanks', attemptAgeSeconds: 2 },
-        { kind: 'dinners', attemptAgeSeconds: 121 },
-      ],
-    });
+it('/healthz returns 503 and shows which watch loop hangs', async () => {
+  const { loops, request, advance } = await start();
+  advance(119);
+  loops.tanks.attempted();
+  expect((await request('/healthz')).status).toBe(200);
+  advance(2);
+  const response = await request('/healthz');
+  expect(response.status).toBe(503);
+  expect(await response.json()).toMatchObject({
+    ok: false,
+    kinds: [
+      { kind: 'tanks', attemptAgeSeconds: 2 },
+      { kind: 'dinners', attemptAgeSeconds: 121 },
+    ],
   });
 });
 
-describe('the probes while the API server is unavailable', () => {
-  it('/readyz returns 503 and /healthz 200 while the watcher retries', async () => {
-    const { loops, request, advance } = await start();
-    for (let minutes = 0; minutes < 60; minutes += 1) {
-      advance(60);
-      for (const loop of Object.values(loops)) loop.recordError(new Error('no response'));
-    }
-    expect([(await request('/readyz')).status, (await request('/healthz')).status]).toEqual([503, 200]);
-    for (const loop of Object.values(loops)) loop.received();
-    expect((await request('/readyz')).status).toBe(200);
-  });
+it('/readyz returns 503 and /healthz 200 while the API server is unavailable and the watcher retries', async () => {
+  const { loops, request, advance } = await start();
+  advance(100);
+  for (const loop of Object.values(loops)) loop.recordError(new Error('no response'));
+  expect([(await request('/readyz')).status, (await request('/healthz')).status]).toEqual([503, 200]);
+  for (const loop of Object.values(loops)) loop.received();
+  expect((await request('/readyz')).status).toBe(200);
 });
 
-describe('HTTP requests to the watcher', () => {
-  it('the watcher serves GET and HEAD of its endpoints, and rejects other methods and paths', async () => {
-    const { request } = await start();
-    const metrics = await request('/metrics');
-    expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain', 'waiting 1\n']);
-    expect((await request('/readyz?verbose', 'HEAD')).status).toBe(200);
-    expect((await request('/healthz', 'POST')).status).toBe(405);
-    expect((await request('/')).status).toBe(404);
-  });
+it('the watcher serves GET and HEAD of its endpoints, and rejects other methods and paths', async () => {
+  const { request } = await start();
+  const metrics = await request('/metrics');
+  expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain', 'waiting 1\n']);
+  expect((await request('/readyz?verbose', 'HEAD')).status).toBe(200);
+  expect((await request('/healthz', 'POST')).status).toBe(405);
+  expect((await request('/')).status).toBe(404);
 });
 
-describe('a watcher without the setting HOST', () => {
-  it('the watcher listens on all addresses, including IPv6 if there is one', async () => {
-    const { request } = await start({ host: undefined });
-    const loopback = (networkInterfaces().lo ?? []).map(({ address, family }) =>
-      family === 'IPv6' ? `[${address}]` : address,
-    );
-    expect(loopback).toContain('127.0.0.1');
-    for (const address of loopback) expect((await request('/readyz', 'GET', address)).status).toBe(200);
-  });
+it('without the setting HOST the watcher listens on all addresses, including IPv6 if there is one', async () => {
+  const { request } = await start({ host: undefined });
+  const loopback = (networkInterfaces().lo ?? []).map(({ address, family }) =>
+    family === 'IPv6' ? `[${address}]` : address,
+  );
+  expect(loopback).toContain('127.0.0.1');
+  for (const address of loopback) expect((await request('/readyz', 'GET', address)).status).toBe(200);
 });

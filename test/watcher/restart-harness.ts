@@ -13,9 +13,9 @@ import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { ConfigMap, CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { untilEstablished } from '../support/established.ts';
-import { type FaultyProxy, startFaultyProxy } from './fault-proxy.ts';
 import { startWatcherProcess, type WatcherProcess } from './watcher-process.ts';
 
 const tanks = foreignKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
@@ -40,7 +40,10 @@ export type RestartServer = {
 export function createRestartFixture(connect: () => RestartServer, { checkpoint = true } = {}) {
   let client: KubeClient;
   let queues: TestQueues;
-  let proxy: FaultyProxy;
+  /** Between the watcher and SQS. */
+  let proxy: ChaosProxy;
+  const rejectMessages = (rejecting: boolean) =>
+    proxy.rule(() => (rejecting ? { type: 'respond', status: 503 } : undefined));
   let namespace = '';
   let count = 0;
   const running: WatcherProcess[] = [];
@@ -48,7 +51,7 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
   beforeAll(async () => {
     client = createClient(connect().connection);
     queues = await startTestQueues();
-    proxy = await startFaultyProxy(queues.endpoint);
+    proxy = await startChaosProxy({ url: queues.endpoint });
     await queues.create(...queueNames);
     for (const name of [tanks, ingredients, dinners].map(({ plural, group }) => `${plural}.${group}`)) {
       const definition = parseObject(parse(await generated(`crd-${name}.yaml`)));
@@ -68,7 +71,7 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
   });
   afterAll(async () => {
     client.close();
-    await proxy.stop();
+    await proxy.close();
     await queues.stop();
   });
   beforeEach(async () => {
@@ -78,7 +81,7 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
     await applyObject(client, Namespace, object, { fieldManager: 'test' });
   });
   afterEach(async () => {
-    proxy.reject(false);
+    rejectMessages(false);
     for (const watcher of running.splice(0)) {
       watcher.kill('SIGKILL');
       await watcher.ended;
@@ -94,7 +97,7 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
     (await queues.drain(queue, { waitSeconds })).map(({ Body = '' }) => parseMessage(Body));
 
   return {
-    rejectMessages: (rejecting: boolean) => proxy.reject(rejecting),
+    rejectMessages,
     namespace: () => namespace,
     tank: async (name: string, targetLevel = 1, metadata: object = {}) =>
       await apply(tanks, { ...metadata, name }, { targetLevel, capacity: 100 }),
@@ -116,7 +119,7 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
       const watcher = startWatcherProcess({
         KUBECONFIG: connect().kubeconfig,
         QUEUE_URL_PREFIX: queues.urlPrefix,
-        AWS_ENDPOINT_URL: proxy.endpoint,
+        AWS_ENDPOINT_URL: proxy.url,
         WATCH_NAMESPACES: namespace,
         CHECKPOINT_SECONDS: '0.1',
         ...environment,
