@@ -1,6 +1,6 @@
 // When the watch checkpoint is written, and what two writers leave in its ConfigMap, on the embedded API server. What a
 // start reads from it is checkpoint.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { interceptRequests } from '../support/intercept-requests.ts';
@@ -8,102 +8,100 @@ import { checkpointFixture, nowMs } from './checkpoint-harness.ts';
 
 const fixture = checkpointFixture();
 
-describe('writing the watch checkpoint', () => {
-  it('the checkpoint is written at every interval after accepted messages, otherwise at every second one', async () => {
-    const checkpoint = fixture.createCheckpoint();
-    checkpoint.run();
-    await checkpoint.endWait();
-    expect(fixture.writes()).toHaveLength(1);
-    await checkpoint.endWait();
-    expect(fixture.writes()).toHaveLength(1);
-    await checkpoint.endWait();
-    expect(fixture.writes()).toHaveLength(2);
-    checkpoint.sent();
-    checkpoint.accepted('tanks', '17');
-    await checkpoint.endWait();
-    expect(fixture.writes()).toHaveLength(3);
-    checkpoint.accepted('tanks', '18');
-    await checkpoint.endWait();
-    expect(fixture.writes()).toHaveLength(3);
-    expect(await fixture.versions()).toEqual({ tanks: '17' });
-    await checkpoint.endWait();
-    expect(await fixture.versions()).toEqual({ tanks: '18' });
-    expect(checkpoint.waits.map(({ seconds }) => seconds)).toEqual([30]);
-  });
+it('the checkpoint is written at every interval after accepted messages, otherwise at every second one', async () => {
+  const checkpoint = fixture.createCheckpoint();
+  checkpoint.run();
+  await checkpoint.endWait();
+  expect(fixture.writes()).toHaveLength(1);
+  await checkpoint.endWait();
+  expect(fixture.writes()).toHaveLength(1);
+  await checkpoint.endWait();
+  expect(fixture.writes()).toHaveLength(2);
+  checkpoint.sent();
+  checkpoint.accepted('tanks', '17');
+  await checkpoint.endWait();
+  expect(fixture.writes()).toHaveLength(3);
+  checkpoint.accepted('tanks', '18');
+  await checkpoint.endWait();
+  expect(fixture.writes()).toHaveLength(3);
+  expect(await fixture.versions()).toEqual({ tanks: '17' });
+  await checkpoint.endWait();
+  expect(await fixture.versions()).toEqual({ tanks: '18' });
+  expect(checkpoint.waits.map(({ seconds }) => seconds)).toEqual([30]);
+});
 
-  it('the first write waits until every kind had an event, but not for ever', async () => {
-    const checkpoint = fixture.createCheckpoint();
-    let lastSeen: number | undefined;
-    checkpoint.run(() => lastSeen);
-    for (let waits = 0; waits < 10; waits += 1) await checkpoint.endWait();
-    expect(checkpoint.waits.map(({ seconds }) => seconds)).toEqual([1]);
-    expect(fixture.writes()).toHaveLength(0);
-    lastSeen = nowMs;
-    await checkpoint.endWait();
-    expect(fixture.writes()).toHaveLength(1);
-    const idle = fixture.createCheckpoint();
-    idle.run(() => undefined);
-    for (let waits = 0; waits < 60; waits += 1) await idle.endWait();
-    expect(fixture.writes()).toHaveLength(2);
-  });
+it('the first write waits until every kind had an event, but not for ever', async () => {
+  const checkpoint = fixture.createCheckpoint();
+  let lastSeen: number | undefined;
+  checkpoint.run(() => lastSeen);
+  for (let waits = 0; waits < 10; waits += 1) await checkpoint.endWait();
+  expect(checkpoint.waits.map(({ seconds }) => seconds)).toEqual([1]);
+  expect(fixture.writes()).toHaveLength(0);
+  lastSeen = nowMs;
+  await checkpoint.endWait();
+  expect(fixture.writes()).toHaveLength(1);
+  const idle = fixture.createCheckpoint();
+  idle.run(() => undefined);
+  for (let waits = 0; waits < 60; waits += 1) await idle.endWait();
+  expect(fixture.writes()).toHaveLength(2);
+});
 
-  it('the checkpoint stores the time up to which every kind had an event', async () => {
-    const checkpoint = fixture.createCheckpoint();
-    let lastSeen = nowMs - 9_000;
-    checkpoint.run(() => lastSeen);
-    await checkpoint.endWait();
-    expect((await fixture.stored()).lastSeenAtMs).toBe(lastSeen);
-    lastSeen += 5_000;
-    for (let waits = 0; waits < 2; waits += 1) await checkpoint.endWait();
-    expect((await fixture.stored()).lastSeenAtMs).toBe(lastSeen);
-  });
+it('the checkpoint stores the time up to which every kind had an event', async () => {
+  const checkpoint = fixture.createCheckpoint();
+  let lastSeen = nowMs - 9_000;
+  checkpoint.run(() => lastSeen);
+  await checkpoint.endWait();
+  expect((await fixture.stored()).lastSeenAtMs).toBe(lastSeen);
+  lastSeen += 5_000;
+  for (let waits = 0; waits < 2; waits += 1) await checkpoint.endWait();
+  expect((await fixture.stored()).lastSeenAtMs).toBe(lastSeen);
+});
 
-  it('the checkpoint of two replicas has the newest version of each collection, whichever writes last', async () => {
-    const [one, other] = [fixture.createCheckpoint(), fixture.createCheckpoint()];
-    await Promise.all([one.start('tanks'), other.start('tanks')]);
-    one.accepted('tanks', '20');
-    one.accepted('dinners', '5');
-    other.accepted('tanks', '18');
-    other.accepted('foos', '7');
-    await Promise.all([one.flush(), other.flush()]);
-    expect(await fixture.versions()).toEqual({ tanks: '20', dinners: '5', foos: '7' });
-  });
+it('the checkpoint of two replicas has the newest version of each collection, whichever writes last', async () => {
+  const [one, other] = [fixture.createCheckpoint(), fixture.createCheckpoint()];
+  await Promise.all([one.start('tanks'), other.start('tanks')]);
+  one.accepted('tanks', '20');
+  one.accepted('dinners', '5');
+  other.accepted('tanks', '18');
+  other.accepted('foos', '7');
+  await Promise.all([one.flush(), other.flush()]);
+  expect(await fixture.versions()).toEqual({ tanks: '20', dinners: '5', foos: '7' });
+});
 
-  it('a conflicting write is repeated after another read', async () => {
-    let conflicts = true;
-    const through = interceptRequests(fixture.client, async ({ method }) => {
-      if (method !== 'PATCH' || !conflicts) return;
-      conflicts = false;
-      await fixture.writeText(await fixture.textOf({ tanks: '30', foos: '7' }));
-    });
-    const checkpoint = fixture.createCheckpoint({ through });
-    checkpoint.accepted('tanks', '20');
-    checkpoint.accepted('dinners', '5');
-    await checkpoint.flush();
-    expect(await fixture.versions()).toEqual({ tanks: '30', dinners: '5', foos: '7' });
-    expect(checkpoint.warnings()).toEqual([]);
+it('a conflicting write is repeated after another read', async () => {
+  let conflicts = true;
+  const through = interceptRequests(fixture.client, async ({ method }) => {
+    if (method !== 'PATCH' || !conflicts) return;
+    conflicts = false;
+    await fixture.writeText(await fixture.textOf({ tanks: '30', foos: '7' }));
   });
+  const checkpoint = fixture.createCheckpoint({ through });
+  checkpoint.accepted('tanks', '20');
+  checkpoint.accepted('dinners', '5');
+  await checkpoint.flush();
+  expect(await fixture.versions()).toEqual({ tanks: '30', dinners: '5', foos: '7' });
+  expect(checkpoint.warnings()).toEqual([]);
+});
 
-  it('a failed write is logged once and repeated with all versions', async () => {
-    let unavailable = true;
-    const through = interceptRequests(fixture.client, () => {
-      if (unavailable) throw new ApiError('PATCH', 503, statusOf(503, ''));
-    });
-    const checkpoint = fixture.createCheckpoint({ through });
-    checkpoint.run();
-    checkpoint.sent();
-    checkpoint.accepted('tanks', '17');
-    for (let waits = 0; waits < 3; waits += 1) await checkpoint.endWait();
-    expect(checkpoint.warnings()).toMatchObject([{ message: 'watch checkpoint not written, retrying' }]);
-    unavailable = false;
-    await checkpoint.endWait();
-    expect(await fixture.versions()).toEqual({ tanks: '17' });
+it('a failed write is logged once and repeated with all versions', async () => {
+  let unavailable = true;
+  const through = interceptRequests(fixture.client, () => {
+    if (unavailable) throw new ApiError('PATCH', 503, statusOf(503, ''));
   });
+  const checkpoint = fixture.createCheckpoint({ through });
+  checkpoint.run();
+  checkpoint.sent();
+  checkpoint.accepted('tanks', '17');
+  for (let waits = 0; waits < 3; waits += 1) await checkpoint.endWait();
+  expect(checkpoint.warnings()).toMatchObject([{ message: 'watch checkpoint not written, retrying' }]);
+  unavailable = false;
+  await checkpoint.endWait();
+  expect(await fixture.versions()).toEqual({ tanks: '17' });
+});
 
-  it('versions that cannot be compared are not written', async () => {
-    const checkpoint = fixture.createCheckpoint();
-    checkpoint.accepted('metrics', 'opaque');
-    await checkpoint.flush();
-    expect(await fixture.versions()).toEqual({});
-  });
+it('versions that cannot be compared are not written', async () => {
+  const checkpoint = fixture.createCheckpoint();
+  checkpoint.accepted('metrics', 'opaque');
+  await checkpoint.flush();
+  expect(await fixture.versions()).toEqual({});
 });

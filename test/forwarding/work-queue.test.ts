@@ -5,12 +5,9 @@ import type { ReconcileKey } from '../../src/core/key.ts';
 import { createAckTracker } from '../../src/forwarding/acknowledgements.ts';
 import { createWorkQueue, type QueuedKey } from '../../src/forwarding/work-queue.ts';
 
+const dedupeWindow = { dedupeWindowMs: 1000 };
 const target = (name: string): ReconcileKey => ({
-  controller: 'dish',
-  cluster: 'c',
-  group: 'g',
-  resource: 'dishes',
-  name,
+  ...{ controller: 'dish', cluster: 'c', group: 'g', resource: 'dishes', name },
 });
 const source = (version: number, uid = 'u') => ({ uid, resourceVersion: String(version) });
 const only = (taken: readonly QueuedKey[]): QueuedKey => {
@@ -22,7 +19,7 @@ const only = (taken: readonly QueuedKey[]): QueuedKey => {
 
 describe('WorkQueue keeps one entry for each key', () => {
   it('items of a queued key are merged into one entry, with the newest source and the oldest time', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     expect(queue.add({ target: target('a'), source: source(1), observedAt: 100 }, 100)).toBe(true);
     expect(queue.add({ target: target('a'), source: source(2), observedAt: 200 }, 200)).toBe(false);
     expect(queue.add({ target: target('a'), source: source(7, 'child'), observedAt: 300 }, 300)).toBe(false);
@@ -31,7 +28,7 @@ describe('WorkQueue keeps one entry for each key', () => {
   });
 
   it('the source that was added last is the last one of the entry', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     for (const one of [source(1), source(2, 'child'), source(3)]) {
       queue.add({ target: target('a'), source: one, observedAt: 0 }, 0);
     }
@@ -39,7 +36,7 @@ describe('WorkQueue keeps one entry for each key', () => {
   });
 
   it('a key with a thousand changed children keeps 16 sources, among them the newest', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     for (let child = 1; child <= 1000; child += 1) {
       queue.add({ target: target('a'), source: source(child, `child-${child}`), observedAt: child }, child);
     }
@@ -49,7 +46,7 @@ describe('WorkQueue keeps one entry for each key', () => {
   });
 
   it('a key in flight is not taken, and is taken once more for an item that was added since', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     queue.add({ target: target('a'), source: source(1), observedAt: 0 }, 0);
     const first = only(queue.take(10, 0));
     queue.add({ target: target('a'), source: source(2), observedAt: 10 }, 10);
@@ -62,7 +59,7 @@ describe('WorkQueue keeps one entry for each key', () => {
 
 describe('WorkQueue delays keys', () => {
   it('a key that was accepted within the deduplication window is delayed, another key is not', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     queue.add({ target: target('a'), source: source(1), observedAt: 0 }, 0);
     queue.done(only(queue.take(10, 0)), 'accepted', 5);
     queue.add({ target: target('a'), source: source(2), observedAt: 6 }, 6);
@@ -73,7 +70,7 @@ describe('WorkQueue delays keys', () => {
   });
 
   it('a rejected key is delayed until its retry time and keeps its sources', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     queue.add({ target: target('a'), source: source(1), observedAt: 1 }, 1);
     queue.done(only(queue.take(10, 1)), { retryAt: 500 }, 100);
     expect(queue.nextAt(100)).toBe(500);
@@ -82,7 +79,7 @@ describe('WorkQueue delays keys', () => {
   });
 
   it('each rejected key is delayed until its own retry time', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     for (const name of ['a', 'b']) queue.add({ target: target(name), source: source(1), observedAt: 0 }, 0);
     for (const queued of queue.take(10, 0)) {
       queue.done(queued, { retryAt: queued.target.name === 'a' ? 100 : 900 }, 0);
@@ -94,7 +91,7 @@ describe('WorkQueue delays keys', () => {
   });
 
   it('a key is not delayed longer after the clock was set back', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     queue.add({ target: target('a'), source: source(1), observedAt: 0 }, 3_600_000);
     queue.done(only(queue.take(10, 3_600_000)), 'accepted', 3_600_000);
     queue.add({ target: target('a'), source: source(2), observedAt: 0 }, 1_000);
@@ -102,7 +99,7 @@ describe('WorkQueue delays keys', () => {
   });
 
   it('after WorkQueue.flush no key is delayed', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     queue.add({ target: target('a'), source: source(1), observedAt: 0 }, 0);
     queue.done(only(queue.take(10, 0)), 'accepted', 0);
     queue.add({ target: target('a'), source: source(2), observedAt: 1 }, 1);
@@ -112,7 +109,7 @@ describe('WorkQueue delays keys', () => {
   });
 
   it('WorkQueue.take returns at most the limit, first in, first out', () => {
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+    const queue = createWorkQueue(dedupeWindow);
     for (const name of ['a', 'b', 'c']) queue.add({ target: target(name), observedAt: 0 }, 0);
     expect(queue.take(2, 0).map(({ target: { name } }) => name)).toEqual(['a', 'b']);
     expect(queue.take(2, 0).map(({ target: { name } }) => name)).toEqual(['c']);
@@ -120,15 +117,20 @@ describe('WorkQueue delays keys', () => {
 });
 
 describe('keys of the WorkQueue hold back the low watermark', () => {
-  it('a rejected key holds back the low watermark at the version before its oldest item', () => {
-    const acks = createAckTracker();
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+  /** A key of version 2 in flight, of which version 3 was added since. */
+  const inFlight = () => {
+    const [acks, queue] = [createAckTracker(), createWorkQueue(dedupeWindow)];
     acks.advance('1');
     queue.add({ target: target('a'), source: source(2), observedAt: 0, acks }, 0);
     acks.advance('2');
     const first = only(queue.take(10, 0));
     queue.add({ target: target('a'), source: source(3), observedAt: 0, acks }, 0);
     acks.advance('3');
+    return { acks, queue, first };
+  };
+
+  it('a rejected key holds back the low watermark at the version before its oldest item', () => {
+    const { acks, queue, first } = inFlight();
     queue.done(first, { retryAt: 10 }, 5);
     expect(acks.lowWatermark()).toBe('1');
     queue.done(only(queue.take(10, 10)), 'accepted', 11);
@@ -136,14 +138,7 @@ describe('keys of the WorkQueue hold back the low watermark', () => {
   });
 
   it('an item added while its key was in flight holds back the low watermark after the key was accepted', () => {
-    const acks = createAckTracker();
-    const queue = createWorkQueue({ dedupeWindowMs: 1000 });
-    acks.advance('1');
-    queue.add({ target: target('a'), source: source(2), observedAt: 0, acks }, 0);
-    acks.advance('2');
-    const first = only(queue.take(10, 0));
-    queue.add({ target: target('a'), source: source(3), observedAt: 0, acks }, 0);
-    acks.advance('3');
+    const { acks, queue, first } = inFlight();
     queue.done(first, 'accepted', 5);
     expect(acks.lowWatermark()).toBe('2');
   });
@@ -173,7 +168,7 @@ it('every item is accepted by a source as new, no key is in flight twice, the lo
       let now = 1_000;
       let version = 0;
       const acks = createAckTracker();
-      const queue = createWorkQueue({ dedupeWindowMs: 1000 });
+      const queue = createWorkQueue(dedupeWindow);
       /** For each key, the versions that were added and that no accepted message covers. */
       const uncovered = new Map<string, number[]>();
       const acceptedAt = new Map<string, number>();

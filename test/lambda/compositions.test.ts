@@ -8,21 +8,19 @@ import { aContext, aRecord } from './invocation.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe('records', () => {
-  it('toQueueRecord reads the counts of a record as numbers, its sender, and the sender that timers wrote', () => {
-    const record = aRecord('m', 'body');
-    const attributes = { ...record.attributes, ApproximateReceiveCount: '3', ApproximateFirstReceiveTimestamp: '17' };
-    const messageAttributes = { sender: { stringValue: 'AROASTAMP', dataType: 'String' } };
-    expect(toQueueRecord({ ...record, attributes, messageAttributes })).toEqual({
-      messageId: 'm',
-      receiptHandle: 'r-m',
-      body: 'body',
-      groupId: 'group',
-      receiveCount: 3,
-      firstReceivedAt: 17,
-      senderId: 'x',
-      stampedSender: 'AROASTAMP',
-    });
+it('toQueueRecord reads the counts of a record as numbers, its sender, and the sender that timers wrote', () => {
+  const record = aRecord('m', 'body');
+  const attributes = { ...record.attributes, ApproximateReceiveCount: '3', ApproximateFirstReceiveTimestamp: '17' };
+  const messageAttributes = { sender: { stringValue: 'AROASTAMP', dataType: 'String' } };
+  expect(toQueueRecord({ ...record, attributes, messageAttributes })).toEqual({
+    messageId: 'm',
+    receiptHandle: 'r-m',
+    body: 'body',
+    groupId: 'group',
+    receiveCount: 3,
+    firstReceivedAt: 17,
+    senderId: 'x',
+    stampedSender: 'AROASTAMP',
   });
 });
 

@@ -1,6 +1,5 @@
 // Collects all metrics and log entries that the functions write to their standard output. Each handler processes
 // messages with every outcome, in this process, against an API server, queues and a clusters table of its own.
-import { Console } from 'node:console';
 import { vi } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
@@ -10,8 +9,9 @@ import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
 import { formatResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
-import { type Message } from '../../src/sqs/message.ts';
+import type { Message } from '../../src/sqs/message.ts';
 import { asChange, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+import { captureConsole } from '../support/capture-console.ts';
 import { startFunctionSystem, widgetRecord } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { startNoopServer } from './noop-server.ts';
@@ -87,7 +87,8 @@ export async function collectEmissions({ perCluster }: { readonly perCluster: bo
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   resources.defer(async () => void vi.unstubAllEnvs());
-  const lines = captureConsole(resources);
+  const { lines, restore } = captureConsole();
+  resources.defer(async () => restore());
   await runAll(makeController());
   return read(lines);
 }
@@ -133,19 +134,6 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
   await list({ cluster: 'old' });
   await list({ controller: 'unknown' });
   await list({ run: '2020-01-01T00:00:00Z' });
-}
-
-/** Captures the output of all consoles, as Powertools writes to consoles of its own. */
-function captureConsole(resources: AsyncDisposableStack): readonly string[] {
-  const lines: string[] = [];
-  const record = (line: unknown) => void lines.push(String(line));
-  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-    for (const one of [Console.prototype, globalThis.console]) {
-      const spy = vi.spyOn(one, method).mockImplementation(record);
-      resources.defer(async () => spy.mockRestore());
-    }
-  }
-  return lines;
 }
 
 function read(lines: readonly string[]): Emissions {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withFileSecrets } from '../../src/clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../../src/clusters/auth/secret-reader.ts';
 import { createIdSource } from '../../src/lambda/function-ids.ts';
@@ -24,31 +24,29 @@ const setUp = (getSecret: () => Promise<string>) => {
   return { idsOf: (location: string | undefined) => createIdSource(location, secrets, log), lines };
 };
 
-describe('createIdSource', () => {
-  it('two functions with the same secret make the same ids, which differ from those without a secret', async () => {
-    const { idsOf } = setUp(async () => 'swordfish');
-    const made = await Promise.all(
-      [idsOf('arn:secret'), idsOf(`file:${path.join(folder, 'secret')}`), idsOf(undefined)].map(async (source) =>
-        (await source()).requeue(aMessage(), slot),
-      ),
-    );
-    expect(made[0]).toBe(made[1]);
-    expect(made[0]).not.toBe(made[2]);
-    expect(made[2]).toBe(createFunctionIds().requeue(aMessage(), slot));
-  });
+it('two functions with the same secret make the same ids, which differ from those without a secret', async () => {
+  const { idsOf } = setUp(async () => 'swordfish');
+  const made = await Promise.all(
+    [idsOf('arn:secret'), idsOf(`file:${path.join(folder, 'secret')}`), idsOf(undefined)].map(async (source) =>
+      (await source()).requeue(aMessage(), slot),
+    ),
+  );
+  expect(made[0]).toBe(made[1]);
+  expect(made[0]).not.toBe(made[2]);
+  expect(made[2]).toBe(createFunctionIds().requeue(aMessage(), slot));
+});
 
-  it('while the secret cannot be read, ids are made without it and a warning is logged; the next call reads it', async () => {
-    let isAvailable = false;
-    const { idsOf, lines } = setUp(async () => {
-      if (!isAvailable) throw new Error('throttled');
-      return 'swordfish';
-    });
-    const source = idsOf('arn:secret');
-    expect((await source()).requeue(aMessage(), slot)).toBe(createFunctionIds().requeue(aMessage(), slot));
-    expect(lines).toMatchObject([{ level: 'warn', fields: { reason: expect.stringContaining('throttled') } }]);
-    isAvailable = true;
-    expect((await source()).requeue(aMessage(), slot)).toBe(createFunctionIds('swordfish').requeue(aMessage(), slot));
-    isAvailable = false;
-    expect((await source()).requeue(aMessage(), slot)).toBe(createFunctionIds('swordfish').requeue(aMessage(), slot));
+it('while the secret cannot be read, ids are made without it and a warning is logged; the next call reads it', async () => {
+  let isAvailable = false;
+  const { idsOf, lines } = setUp(async () => {
+    if (!isAvailable) throw new Error('throttled');
+    return 'swordfish';
   });
+  const source = idsOf('arn:secret');
+  expect((await source()).requeue(aMessage(), slot)).toBe(createFunctionIds().requeue(aMessage(), slot));
+  expect(lines).toMatchObject([{ level: 'warn', fields: { reason: expect.stringContaining('throttled') } }]);
+  isAvailable = true;
+  expect((await source()).requeue(aMessage(), slot)).toBe(createFunctionIds('swordfish').requeue(aMessage(), slot));
+  isAvailable = false;
+  expect((await source()).requeue(aMessage(), slot)).toBe(createFunctionIds('swordfish').requeue(aMessage(), slot));
 });

@@ -1,6 +1,5 @@
 // The functions as AWS calls them, in this process: environment, event and context in, a batch response out. Their
 // effects are checked in the cluster and on the queues. The bundles are in test/deploy.
-import { Console } from 'node:console';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
@@ -11,6 +10,7 @@ import { createDepth } from '../../src/sqs/depth.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
 import { pem, startWireServer } from '../kube/wire-server.ts';
 import { asRequeue, asRetry } from '../sqs/messages.ts';
+import { captureConsole } from '../support/capture-console.ts';
 import { functionSystem, widgetMessage, widgetRecord } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { widget } from './widget.ts';
@@ -193,16 +193,14 @@ describe('createResyncHandler', () => {
   });
 });
 
-describe('createTimersHandler', () => {
-  it('the timers function sends a due message to its controller, and a dead letter for a malformed one', async () => {
-    const dueAt = Math.floor(Date.now() / 1000);
-    const due = widgetRecord('one', asRequeue({ dueAt, slot: `30/${dueAt}` }));
-    const event = anEvent(due, aRecord('t2', 'hello'));
-    expect(await createTimersHandler(['widget', 'gadget'])(event, aContext())).toEqual(nothingKept);
-    const [message] = await functions.queues.drain('widget.fifo');
-    expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', cause: { type: 'requeue' } });
-    expect(await deadLetters('timers-dlq')).toEqual({ t2: 'the body is not JSON' });
-  });
+it('the timers function sends a due message to its controller, and a dead letter for a malformed one', async () => {
+  const dueAt = Math.floor(Date.now() / 1000);
+  const due = widgetRecord('one', asRequeue({ dueAt, slot: `30/${dueAt}` }));
+  const event = anEvent(due, aRecord('t2', 'hello'));
+  expect(await createTimersHandler(['widget', 'gadget'])(event, aContext())).toEqual(nothingKept);
+  const [message] = await functions.queues.drain('widget.fifo');
+  expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', cause: { type: 'requeue' } });
+  expect(await deadLetters('timers-dlq')).toEqual({ t2: 'the body is not JSON' });
 });
 
 /** Returns the number of delayed messages on the timers queue. */
@@ -212,15 +210,10 @@ async function waiting(): Promise<number> {
   return depth.delayed;
 }
 
-/** Collects the lines of the log at level INFO until the test ends. Powertools writes to a console of its own. */
+/** Collects the lines of the log at level INFO until the test ends. */
 function logLines(): readonly string[] {
   vi.stubEnv('LOG_LEVEL', 'INFO');
-  const lines: string[] = [];
-  for (const one of [Console.prototype, globalThis.console]) {
-    for (const level of ['info', 'warn'] as const) {
-      const spy = vi.spyOn(one, level).mockImplementation((line: unknown) => void lines.push(String(line)));
-      onTestFinished(() => spy.mockRestore());
-    }
-  }
+  const { lines, restore } = captureConsole();
+  onTestFinished(restore);
   return lines;
 }

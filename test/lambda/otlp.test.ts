@@ -1,6 +1,5 @@
 // The trace of one change, from the watcher's message through the function to each request, as a loopback collector
 // receives it; and that nothing of it is loaded without a collector. How a console shows it is not tested.
-import { Console } from 'node:console';
 import http from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -12,6 +11,7 @@ import { createExporter } from '../../src/tracing/exporter.ts';
 import { formatTraceHeader, parseTraceHeader } from '../../src/tracing/trace-context.ts';
 import { createSampler, createTracedSend } from '../../src/tracing/traced-send.ts';
 import { aMessage, asRequeue } from '../sqs/messages.ts';
+import { captureConsole } from '../support/capture-console.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { functionSystem } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
@@ -120,18 +120,16 @@ async function forwarded(
 
 /** Invokes the function with one record, and returns the log lines. */
 async function invoke(body: string, header: string | undefined): Promise<readonly Record<string, unknown>[]> {
-  const lines: Record<string, unknown>[] = [];
-  for (const level of ['info', 'warn', 'debug', 'error'] as const)
-    vi.spyOn(Console.prototype, level).mockImplementation((line: string) => void lines.push(JSON.parse(line)));
+  const { lines, restore } = captureConsole();
   const record = aRecord('m', body);
   const traced = header === undefined ? {} : { AWSTraceHeader: header };
   const handler = createReconcileHandler(controller);
   const response = await handler(
     anEvent({ ...record, attributes: { ...record.attributes, ...traced } }),
     aContext(),
-  ).finally(() => vi.restoreAllMocks());
+  ).finally(restore);
   expect(response).toEqual({ batchItemFailures: [] });
-  return lines;
+  return lines.map((line) => JSON.parse(line));
 }
 
 const attributeOf = ({ attributes: all }: Span, name: string): unknown =>

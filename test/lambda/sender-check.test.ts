@@ -4,7 +4,7 @@ import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
 import { formatResyncMessage } from '../../src/resync/message.ts';
-import { type Message } from '../../src/sqs/message.ts';
+import type { Message } from '../../src/sqs/message.ts';
 import { asChange, asCommand, asRetry } from '../sqs/messages.ts';
 import { functionSystem, widgetRecord } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';

@@ -1,84 +1,75 @@
 // The telemetry of a function: one JSON line for each log entry, and metrics with the controller as the only dimension.
-import { Console } from 'node:console';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createTelemetry } from '../../src/lambda/telemetry.ts';
+import { captureConsole } from '../support/capture-console.ts';
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 /** Runs `act` and returns the JSON lines that it printed. */
 function printed(act: () => void): readonly Record<string, unknown>[] {
-  const lines: string[] = [];
-  const record = (line: unknown) => void lines.push(String(line));
-  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-    vi.spyOn(Console.prototype, method).mockImplementation(record);
-    vi.spyOn(globalThis.console, method).mockImplementation(record);
-  }
+  const { lines, restore } = captureConsole();
   act();
+  restore();
   return lines.map((line) => JSON.parse(line));
 }
 
 const settings = { level: 'INFO', namespace: 'Outrigger' } as const;
 
-describe('createTelemetry', () => {
-  it('a log line has the fields of its log and of the entry', () => {
-    const lines = printed(() => {
-      const { log } = createTelemetry('widget', settings);
-      log({ key: 'a' }).warn('reconciled', { outcome: 'failed' });
-      log({ key: 'a' }).debug('not at this level');
-    });
-    expect(lines).toMatchObject([
-      { level: 'WARN', message: 'reconciled', service: 'widget', key: 'a', outcome: 'failed' },
-    ]);
+it('a log line has the fields of its log and of the entry', () => {
+  const lines = printed(() => {
+    const { log } = createTelemetry('widget', settings);
+    log({ key: 'a' }).warn('reconciled', { outcome: 'failed' });
+    log({ key: 'a' }).debug('not at this level');
   });
+  expect(lines).toMatchObject([
+    { level: 'WARN', message: 'reconciled', service: 'widget', key: 'a', outcome: 'failed' },
+  ]);
+});
 
-  it.each([
-    ['with its id if it is sampled', 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1', ['xray_trace_id']],
-    [
-      'without its id if it is not sampled',
-      'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0',
-      [],
-    ],
-  ])('a log line of a traced invocation is written %s', (_, header, more) => {
-    vi.stubEnv('_X_AMZN_TRACE_ID', header);
-    const [line = {}] = printed(() => createTelemetry('widget', settings).log({ key: 'a' }).info('reconciled'));
-    expect(Object.keys(line).sort()).toEqual(['key', 'level', 'message', 'service', 'timestamp', ...more].sort());
-  });
+it.each([
+  ['with its id if it is sampled', 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1', ['xray_trace_id']],
+  [
+    'without its id if it is not sampled',
+    'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0',
+    [],
+  ],
+])('a log line of a traced invocation is written %s', (_, header, more) => {
+  vi.stubEnv('_X_AMZN_TRACE_ID', header);
+  const [line = {}] = printed(() => createTelemetry('widget', settings).log({ key: 'a' }).info('reconciled'));
+  expect(Object.keys(line).sort()).toEqual(['key', 'level', 'message', 'service', 'timestamp', ...more].sort());
+});
 
-  it('metrics are written once, with the controller as the only dimension', () => {
-    const lines = printed(() => {
-      const { metrics: counters, flush } = createTelemetry('widget', settings);
-      counters.count('ReconcilesDone');
-      counters.count('ReconcilesDone', 2, { cluster: 'alpha' });
-      counters.milliseconds('ReconcileLatency', 17);
-      flush();
-      flush();
-    });
-    expect(lines).toHaveLength(1);
-    const [metrics] = lines;
-    expect(metrics).toMatchObject({ service: 'widget', ReconcilesDone: [1, 2], ReconcileLatency: 17 });
-    expect(metrics?._aws).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Outrigger', Dimensions: [['service']] }] });
+it('metrics are written once, with the controller as the only dimension', () => {
+  const lines = printed(() => {
+    const { metrics: counters, flush } = createTelemetry('widget', settings);
+    counters.count('ReconcilesDone');
+    counters.count('ReconcilesDone', 2, { cluster: 'alpha' });
+    counters.milliseconds('ReconcileLatency', 17);
+    flush();
+    flush();
   });
+  expect(lines).toHaveLength(1);
+  const [metrics] = lines;
+  expect(metrics).toMatchObject({ service: 'widget', ReconcilesDone: [1, 2], ReconcileLatency: 17 });
+  expect(metrics?._aws).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Outrigger', Dimensions: [['service']] }] });
+});
 
-  it.each([
-    ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'ClusterTrouble']],
-    ['lean', ['DeadLetters', 'ClusterTrouble']],
-    ['off', []],
-  ] as const)('with MONITORING %s the metrics are %j', (monitoring, expected) => {
-    const lines = printed(() => {
-      const { metrics, flush } = createTelemetry('resync', { ...settings, monitoring, perCluster: true });
-      metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
-      metrics.milliseconds('ReconcileLatency', 17);
-      metrics.count('DeadLetters');
-      metrics.trouble('alpha', 'watcher-down');
-      flush();
-    });
-    const written = lines.flatMap((line) => Object.keys(line).filter((name) => /^[A-Z]/.test(name)));
-    expect([...new Set(written)]).toEqual(expected);
-    const trouble = lines.find((line) => 'ClusterTrouble' in line);
-    if (monitoring === 'off') expect(trouble).toBeUndefined();
-    else expect(trouble).toMatchObject({ service: 'resync', cluster: 'alpha', what: 'watcher-down' });
+it.each([
+  ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'ClusterTrouble']],
+  ['lean', ['DeadLetters', 'ClusterTrouble']],
+  ['off', []],
+] as const)('with MONITORING %s the metrics are %j', (monitoring, expected) => {
+  const lines = printed(() => {
+    const { metrics, flush } = createTelemetry('resync', { ...settings, monitoring, perCluster: true });
+    metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
+    metrics.milliseconds('ReconcileLatency', 17);
+    metrics.count('DeadLetters');
+    metrics.trouble('alpha', 'watcher-down');
+    flush();
   });
+  const written = lines.flatMap((line) => Object.keys(line).filter((name) => /^[A-Z]/.test(name)));
+  expect([...new Set(written)]).toEqual(expected);
+  const trouble = lines.find((line) => 'ClusterTrouble' in line);
+  if (monitoring === 'off') expect(trouble).toBeUndefined();
+  else expect(trouble).toMatchObject({ service: 'resync', cluster: 'alpha', what: 'watcher-down' });
 });

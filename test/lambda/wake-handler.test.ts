@@ -1,5 +1,5 @@
 // Only the wake function and enqueue() as AWS and a program call them: environment and event in, keys on the queues.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { wake } from '../../src/api/wake.ts';
 import { enqueue } from '../../src/lambda/enqueue.ts';
 import { createWakeHandler } from '../../src/lambda/wake-handler.ts';
@@ -20,34 +20,30 @@ const event = (source: string) => ({
 const functions = functionSystem({ clusters: (entry) => ({ alpha: entry, beta: entry }) });
 const received = async () => (await functions.queues.drain('widget.fifo')).map(({ Body = '' }) => parseMessage(Body));
 
-describe('createWakeHandler', () => {
-  it('an event that a wake matches is a message in every cluster, and it carries the source and the id', async () => {
-    const handler = createWakeHandler([controller]);
-    expect(await handler(event('shop'), aContext())).toEqual({ keys: 2 });
-    const messages = await received();
-    expect(messages.map(({ cluster }) => cluster).sort()).toEqual(['alpha', 'beta']);
-    expect(messages[0]).toMatchObject({
-      ...{ controller: 'widget', group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' },
-      cause: { type: 'wake', source: 'shop', id: 'event-of-shop' },
-    });
-    expect(await handler(event('street'), aContext())).toEqual({ keys: 0 });
+it('an event that a wake matches is a message in every cluster, and it carries the source and the id', async () => {
+  const handler = createWakeHandler([controller]);
+  expect(await handler(event('shop'), aContext())).toEqual({ keys: 2 });
+  const messages = await received();
+  expect(messages.map(({ cluster }) => cluster).sort()).toEqual(['alpha', 'beta']);
+  expect(messages[0]).toMatchObject({
+    ...{ controller: 'widget', group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' },
+    cause: { type: 'wake', source: 'shop', id: 'event-of-shop' },
   });
+  expect(await handler(event('street'), aContext())).toEqual({ keys: 0 });
 });
 
-describe('enqueue', () => {
-  it('enqueue sends a key once for each id, and rejects a key that no object can have', async () => {
-    const key = { cluster: 'alpha', namespace: 'default', name: 'two' };
-    await enqueue(controller, key, { source: 'shop', id: 'order-1' });
-    await enqueue(controller, key, { source: 'shop', id: 'order-1' });
-    await enqueue(controller, key);
-    const messages = await received();
-    expect(messages).toMatchObject([
-      { name: 'two', cluster: 'alpha', cause: { type: 'wake', source: 'shop', id: 'order-1' } },
-      { name: 'two', cause: { type: 'wake', source: 'enqueue' } },
-    ]);
-    await expect(enqueue(controller, { ...key, name: 'a/b' })).rejects.toThrow(/object/);
-    await expect(enqueue(controller, key, { queueUrlPrefix: `${functions.queues.urlPrefix}missing-` })).rejects.toThrow(
-      /widget/,
-    );
-  });
+it('enqueue sends a key once for each id, and rejects a key that no object can have', async () => {
+  const key = { cluster: 'alpha', namespace: 'default', name: 'two' };
+  await enqueue(controller, key, { source: 'shop', id: 'order-1' });
+  await enqueue(controller, key, { source: 'shop', id: 'order-1' });
+  await enqueue(controller, key);
+  const messages = await received();
+  expect(messages).toMatchObject([
+    { name: 'two', cluster: 'alpha', cause: { type: 'wake', source: 'shop', id: 'order-1' } },
+    { name: 'two', cause: { type: 'wake', source: 'enqueue' } },
+  ]);
+  await expect(enqueue(controller, { ...key, name: 'a/b' })).rejects.toThrow(/object/);
+  await expect(enqueue(controller, key, { queueUrlPrefix: `${functions.queues.urlPrefix}missing-` })).rejects.toThrow(
+    /widget/,
+  );
 });

@@ -1,6 +1,6 @@
 // Only commands in a reconcile: the namespace, whether they count as a write, and the log line. The protocol is in
 // test/kube/client/exec.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Pod } from '../../src/kubernetes.ts';
 import { createContext } from '../../src/reconciling/context.ts';
 import { startExecServer } from '../kube/client/exec-server.ts';
@@ -31,30 +31,28 @@ async function contextWithExec(exitCode: number) {
   return { handle, server, lines };
 }
 
-describe('exec in a context', () => {
-  it('a command runs in the namespace of the object, unless its pod names another', async () => {
-    const { handle, server } = await contextWithExec(0);
-    await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'list'], { rule: list });
-    await handle.context.exec({ name: 'a', namespace: 'other' }, 'ctr', ['cli', 'list'], { rule: list });
-    expect(server.requests.map(({ path }) => path)).toEqual([
-      '/api/v1/namespaces/shop/pods/a/exec',
-      '/api/v1/namespaces/other/pods/a/exec',
-    ]);
-  });
+it('a command runs in the namespace of the object, unless its pod names another', async () => {
+  const { handle, server } = await contextWithExec(0);
+  await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'list'], { rule: list });
+  await handle.context.exec({ name: 'a', namespace: 'other' }, 'ctr', ['cli', 'list'], { rule: list });
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/api/v1/namespaces/shop/pods/a/exec',
+    '/api/v1/namespaces/other/pods/a/exec',
+  ]);
+});
 
-  it.each([
-    ['a read-only command is not', list, 0, 0],
-    ['a mutating command is', add, 0, 1],
-    ['a mutating command that failed is not', add, 23, 0],
-  ])('%s counted as a write', async (_, rule, exitCode, writes) => {
-    const { handle } = await contextWithExec(exitCode);
-    const result = await handle.context.exec({ name: 'a' }, 'ctr', rule.argv, { rule });
-    expect([result.exitCode, handle.writes()]).toEqual([exitCode, writes]);
-  });
+it.each([
+  ['a read-only command is not', list, 0, 0],
+  ['a mutating command is', add, 0, 1],
+  ['a mutating command that failed is not', add, 23, 0],
+])('%s counted as a write', async (_, rule, exitCode, writes) => {
+  const { handle } = await contextWithExec(exitCode);
+  const result = await handle.context.exec({ name: 'a' }, 'ctr', rule.argv, { rule });
+  expect([result.exitCode, handle.writes()]).toEqual([exitCode, writes]);
+});
 
-  it('a command is logged with its declared arguments only, without further arguments and output', async () => {
-    const { handle, lines } = await contextWithExec(0);
-    await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'add', 'hunter2'], { rule: add });
-    expect(lines).toEqual(['info command ended {"pod":"a","container":"ctr","command":["cli","add"],"exitCode":0}']);
-  });
+it('a command is logged with its declared arguments only, without further arguments and output', async () => {
+  const { handle, lines } = await contextWithExec(0);
+  await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'add', 'hunter2'], { rule: add });
+  expect(lines).toEqual(['info command ended {"pod":"a","container":"ctr","command":["cli","add"],"exitCode":0}']);
 });

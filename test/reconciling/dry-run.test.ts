@@ -1,6 +1,6 @@
 // A dry run and a real reconcile on the in-memory API server: the dry run returns the writes of the real one, and
 // writes nothing.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
@@ -21,113 +21,109 @@ afterAll(() => server.close());
 
 const writes = () => server.requests().filter(({ method }) => method !== 'GET').length;
 
-describe('createDryRun', () => {
-  const widgets = widgetsOn(() => ({ server: new URL(server.url) }));
-  const dryRun = async (name: string, controller: ControllerDefinition | undefined = widgets.registry[0]) => {
-    if (controller === undefined) throw new Error('no controller');
-    const before = writes();
-    const { client } = widgets;
-    const deps = { controller, instance: controller.start({}), client, log: silent, now: () => new Date() };
-    const signal = AbortSignal.timeout(15_000);
-    const result = await createDryRun(deps).run(widgets.messageFor(name), { signal });
-    expect(writes()).toBe(before);
-    return result;
-  };
-  const titles = async (name: string) =>
-    (await dryRun(name)).changes.map((change) =>
-      'object' in change ? `${change.type} ${change.object}` : change.type,
-    );
+const widgets = widgetsOn(() => ({ server: new URL(server.url) }));
+const dryRun = async (name: string, controller: ControllerDefinition | undefined = widgets.registry[0]) => {
+  if (controller === undefined) throw new Error('no controller');
+  const before = writes();
+  const { client } = widgets;
+  const deps = { controller, instance: controller.start({}), client, log: silent, now: () => new Date() };
+  const signal = AbortSignal.timeout(15_000);
+  const result = await createDryRun(deps).run(widgets.messageFor(name), { signal });
+  expect(writes()).toBe(before);
+  return result;
+};
+const titles = async (name: string) =>
+  (await dryRun(name)).changes.map((change) => ('object' in change ? `${change.type} ${change.object}` : change.type));
 
-  it('a dry run of a new object returns its finalizer, children and status, in the order of the writes', async () => {
-    await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
-    const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
-    expect(await titles('one')).toEqual([
-      `change Widget ${inNamespace('one')}`,
-      `create ConfigMap ${inNamespace('left')}`,
-      `create ConfigMap ${inNamespace('right')}`,
-      `change Widget ${inNamespace('one')} (status)`,
-    ]);
-    expect((await widgets.read('one'))?.metadata.finalizers).toBeUndefined();
-  });
+it('a dry run of a new object returns its finalizer, children and status, in the order of the writes', async () => {
+  await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
+  const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
+  expect(await titles('one')).toEqual([
+    `change Widget ${inNamespace('one')}`,
+    `create ConfigMap ${inNamespace('left')}`,
+    `create ConfigMap ${inNamespace('right')}`,
+    `change Widget ${inNamespace('one')} (status)`,
+  ]);
+  expect((await widgets.read('one'))?.metadata.finalizers).toBeUndefined();
+});
 
-  it('a dry run of a converged object has no changes', async () => {
-    await widgets.apply('one', { size: 1, parts: ['left'] });
-    await widgets.reconcile('one');
-    expect(await dryRun('one')).toMatchObject({ changes: [], outcome: { type: 'done' } });
-  });
+it('a dry run of a converged object has no changes', async () => {
+  await widgets.apply('one', { size: 1, parts: ['left'] });
+  await widgets.reconcile('one');
+  expect(await dryRun('one')).toMatchObject({ changes: [], outcome: { type: 'done' } });
+});
 
-  it('a dry run of a change shows exactly the fields that the reconcile then changes', async () => {
-    await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
-    await widgets.reconcile('one');
-    await widgets.apply('one', { size: 2, parts: ['left'] });
-    const { changes } = await dryRun('one');
-    const of = (type: string, object: string) =>
-      changes.find((one) => one.type === type && 'object' in one && one.object === object);
-    const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
-    expect(of('change', `ConfigMap ${inNamespace('left')}`)).toMatchObject({
-      fields: [{ path: 'data.size', before: '1', after: '2' }],
-    });
-    expect(of('delete', `ConfigMap ${inNamespace('right')}`)).toBeDefined();
-    expect(of('change', `Widget ${inNamespace('one')} (status)`)).toMatchObject({
-      fields: expect.arrayContaining([
-        { path: 'status.observedGeneration', before: 1, after: 2 },
-        { path: 'status.size', before: 1, after: 2 },
-      ]),
-    });
-    await widgets.reconcile('one');
-    expect(await dryRun('one')).toMatchObject({ changes: [] });
+it('a dry run of a change shows exactly the fields that the reconcile then changes', async () => {
+  await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
+  await widgets.reconcile('one');
+  await widgets.apply('one', { size: 2, parts: ['left'] });
+  const { changes } = await dryRun('one');
+  const of = (type: string, object: string) =>
+    changes.find((one) => one.type === type && 'object' in one && one.object === object);
+  const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
+  expect(of('change', `ConfigMap ${inNamespace('left')}`)).toMatchObject({
+    fields: [{ path: 'data.size', before: '1', after: '2' }],
   });
+  expect(of('delete', `ConfigMap ${inNamespace('right')}`)).toBeDefined();
+  expect(of('change', `Widget ${inNamespace('one')} (status)`)).toMatchObject({
+    fields: expect.arrayContaining([
+      { path: 'status.observedGeneration', before: 1, after: 2 },
+      { path: 'status.size', before: 1, after: 2 },
+    ]),
+  });
+  await widgets.reconcile('one');
+  expect(await dryRun('one')).toMatchObject({ changes: [] });
+});
 
-  it('a dry run of a reconcile that throws returns the error and its status', async () => {
-    widgets.throws(new Error('no clay'));
-    await widgets.apply('one', { size: 1 });
-    const { outcome, changes } = await dryRun('one');
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no clay' } });
-    expect(JSON.stringify(changes)).toContain('no clay');
-  });
+it('a dry run of a reconcile that throws returns the error and its status', async () => {
+  widgets.throws(new Error('no clay'));
+  await widgets.apply('one', { size: 1 });
+  const { outcome, changes } = await dryRun('one');
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no clay' } });
+  expect(JSON.stringify(changes)).toContain('no clay');
+});
 
-  it('a dry run of an object that is being deleted removes its finalizer', async () => {
-    await widgets.apply('one', { size: 1 });
-    await widgets.reconcile('one');
-    await widgets.remove('one');
-    const { changes } = await dryRun('one');
-    expect(changes).toMatchObject([
-      { type: 'change', fields: [{ path: 'metadata.finalizers', before: ['outrigger.dev/widget'], after: [] }] },
-    ]);
-    expect(await widgets.read('one')).toBeDefined();
-  });
+it('a dry run of an object that is being deleted removes its finalizer', async () => {
+  await widgets.apply('one', { size: 1 });
+  await widgets.reconcile('one');
+  await widgets.remove('one');
+  const { changes } = await dryRun('one');
+  expect(changes).toMatchObject([
+    { type: 'change', fields: [{ path: 'metadata.finalizers', before: ['outrigger.dev/widget'], after: [] }] },
+  ]);
+  expect(await widgets.read('one')).toBeDefined();
+});
 
-  it('a dry run of a missing object has no changes', async () => {
-    expect(await dryRun('missing')).toMatchObject({ changes: [], outcome: { type: 'nothing', reason: 'gone' } });
-  });
+it('a dry run of a missing object has no changes', async () => {
+  expect(await dryRun('missing')).toMatchObject({ changes: [], outcome: { type: 'nothing', reason: 'gone' } });
+});
 
-  it('a dry run records Events, runs read-only commands, and shows mutating ones', async () => {
-    const counter = widget.controller('widget', {
-      owns: [configMap],
-      settings: z.object({}),
-      exec: { container: 'main', commands: [['count'], { argv: ['add'], mutates: true }] },
-      async reconcile(_, { exec, recordEvent }) {
-        const { stdout } = await exec({ name: 'pod' }, 'main', ['count']);
-        const added = await exec({ name: 'pod' }, 'main', ['add', 'one']);
-        recordEvent('Normal', 'Counted', `${stdout} and ${added.exitCode}`);
-        return { status: { size: 2 }, conditions: { Built: built } };
-      },
-    });
-    await widgets.apply('one', { size: 1 });
-    const pod = { metadata: { name: 'pod' }, spec: { nodeName: 'node', containers: [{ name: 'main', image: 'any' }] } };
-    const path = `/api/v1/namespaces/${widgets.namespace}/pods`;
-    await widgets.client.request({ method: 'POST', path, body: { apiVersion: 'v1', kind: 'Pod', ...pod } });
-    const status = { phase: 'Running', containerStatuses: [{ name: 'main', state: { running: {} } }] };
-    await widgets.client.request({
-      method: 'PATCH',
-      path: `${path}/pod/status`,
-      contentType: 'application/merge-patch+json',
-      body: { status },
-    });
-    const { changes, outcome } = await dryRun('one', counter);
-    expect(outcome).toEqual({ type: 'done' });
-    expect(commands).toEqual([['count']]);
-    expect(changes).toContainEqual({ type: 'command', pod: 'pod', container: 'main', command: ['add', 'one'] });
-    expect(changes).toContainEqual({ type: 'event', text: 'Normal Counted: two and 0' });
+it('a dry run records Events, runs read-only commands, and shows mutating ones', async () => {
+  const counter = widget.controller('widget', {
+    owns: [configMap],
+    settings: z.object({}),
+    exec: { container: 'main', commands: [['count'], { argv: ['add'], mutates: true }] },
+    async reconcile(_, { exec, recordEvent }) {
+      const { stdout } = await exec({ name: 'pod' }, 'main', ['count']);
+      const added = await exec({ name: 'pod' }, 'main', ['add', 'one']);
+      recordEvent('Normal', 'Counted', `${stdout} and ${added.exitCode}`);
+      return { status: { size: 2 }, conditions: { Built: built } };
+    },
   });
+  await widgets.apply('one', { size: 1 });
+  const pod = { metadata: { name: 'pod' }, spec: { nodeName: 'node', containers: [{ name: 'main', image: 'any' }] } };
+  const path = `/api/v1/namespaces/${widgets.namespace}/pods`;
+  await widgets.client.request({ method: 'POST', path, body: { apiVersion: 'v1', kind: 'Pod', ...pod } });
+  const status = { phase: 'Running', containerStatuses: [{ name: 'main', state: { running: {} } }] };
+  await widgets.client.request({
+    method: 'PATCH',
+    path: `${path}/pod/status`,
+    contentType: 'application/merge-patch+json',
+    body: { status },
+  });
+  const { changes, outcome } = await dryRun('one', counter);
+  expect(outcome).toEqual({ type: 'done' });
+  expect(commands).toEqual([['count']]);
+  expect(changes).toContainEqual({ type: 'command', pod: 'pod', container: 'main', command: ['add', 'one'] });
+  expect(changes).toContainEqual({ type: 'event', text: 'Normal Counted: two and 0' });
 });

@@ -1,6 +1,6 @@
 // Only the grouping of a batch by key, without queues and reconciles.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
@@ -28,82 +28,80 @@ const grouped = (records: readonly QueueRecord[], acceptance?: Acceptance) =>
 const groupsOf = (...changes: readonly Partial<Message>[]) =>
   grouped(changes.map((one) => record(formatMessage({ ...message, ...one })))).groups;
 
-describe('groupRecords', () => {
-  it('messages of one key form one group, with the fewest attempts and the earliest observation', () => {
-    const retry = asRetry({ attempt: 5, observedAt: 10, dueAt: 100, slot: '4/25' });
-    const groups = groupsOf(retry, asChange({ observedAt: 20 }));
-    expect(groups).toHaveLength(1);
-    expect(groups[0]).toMatchObject({
-      observedAt: 10,
-      afterDueAt: 100,
-      message: {
-        cause: { type: 'change', observedAt: 20 },
-        merged: { count: 1, causes: [{ type: 'retry', attempt: 5 }] },
-      },
-    });
-    expect(groups[0]?.records).toHaveLength(2);
+it('messages of one key form one group, with the fewest attempts and the earliest observation', () => {
+  const retry = asRetry({ attempt: 5, observedAt: 10, dueAt: 100, slot: '4/25' });
+  const groups = groupsOf(retry, asChange({ observedAt: 20 }));
+  expect(groups).toHaveLength(1);
+  expect(groups[0]).toMatchObject({
+    observedAt: 10,
+    afterDueAt: 100,
+    message: {
+      cause: { type: 'change', observedAt: 20 },
+      merged: { count: 1, causes: [{ type: 'retry', attempt: 5 }] },
+    },
   });
+  expect(groups[0]?.records).toHaveLength(2);
+});
 
-  it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
-    const groups = groupsOf(asRetry({ attempt: 999_999, postponements: 999_999 }));
-    expect(groups[0]?.message.cause).toMatchObject({ attempt: defaultRetry.attempts - 1, postponements: 10_000 });
-  });
+it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
+  const groups = groupsOf(asRetry({ attempt: 999_999, postponements: 999_999 }));
+  expect(groups[0]?.message.cause).toMatchObject({ attempt: defaultRetry.attempts - 1, postponements: 10_000 });
+});
 
-  it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {
-    const forged = asRetry({ attempt: 0, postponements: 9_000 });
-    const genuine = asRetry({ attempt: 4, postponements: 1 });
-    for (const order of [
-      [forged, genuine],
-      [genuine, forged],
-    ]) {
-      expect(groupsOf(...order)[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1 });
-    }
-  });
+it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {
+  const forged = asRetry({ attempt: 0, postponements: 9_000 });
+  const genuine = asRetry({ attempt: 4, postponements: 1 });
+  for (const order of [
+    [forged, genuine],
+    [genuine, forged],
+  ]) {
+    expect(groupsOf(...order)[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1 });
+  }
+});
 
-  it('a kind that the controller does not declare is refused before it is grouped', () => {
-    const declares = (one: { readonly resource: string }) => one.resource === message.resource;
-    const undeclared = { ...message, resource: 'secrets', group: '' };
-    const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
-    const { groups, refused } = grouped(bodies, { declares });
-    expect(groups).toHaveLength(1);
-    expect(refused).toEqual([{ record: bodies[0], reason: 'water-tank declares no secrets.' }]);
-  });
+it('a kind that the controller does not declare is refused before it is grouped', () => {
+  const declares = (one: { readonly resource: string }) => one.resource === message.resource;
+  const undeclared = { ...message, resource: 'secrets', group: '' };
+  const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
+  const { groups, refused } = grouped(bodies, { declares });
+  expect(groups).toHaveLength(1);
+  expect(refused).toEqual([{ record: bodies[0], reason: 'water-tank declares no secrets.' }]);
+});
 
-  it('objects of the same name in another namespace, cluster, group or resource have other keys', () => {
-    const others = [{ namespace: 'other' }, { cluster: 'b' }, { group: 'x.example.com' }, { resource: 'tanks' }];
-    const groups = groupsOf({}, ...others);
-    expect(new Set(groups.map(({ key }) => key)).size).toBe(5);
-  });
+it('objects of the same name in another namespace, cluster, group or resource have other keys', () => {
+  const others = [{ namespace: 'other' }, { cluster: 'b' }, { group: 'x.example.com' }, { resource: 'tanks' }];
+  const groups = groupsOf({}, ...others);
+  expect(new Set(groups.map(({ key }) => key)).size).toBe(5);
+});
 
-  it('the group of a redelivered record is marked as redelivered', () => {
-    const { groups } = grouped([record(formatMessage(message), 2)]);
-    expect(groups[0]?.redelivered).toBe(true);
-  });
+it('the group of a redelivered record is marked as redelivered', () => {
+  const { groups } = grouped([record(formatMessage(message), 2)]);
+  expect(groups[0]?.redelivered).toBe(true);
+});
 
-  it.each([
-    ['not JSON', 'hello', 'JSON'],
-    ['a path-like name', bodyWith({ object: [group, resource, namespace, '../x'] }), 'object.3'],
-    ['a path-like namespace', bodyWith({ object: [group, resource, 'a/b', name] }), 'object.2'],
-    ['a percent sign', bodyWith({ object: [group, resource, namespace, '%2e%2e'] }), 'object.3'],
-    ['another version', bodyWith({ v: 2 }), 'v'],
-    ['another controller', bodyWith({ controller: 'other' }), 'controller'],
-    ['another cause', bodyWith({ cause: { type: 'guess' } }), 'cause'],
-    ['a retry without a slot', bodyWith({ cause: { ...asRetry().cause, slot: undefined } }), 'cause.slot'],
-    ['a long body', bodyWith({ more: 'x'.repeat(5000) }), '4096'],
-  ])('a record with %s is refused, and the reason names the error', (_, body, part) => {
-    const { groups, refused } = grouped([record(body), record(formatMessage(message))]);
-    expect(groups).toHaveLength(1);
-    expect(refused).toHaveLength(1);
-    expect(refused[0]?.reason).toContain(part);
-  });
+it.each([
+  ['not JSON', 'hello', 'JSON'],
+  ['a path-like name', bodyWith({ object: [group, resource, namespace, '../x'] }), 'object.3'],
+  ['a path-like namespace', bodyWith({ object: [group, resource, 'a/b', name] }), 'object.2'],
+  ['a percent sign', bodyWith({ object: [group, resource, namespace, '%2e%2e'] }), 'object.3'],
+  ['another version', bodyWith({ v: 2 }), 'v'],
+  ['another controller', bodyWith({ controller: 'other' }), 'controller'],
+  ['another cause', bodyWith({ cause: { type: 'guess' } }), 'cause'],
+  ['a retry without a slot', bodyWith({ cause: { ...asRetry().cause, slot: undefined } }), 'cause.slot'],
+  ['a long body', bodyWith({ more: 'x'.repeat(5000) }), '4096'],
+])('a record with %s is refused, and the reason names the error', (_, body, part) => {
+  const { groups, refused } = grouped([record(body), record(formatMessage(message))]);
+  expect(groups).toHaveLength(1);
+  expect(refused).toHaveLength(1);
+  expect(refused[0]?.reason).toContain(part);
+});
 
-  it('groupRecords never throws, and never makes a key of arbitrary bytes', () => {
-    fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string(), fc.json())), (bodies) => {
-        const { groups, refused } = grouped(bodies.map((body) => record(body)));
-        expect(groups).toHaveLength(0);
-        expect(refused).toHaveLength(bodies.length);
-      }),
-    );
-  });
+it('groupRecords never throws, and never makes a key of arbitrary bytes', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.string(), fc.json())), (bodies) => {
+      const { groups, refused } = grouped(bodies.map((body) => record(body)));
+      expect(groups).toHaveLength(0);
+      expect(refused).toHaveLength(bodies.length);
+    }),
+  );
 });

@@ -1,6 +1,6 @@
 // From a message about a watched object to the keys of its primaries on the controller's own queue. Against an SQS
 // server. Excluded: the reads of the mapping function, which use the same context as a reconcile.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { Key } from '../../src/core/key.ts';
@@ -12,22 +12,16 @@ import type { Message } from '../../src/sqs/message.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
+import { useTestQueues } from '../sqs/use-queues.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const nothing = { spec: z.object({}), status: z.object({}), conditions: [] };
 const gadget = defineKind({ group: 'example.com', version: 'v1', kind: 'Gadget', ...nothing });
 const site = defineKind({ group: 'example.com', version: 'v1', kind: 'Site', scope: 'Cluster', ...nothing });
 
-let queues: TestQueues;
-let send: Send;
-beforeAll(async () => {
-  queues = await startTestQueues();
-  await queues.create('gadget.fifo', 'site.fifo');
-  send = createSend(queues.sqs, queues.urlPrefix);
-});
-afterAll(async () => await queues.stop());
+const queues = await useTestQueues('gadget.fifo', 'site.fifo');
+const send = createSend(queues.sqs, queues.urlPrefix);
 
 const unreachable = createClient({ server: new URL('http://127.0.0.1:9') });
 const changed = (more: Partial<Message> = {}) =>
@@ -64,70 +58,68 @@ async function mapped(
   return { outcome: report.outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }
 
-describe('createMapKeys', () => {
-  it('isMapped is true for messages about another kind than the controller’s', () => {
-    const { declaration } = gadget.controller('gadget', {
-      reconcile: async () => ({ status: {}, conditions: {} }),
-    });
-    expect(isMapped(declaration, aMessage())).toBe(false);
-    expect(isMapped(declaration, changed())).toBe(true);
-    expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
+it('isMapped is true for messages about another kind than the controller’s', () => {
+  const { declaration } = gadget.controller('gadget', {
+    reconcile: async () => ({ status: {}, conditions: {} }),
   });
+  expect(isMapped(declaration, aMessage())).toBe(false);
+  expect(isMapped(declaration, changed())).toBe(true);
+  expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
+});
 
-  it('a mapping function receives only the key, and its keys are sent as first attempts', async () => {
-    let received: Key | undefined;
-    const { outcome, messages } = await mapped(
-      async (key) => {
-        received = key;
-        return [{ namespace: 'shop', name: 'one' }];
-      },
-      changed(asRetry({ attempt: 3, postponements: 2 })),
-      { messageId: 'first' },
-    );
-    expect(received).toEqual({ namespace: 'shop', name: 'prices' });
-    expect(outcome).toEqual({ type: 'done' });
-    expect(messages).toEqual([aMessage(asChange({ object: ['', 'configmaps', 'shop', 'prices'] }))]);
-  });
+it('a mapping function receives only the key, and its keys are sent as first attempts', async () => {
+  let received: Key | undefined;
+  const { outcome, messages } = await mapped(
+    async (key) => {
+      received = key;
+      return [{ namespace: 'shop', name: 'one' }];
+    },
+    changed(asRetry({ attempt: 3, postponements: 2 })),
+    { messageId: 'first' },
+  );
+  expect(received).toEqual({ namespace: 'shop', name: 'prices' });
+  expect(outcome).toEqual({ type: 'done' });
+  expect(messages).toEqual([aMessage(asChange({ object: ['', 'configmaps', 'shop', 'prices'] }))]);
+});
 
-  it('a mapping function can return whole metadata, and its default namespace is that of the object', async () => {
-    const metadata = { name: 'two', uid: 'u', generation: 4, labels: { a: 'b' } };
-    const { outcome, messages } = await mapped(async () => [metadata], changed(), { messageId: 'whole' });
-    expect(outcome).toEqual({ type: 'done' });
-    expect(messages).toMatchObject([{ name: 'two', cause: { type: 'change' } }]);
-  });
+it('a mapping function can return whole metadata, and its default namespace is that of the object', async () => {
+  const metadata = { name: 'two', uid: 'u', generation: 4, labels: { a: 'b' } };
+  const { outcome, messages } = await mapped(async () => [metadata], changed(), { messageId: 'whole' });
+  expect(outcome).toEqual({ type: 'done' });
+  expect(messages).toMatchObject([{ name: 'two', cause: { type: 'change' } }]);
+});
 
-  it('a mapping function of a cluster-scoped kind returns keys without a namespace', async () => {
-    const keys = async () => [{ namespace: 'shop', name: 'one' }];
-    const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site', scope: 'Cluster' });
-    expect(messages).toHaveLength(1);
-    expect(messages[0]).not.toHaveProperty('namespace');
-  });
+it('a mapping function of a cluster-scoped kind returns keys without a namespace', async () => {
+  const keys = async () => [{ namespace: 'shop', name: 'one' }];
+  const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site', scope: 'Cluster' });
+  expect(messages).toHaveLength(1);
+  expect(messages[0]).not.toHaveProperty('namespace');
+});
 
-  it('a mapping function that runs twice for one message sends each key once', async () => {
-    const keys = async () => [{ name: 'three' }];
-    const first = await mapped(keys, changed(), { messageId: 'again' });
-    const second = await mapped(keys, changed(), { messageId: 'again' });
-    expect([first.messages.length, second.messages.length]).toEqual([1, 0]);
-    expect((await mapped(keys, changed(), { messageId: 'another' })).messages).toHaveLength(1);
-  });
+it('a mapping function that runs twice for one message sends each key once', async () => {
+  const keys = async () => [{ name: 'three' }];
+  const first = await mapped(keys, changed(), { messageId: 'again' });
+  const second = await mapped(keys, changed(), { messageId: 'again' });
+  expect([first.messages.length, second.messages.length]).toEqual([1, 0]);
+  expect((await mapped(keys, changed(), { messageId: 'another' })).messages).toHaveLength(1);
+});
 
-  it('a mapping function that throws fails, and sends nothing', async () => {
-    const { outcome, messages } = await mapped(async () => {
-      throw new Error('no idea');
-    });
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no idea' } });
-    expect(messages).toEqual([]);
+it('a mapping function that throws fails, and sends nothing', async () => {
+  const { outcome, messages } = await mapped(async () => {
+    throw new Error('no idea');
   });
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no idea' } });
+  expect(messages).toEqual([]);
+});
 
-  it('a mapping function whose keys are rejected fails', async () => {
-    const through: Send = async (queue, entries) =>
-      entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
-    const { outcome } = await mapped(async () => [{ name: 'one' }], changed(), { through });
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is unavailable' } });
-  });
+it('a mapping function whose keys are rejected fails', async () => {
+  const through: Send = async (queue, entries) =>
+    entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
+  const { outcome } = await mapped(async () => [{ name: 'one' }], changed(), { through });
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is unavailable' } });
+});
 
-  it('a message about a kind without a mapping function is refused', async () => {
-    const { outcome } = await mapped(async () => [], changed({ resource: 'secrets' }));
-    expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('secrets') } });
-  });
+it('a message about a kind without a mapping function is refused', async () => {
+  const { outcome } = await mapped(async () => [], changed({ resource: 'secrets' }));
+  expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('secrets') } });
 });

@@ -1,6 +1,6 @@
 // Only the follow-up of a message after its reconcile: every row of the outcome table, as values. Sending is in
 // batch.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { type Action, decide, type Outcome } from '../../src/reconciling/outcome.ts';
@@ -27,147 +27,143 @@ function slotOf({ cause }: Message): string {
   return 'slot' in cause ? cause.slot : '';
 }
 
-describe('decide', () => {
-  it.each<[string, Outcome]>([
-    ['done', { type: 'done' }],
-    ['object gone', { type: 'nothing', reason: 'gone' }],
-    ['namespace terminating', { type: 'nothing', reason: 'namespace-terminating' }],
-    ['paused', { type: 'nothing', reason: 'paused' }],
-    ['TerminalError', { type: 'terminal', error }],
-    ['an error while already Stalled at this generation', { type: 'failed', error, stalledBefore: true }],
-  ])('a message is deleted after: %s', (_, outcome) => {
-    expect(decide(outcome, message, nowMs)).toEqual({ type: 'delete' });
-  });
+it.each<[string, Outcome]>([
+  ['done', { type: 'done' }],
+  ['object gone', { type: 'nothing', reason: 'gone' }],
+  ['namespace terminating', { type: 'nothing', reason: 'namespace-terminating' }],
+  ['paused', { type: 'nothing', reason: 'paused' }],
+  ['TerminalError', { type: 'terminal', error }],
+  ['an error while already Stalled at this generation', { type: 'failed', error, stalledBefore: true }],
+])('a message is deleted after: %s', (_, outcome) => {
+  expect(decide(outcome, message, nowMs)).toEqual({ type: 'delete' });
+});
 
-  it('a message about a kind that is not the controller’s becomes a dead letter with the reason', () => {
-    expect(decide({ type: 'refused', error }, message, nowMs)).toEqual({ type: 'dead-letter', reason: 'no' });
-  });
+it('a message about a kind that is not the controller’s becomes a dead letter with the reason', () => {
+  expect(decide({ type: 'refused', error }, message, nowMs)).toEqual({ type: 'dead-letter', reason: 'no' });
+});
 
-  it('a requeue has no attempts, and is due after 0.5 to 1.5 times the delay', () => {
-    const next = timerOf({ type: 'done', requeueAfterSeconds: 30 }, retried({ attempt: 4, postponements: 2 }));
-    expect(next).toEqual({
-      ...message,
-      cause: { type: 'requeue', slot: expect.any(String), dueAt: expect.any(Number) },
-    });
-    expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + 15);
-    expect(dueAtOf(next)).toBeLessThanOrEqual(nowMs / 1000 + 46);
+it('a requeue has no attempts, and is due after 0.5 to 1.5 times the delay', () => {
+  const next = timerOf({ type: 'done', requeueAfterSeconds: 30 }, retried({ attempt: 4, postponements: 2 }));
+  expect(next).toEqual({
+    ...message,
+    cause: { type: 'requeue', slot: expect.any(String), dueAt: expect.any(Number) },
   });
+  expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + 15);
+  expect(dueAtOf(next)).toBeLessThanOrEqual(nowMs / 1000 + 46);
+});
 
-  it('a requeue of a requeue is due exactly one delay later', () => {
-    const first = timerOf({ type: 'done', requeueAfterSeconds: 30 });
-    const dueAt = dueAtOf(first) ?? 0;
-    const action = decide({ type: 'done', requeueAfterSeconds: 30 }, first, dueAt * 1000 + 200);
-    expect(action).toMatchObject({ type: 'timer', message: { cause: { dueAt: dueAt + 30 } } });
-  });
+it('a requeue of a requeue is due exactly one delay later', () => {
+  const first = timerOf({ type: 'done', requeueAfterSeconds: 30 });
+  const dueAt = dueAtOf(first) ?? 0;
+  const action = decide({ type: 'done', requeueAfterSeconds: 30 }, first, dueAt * 1000 + 200);
+  expect(action).toMatchObject({ type: 'timer', message: { cause: { dueAt: dueAt + 30 } } });
+});
 
-  it('a timer is later than the latest due time of the merged messages', () => {
-    const afterDueAt = nowMs / 1000 + 30;
-    const action = decide({ type: 'done', requeueAfterSeconds: 1 }, message, nowMs, { afterDueAt });
-    expect(action).toMatchObject({ type: 'timer', message: { cause: { dueAt: afterDueAt + 1 } } });
-  });
+it('a timer is later than the latest due time of the merged messages', () => {
+  const afterDueAt = nowMs / 1000 + 30;
+  const action = decide({ type: 'done', requeueAfterSeconds: 1 }, message, nowMs, { afterDueAt });
+  expect(action).toMatchObject({ type: 'timer', message: { cause: { dueAt: afterDueAt + 1 } } });
+});
 
-  it('a forged due time of the year 9999 does not delay the next requeue', () => {
-    const forged = aMessage(asRequeue({ dueAt: 253_402_300_799, slot: '30/1' }));
-    const action = decide({ type: 'done', requeueAfterSeconds: 30 }, forged, nowMs);
-    if (action.type !== 'timer') throw new Error(action.type);
-    expect(dueAtOf(action.message)).toBeLessThanOrEqual(nowMs / 1000 + 60 + 30 + 1);
-  });
+it('a forged due time of the year 9999 does not delay the next requeue', () => {
+  const forged = aMessage(asRequeue({ dueAt: 253_402_300_799, slot: '30/1' }));
+  const action = decide({ type: 'done', requeueAfterSeconds: 30 }, forged, nowMs);
+  if (action.type !== 'timer') throw new Error(action.type);
+  expect(dueAtOf(action.message)).toBeLessThanOrEqual(nowMs / 1000 + 60 + 30 + 1);
+});
 
-  it('a retry keeps only the time when the change was observed', () => {
-    const next = timerOf({ type: 'failed', error, stalledBefore: false });
-    expect(next.cause).toEqual({
-      ...{ type: 'retry', observedAt: nowMs - 500, attempt: 1, postponements: 0 },
-      ...{ slot: expect.any(String), dueAt: expect.any(Number) },
-    });
+it('a retry keeps only the time when the change was observed', () => {
+  const next = timerOf({ type: 'failed', error, stalledBefore: false });
+  expect(next.cause).toEqual({
+    ...{ type: 'retry', observedAt: nowMs - 500, attempt: 1, postponements: 0 },
+    ...{ slot: expect.any(String), dueAt: expect.any(Number) },
   });
+});
 
-  it('an error costs an attempt, and each retry waits longer than the one before', () => {
-    const waits = Array.from({ length: defaultRetry.attempts - 1 }, (_, attempt) => {
-      const next = timerOf({ type: 'failed', error, stalledBefore: false }, retried({ attempt }));
-      expect(next.cause).toMatchObject({ type: 'retry', attempt: attempt + 1, postponements: 0 });
-      return delayOf(next);
-    });
-    expect(waits).toEqual([...waits].sort((a, b) => a - b));
-    expect(waits[0]).toBeLessThanOrEqual(3);
+it('an error costs an attempt, and each retry waits longer than the one before', () => {
+  const waits = Array.from({ length: defaultRetry.attempts - 1 }, (_, attempt) => {
+    const next = timerOf({ type: 'failed', error, stalledBefore: false }, retried({ attempt }));
+    expect(next.cause).toMatchObject({ type: 'retry', attempt: attempt + 1, postponements: 0 });
+    return delayOf(next);
   });
+  expect(waits).toEqual([...waits].sort((a, b) => a - b));
+  expect(waits[0]).toBeLessThanOrEqual(3);
+});
 
-  it('the last attempt becomes a dead letter', () => {
-    const outcome = { type: 'failed', error, stalledBefore: false } as const;
-    expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
-  });
+it('the last attempt becomes a dead letter', () => {
+  const outcome = { type: 'failed', error, stalledBefore: false } as const;
+  expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
+});
 
-  it('a controller’s own retries decide the attempts and the delays', () => {
-    const outcome = { type: 'failed', error, stalledBefore: false } as const;
-    const retry = { firstSeconds: 60, maxSeconds: 120, attempts: 4 };
-    const actions = [0, 1, 2, 3].map((attempt) => decide(outcome, retried({ attempt }), nowMs, { retry }));
-    const delays = actions.flatMap((action) => (action.type === 'timer' ? [delayOf(action.message)] : []));
-    expect(delays[0]).toBeGreaterThanOrEqual(60);
-    expect(delays[2]).toBe(120);
-    expect(actions.at(-1)).toEqual({ type: 'dead-letter', reason: 'retries exhausted after 4 attempts' });
-  });
+it('a controller’s own retries decide the attempts and the delays', () => {
+  const outcome = { type: 'failed', error, stalledBefore: false } as const;
+  const retry = { firstSeconds: 60, maxSeconds: 120, attempts: 4 };
+  const actions = [0, 1, 2, 3].map((attempt) => decide(outcome, retried({ attempt }), nowMs, { retry }));
+  const delays = actions.flatMap((action) => (action.type === 'timer' ? [delayOf(action.message)] : []));
+  expect(delays[0]).toBeGreaterThanOrEqual(60);
+  expect(delays[2]).toBe(120);
+  expect(actions.at(-1)).toEqual({ type: 'dead-letter', reason: 'retries exhausted after 4 attempts' });
+});
 
-  it('a retry of an object that another message has exhausted is retried by its own attempts', () => {
-    const outcome = { type: 'failed', error, stalledBefore: true } as const;
-    expect(timerOf(outcome, retried({ attempt: 3 })).cause).toMatchObject({ type: 'retry', attempt: 4 });
-  });
+it('a retry of an object that another message has exhausted is retried by its own attempts', () => {
+  const outcome = { type: 'failed', error, stalledBefore: true } as const;
+  expect(timerOf(outcome, retried({ attempt: 3 })).cause).toMatchObject({ type: 'retry', attempt: 4 });
+});
 
-  it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
-    const outcome = { type: 'failed', error, stalledBefore: true } as const;
-    expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
-  });
+it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
+  const outcome = { type: 'failed', error, stalledBefore: true } as const;
+  expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
+});
 
-  it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 min', () => {
-    const waits = Array.from({ length: 12 }, (_, postponements) => {
-      const next = timerOf({ type: 'postponed', reason: 'unreachable', error }, retried({ attempt: 3, postponements }));
-      expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements: postponements + 1 });
-      return delayOf(next);
-    });
-    expect(waits[0]).toBeGreaterThanOrEqual(5);
-    expect(waits.at(-1)).toBe(900);
+it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 min', () => {
+  const waits = Array.from({ length: 12 }, (_, postponements) => {
+    const next = timerOf({ type: 'postponed', reason: 'unreachable', error }, retried({ attempt: 3, postponements }));
+    expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements: postponements + 1 });
+    return delayOf(next);
   });
+  expect(waits[0]).toBeGreaterThanOrEqual(5);
+  expect(waits.at(-1)).toBe(900);
+});
 
-  it.each([
-    ['of a server that asks for 120 s', 120, 240],
-    ['of a server that asks for a week', 604_800, 1_800],
-    ['of a server that asks for less than the backoff', 1, 5],
-  ])('a key is not retried before the Retry-After %s', (_, seconds, least) => {
-    const throttled = new ApiError('GET /x', 429, '', seconds);
-    const next = timerOf({ type: 'postponed', reason: 'unreachable', error: throttled });
-    expect(delayOf(next)).toBeGreaterThanOrEqual(least);
-    expect(delayOf(next)).toBeLessThanOrEqual(1.5 * least);
-    expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + least / 2);
-  });
+it.each([
+  ['of a server that asks for 120 s', 120, 240],
+  ['of a server that asks for a week', 604_800, 1_800],
+  ['of a server that asks for less than the backoff', 1, 5],
+])('a key is not retried before the Retry-After %s', (_, seconds, least) => {
+  const throttled = new ApiError('GET /x', 429, '', seconds);
+  const next = timerOf({ type: 'postponed', reason: 'unreachable', error: throttled });
+  expect(delayOf(next)).toBeGreaterThanOrEqual(least);
+  expect(delayOf(next)).toBeLessThanOrEqual(1.5 * least);
+  expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + least / 2);
+});
 
-  it('a conflict costs no attempt, and waits like an unreachable cluster', () => {
-    const next = timerOf({ type: 'postponed', reason: 'conflict', error }, retried({ attempt: 3, postponements: 1 }));
-    expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements: 2 });
-    expect(delayOf(next)).toBeGreaterThanOrEqual(10);
-  });
+it('a conflict costs no attempt, and waits like an unreachable cluster', () => {
+  const next = timerOf({ type: 'postponed', reason: 'conflict', error }, retried({ attempt: 3, postponements: 1 }));
+  expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements: 2 });
+  expect(delayOf(next)).toBeGreaterThanOrEqual(10);
+});
 
-  it('the jitter comes from the key: duplicates have the same slot, and other keys other waits', () => {
-    const outcome = { type: 'failed', error, stalledBefore: false } as const;
-    const from = retried({ attempt: 4 });
-    expect(slotOf(timerOf(outcome, { ...from, ...asRetry({ attempt: 4, observedAt: 7 }) }))).toBe(
-      slotOf(timerOf(outcome, from)),
-    );
-    const waits = Array.from({ length: 20 }, (_, index) =>
-      delayOf(timerOf(outcome, { ...from, name: `tank-${index}` })),
-    );
-    expect(new Set(waits).size).toBeGreaterThan(5);
-    expect([Math.min(...waits) >= 32, Math.max(...waits) <= 48]).toEqual([true, true]);
-  });
+it('the jitter comes from the key: duplicates have the same slot, and other keys other waits', () => {
+  const outcome = { type: 'failed', error, stalledBefore: false } as const;
+  const from = retried({ attempt: 4 });
+  expect(slotOf(timerOf(outcome, { ...from, ...asRetry({ attempt: 4, observedAt: 7 }) }))).toBe(
+    slotOf(timerOf(outcome, from)),
+  );
+  const waits = Array.from({ length: 20 }, (_, index) => delayOf(timerOf(outcome, { ...from, name: `tank-${index}` })));
+  expect(new Set(waits).size).toBeGreaterThan(5);
+  expect([Math.min(...waits) >= 32, Math.max(...waits) <= 48]).toEqual([true, true]);
+});
 
-  it('a slow cluster costs no attempt, and its keys are retried within seconds', () => {
-    for (const postponements of [0, 1, 12]) {
-      const next = timerOf({ type: 'postponed', reason: 'slow', error }, retried({ attempt: 3, postponements }));
-      expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements });
-      expect((dueAtOf(next) ?? 0) - nowMs / 1000).toBeLessThan(12);
-    }
-  });
+it('a slow cluster costs no attempt, and its keys are retried within seconds', () => {
+  for (const postponements of [0, 1, 12]) {
+    const next = timerOf({ type: 'postponed', reason: 'slow', error }, retried({ attempt: 3, postponements }));
+    expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements });
+    expect((dueAtOf(next) ?? 0) - nowMs / 1000).toBeLessThan(12);
+  }
+});
 
-  it('latency counts from the first observation through retries, and from the due time of a requeue', () => {
-    expect(observedAtOf(timerOf({ type: 'failed', error, stalledBefore: false }))).toBe(observedAtOf(message));
-    const requeued = timerOf({ type: 'done', requeueAfterSeconds: 10 });
-    expect(observedAtOf(requeued)).toBe((dueAtOf(requeued) ?? 0) * 1000);
-  });
+it('latency counts from the first observation through retries, and from the due time of a requeue', () => {
+  expect(observedAtOf(timerOf({ type: 'failed', error, stalledBefore: false }))).toBe(observedAtOf(message));
+  const requeued = timerOf({ type: 'done', requeueAfterSeconds: 10 });
+  expect(observedAtOf(requeued)).toBe((dueAtOf(requeued) ?? 0) * 1000);
 });

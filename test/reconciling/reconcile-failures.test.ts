@@ -1,6 +1,6 @@
 // The outcome and the status of a failure, by the call that fails. Against the in-memory API server, with failures
 // injected between it and the reconcile.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/errors.ts';
@@ -75,161 +75,154 @@ const failAt =
     if (calls[call]?.(request) === true) throw error;
   };
 
-describe('createReconcile with failing requests', () => {
-  it.each([
-    ...rows(unreachable, Object.keys(calls)),
-    ...rows(
-      [
-        ['a 503', api(503)],
-        ['a 504 of a cache that lags behind', api(504, 'Timeout', [{ reason: 'ResourceVersionTooLarge' }])],
-        ['a deadline', new DeadlineError('late')],
-      ],
-      ['first read'],
-    ),
-  ])('a reconcile with %s at the %s is postponed, without an attempt and without a status', async (_, call, error) => {
-    expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
-    expect((await read())?.status).toBeUndefined();
-  });
-
-  it.each(
-    rows(otherErrors, reportedCalls),
-  )('a reconcile with %s at the %s fails, and writes the status', async (_, call, error) => {
-    expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
-    expect(await condition('Reconciling')).toBeDefined();
-  });
-
-  it.each(rows(otherErrors, ['status']))('a reconcile with %s at the %s fails', async (_, call, error) => {
-    expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed' });
-  });
-
-  it.each(
-    rows(otherErrors, reportedCalls),
-  )('a reconcile whose last attempt has %s at the %s sets Stalled', async (_, call, error) => {
-    expect((await reconcile(failAt(call, error), { attempt: 9 })).outcome).toMatchObject({ stalledBefore: false });
-    expect(await condition('Stalled')).toMatchObject({ status: 'True', reason: 'RetriesExhausted' });
-    expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
-  });
-
-  it.each(
-    Object.keys(calls),
-  )('a reconcile in a terminating namespace, reported at the %s, has nothing to do', async (call) => {
-    const { outcome } = await reconcile(failAt(call, terminating));
-    expect(outcome).toEqual({ type: 'nothing', reason: 'namespace-terminating' });
-  });
-
-  it('a reconcile whose child an admission policy refuses ends with PolicyDenied, without a retry', async () => {
-    const denied = api(403, 'Forbidden', [{ message: 'ValidatingAdmissionPolicy denied request' }]);
-    const { outcome } = await reconcile(failAt('apply of a child', denied));
-    expect(outcome).toMatchObject({ type: 'terminal' });
-    expect(await condition('Stalled')).toMatchObject({ status: 'True', reason: 'PolicyDenied' });
-    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'PolicyDenied' });
-    expect((await reconcile()).outcome).toEqual({ type: 'done' });
-    expect(await condition('Stalled')).toBeUndefined();
-  });
-
-  it.each([
-    'finalizer',
-    'status',
-  ])('a reconcile of an object that is deleted just before its %s is written has nothing to do', async (call) => {
-    let gone = false;
-    const { outcome } = await reconcile(async (request) => {
-      if (gone || calls[call]?.(request) !== true) return;
-      gone = true;
-      await widgets.vanish(name);
-    });
-    expect(outcome).toEqual({ type: 'nothing', reason: 'gone' });
-    expect(await read()).toBeUndefined();
-  });
-
-  it('a 404 of a write is the end of the object if another one has its name, and a failure if it exists', async () => {
-    const before = await read();
-    const { client } = widgets;
-    const message = widgets.messageFor(name);
-    const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound' });
-    const { signal } = new AbortController();
-    const outcome = () => outcomeOfNotFound(error, { client, resource: widget, message, read: before, signal });
-    expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
-    await widgets.remove(name);
-    await apply(8);
-    expect(await outcome()).toEqual({ type: 'nothing', reason: 'gone' });
-  });
-
-  it.each([
-    'finalizer',
-    'status',
-  ])('a reconcile whose object changes just before its %s is written reads the object again', async (call) => {
-    let changed = false;
-    const { outcome } = await reconcile(async (request) => {
-      if (changed || calls[call]?.(request) !== true) return;
-      changed = true;
-      await apply(8);
-    });
-    expect(outcome).toEqual({ type: 'done' });
-    expect((await read())?.status).toMatchObject({ size: 8, observedGeneration: 2 });
-  });
-
-  const pageNotFound = new ApiError('GET /x', 404, '404 page not found\n');
-  const notFound = (details: object) => new ApiError('GET /x', 404, { kind: 'Status', reason: 'NotFound', details });
-  it.each([
-    ['a load balancer that knows no path', pageNotFound, (path: string) => path !== ''],
-    ['an HTML page', new ApiError('GET /x', 404, '<html>'), undefined],
+it.each([
+  ...rows(unreachable, Object.keys(calls)),
+  ...rows(
     [
-      'a Status that names another object',
-      notFound({ name: 'other', kind: 'widgets', group: widget.group }),
-      undefined,
+      ['a 503', api(503)],
+      ['a 504 of a cache that lags behind', api(504, 'Timeout', [{ reason: 'ResourceVersionTooLarge' }])],
+      ['a deadline', new DeadlineError('late')],
     ],
-    ['a Status of a namespace', notFound({ name: 'w', kind: 'namespaces' }), undefined],
-  ])('a reconcile whose first read returns the 404 of %s is postponed: the object is not gone', async (_, error, all) => {
-    const { outcome } = await reconcile(async (request) => {
-      if (all?.(request.path) ?? calls['first read']?.(request)) throw error;
-    });
-    expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
-    expect(countedOf(outcome)).toContain('UnusableResponses');
-  });
+    ['first read'],
+  ),
+])('a reconcile with %s at the %s is postponed, without an attempt and without a status', async (_, call, error) => {
+  expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+  expect((await read())?.status).toBeUndefined();
+});
 
-  it.each([
-    ['as text', pageNotFound],
-    ['as a Status', notFound({})],
-  ])('a reconcile of a kind that the API server does not serve, reported %s, fails', async (_, error) => {
-    const { outcome } = await reconcile(failAt('first read', error));
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('KindNotServed') } });
-    expect(countedOf(outcome)).toContain('KindNotServed');
-  });
+it.each(
+  rows(otherErrors, reportedCalls),
+)('a reconcile with %s at the %s fails, and writes the status', async (_, call, error) => {
+  expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
+  expect(await condition('Reconciling')).toBeDefined();
+});
 
-  it('a reconcile of an existing object without a status subresource fails, and is not taken for gone', async () => {
-    const details = { name, kind: 'widgets', group: widget.group };
-    const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound', details });
-    const { outcome } = await reconcile(failAt('status', error));
-    const message = expect.stringContaining('StatusSubresourceMissing');
-    expect(outcome).toMatchObject({ type: 'failed', error: { message } });
-    expect(countedOf(outcome)).toContain('StatusSubresourceMissing');
-  });
+it.each(rows(otherErrors, ['status']))('a reconcile with %s at the %s fails', async (_, call, error) => {
+  expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed' });
+});
 
-  it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s fails', async (status) => {
-    await reconcile();
-    const { client, namespace } = widgets;
-    const owned = await getObject(client, ConfigMap, { namespace, name });
-    const { uid, ...metadata } = owned?.metadata ?? { name };
-    const stray = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name: `${name}-old` } };
-    for (const field of ['resourceVersion', 'managedFields', 'creationTimestamp'] as const)
-      delete stray.metadata[field];
-    await applyObject(client, ConfigMap, stray, { fieldManager: 'outrigger/widget' });
-    const refusal = async ({ method, path }: KubeRequest) => {
-      if (method === 'DELETE' && path.endsWith('-old')) throw api(status, status === 409 ? 'Conflict' : 'NotFound');
-    };
-    const { outcome } = await reconcile(refusal);
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('was not deleted') } });
-    expect(await condition('Reconciling')).toBeDefined();
-    expect((await reconcile()).outcome).toEqual({ type: 'done' });
-    expect(await getObject(client, ConfigMap, { namespace, name: `${name}-old` })).toBeUndefined();
-  });
+it.each(
+  rows(otherErrors, reportedCalls),
+)('a reconcile whose last attempt has %s at the %s sets Stalled', async (_, call, error) => {
+  expect((await reconcile(failAt(call, error), { attempt: 9 })).outcome).toMatchObject({ stalledBefore: false });
+  expect(await condition('Stalled')).toMatchObject({ status: 'True', reason: 'RetriesExhausted' });
+  expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
+});
 
-  it('a reconcile whose Event is rejected is done, and its log has no credential', async () => {
-    const report = await reconcile(async ({ path }) => {
-      if (path.endsWith('/events')) throw new Error('refused: password=hunter2');
-    });
-    expect(report.outcome).toEqual({ type: 'done' });
-    expect(recorder.lines.map(({ message }) => message)).toContain('event not recorded');
-    expect(JSON.stringify(recorder.lines)).not.toContain('hunter2');
+it.each(
+  Object.keys(calls),
+)('a reconcile in a terminating namespace, reported at the %s, has nothing to do', async (call) => {
+  const { outcome } = await reconcile(failAt(call, terminating));
+  expect(outcome).toEqual({ type: 'nothing', reason: 'namespace-terminating' });
+});
+
+it('a reconcile whose child an admission policy refuses ends with PolicyDenied, without a retry', async () => {
+  const denied = api(403, 'Forbidden', [{ message: 'ValidatingAdmissionPolicy denied request' }]);
+  const { outcome } = await reconcile(failAt('apply of a child', denied));
+  expect(outcome).toMatchObject({ type: 'terminal' });
+  expect(await condition('Stalled')).toMatchObject({ status: 'True', reason: 'PolicyDenied' });
+  expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'PolicyDenied' });
+  expect((await reconcile()).outcome).toEqual({ type: 'done' });
+  expect(await condition('Stalled')).toBeUndefined();
+});
+
+it.each([
+  'finalizer',
+  'status',
+])('a reconcile of an object that is deleted just before its %s is written has nothing to do', async (call) => {
+  let gone = false;
+  const { outcome } = await reconcile(async (request) => {
+    if (gone || calls[call]?.(request) !== true) return;
+    gone = true;
+    await widgets.vanish(name);
   });
+  expect(outcome).toEqual({ type: 'nothing', reason: 'gone' });
+  expect(await read()).toBeUndefined();
+});
+
+it('a 404 of a write is the end of the object if another one has its name, and a failure if it exists', async () => {
+  const before = await read();
+  const { client } = widgets;
+  const message = widgets.messageFor(name);
+  const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound' });
+  const { signal } = new AbortController();
+  const outcome = () => outcomeOfNotFound(error, { client, resource: widget, message, read: before, signal });
+  expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
+  await widgets.remove(name);
+  await apply(8);
+  expect(await outcome()).toEqual({ type: 'nothing', reason: 'gone' });
+});
+
+it.each([
+  'finalizer',
+  'status',
+])('a reconcile whose object changes just before its %s is written reads the object again', async (call) => {
+  let changed = false;
+  const { outcome } = await reconcile(async (request) => {
+    if (changed || calls[call]?.(request) !== true) return;
+    changed = true;
+    await apply(8);
+  });
+  expect(outcome).toEqual({ type: 'done' });
+  expect((await read())?.status).toMatchObject({ size: 8, observedGeneration: 2 });
+});
+
+const pageNotFound = new ApiError('GET /x', 404, '404 page not found\n');
+const notFound = (details: object) => new ApiError('GET /x', 404, { kind: 'Status', reason: 'NotFound', details });
+it.each([
+  ['a load balancer that knows no path', pageNotFound, (path: string) => path !== ''],
+  ['an HTML page', new ApiError('GET /x', 404, '<html>'), undefined],
+  ['a Status that names another object', notFound({ name: 'other', kind: 'widgets', group: widget.group }), undefined],
+  ['a Status of a namespace', notFound({ name: 'w', kind: 'namespaces' }), undefined],
+])('a reconcile whose first read returns the 404 of %s is postponed: the object is not gone', async (_, error, all) => {
+  const { outcome } = await reconcile(async (request) => {
+    if (all?.(request.path) ?? calls['first read']?.(request)) throw error;
+  });
+  expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+  expect(countedOf(outcome)).toContain('UnusableResponses');
+});
+
+it.each([
+  ['as text', pageNotFound],
+  ['as a Status', notFound({})],
+])('a reconcile of a kind that the API server does not serve, reported %s, fails', async (_, error) => {
+  const { outcome } = await reconcile(failAt('first read', error));
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('KindNotServed') } });
+  expect(countedOf(outcome)).toContain('KindNotServed');
+});
+
+it('a reconcile of an existing object without a status subresource fails, and is not taken for gone', async () => {
+  const details = { name, kind: 'widgets', group: widget.group };
+  const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound', details });
+  const { outcome } = await reconcile(failAt('status', error));
+  const message = expect.stringContaining('StatusSubresourceMissing');
+  expect(outcome).toMatchObject({ type: 'failed', error: { message } });
+  expect(countedOf(outcome)).toContain('StatusSubresourceMissing');
+});
+
+it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s fails', async (status) => {
+  await reconcile();
+  const { client, namespace } = widgets;
+  const owned = await getObject(client, ConfigMap, { namespace, name });
+  const { uid, ...metadata } = owned?.metadata ?? { name };
+  const stray = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name: `${name}-old` } };
+  for (const field of ['resourceVersion', 'managedFields', 'creationTimestamp'] as const) delete stray.metadata[field];
+  await applyObject(client, ConfigMap, stray, { fieldManager: 'outrigger/widget' });
+  const refusal = async ({ method, path }: KubeRequest) => {
+    if (method === 'DELETE' && path.endsWith('-old')) throw api(status, status === 409 ? 'Conflict' : 'NotFound');
+  };
+  const { outcome } = await reconcile(refusal);
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('was not deleted') } });
+  expect(await condition('Reconciling')).toBeDefined();
+  expect((await reconcile()).outcome).toEqual({ type: 'done' });
+  expect(await getObject(client, ConfigMap, { namespace, name: `${name}-old` })).toBeUndefined();
+});
+
+it('a reconcile whose Event is rejected is done, and its log has no credential', async () => {
+  const report = await reconcile(async ({ path }) => {
+    if (path.endsWith('/events')) throw new Error('refused: password=hunter2');
+  });
+  expect(report.outcome).toEqual({ type: 'done' });
+  expect(recorder.lines.map(({ message }) => message)).toContain('event not recorded');
+  expect(JSON.stringify(recorder.lines)).not.toContain('hunter2');
 });

@@ -1,6 +1,6 @@
 // Only the order of redelivered messages. That each runs alone, after the others were deleted, is in batch.test.ts.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { groupRecords, type KeyGroup, orderRedelivered, readRecord } from '../../src/reconciling/group-records.ts';
 import { record } from './batch-harness.ts';
 
@@ -20,24 +20,22 @@ function remainingAfter(crashing: ReadonlySet<string>, receipts: readonly number
   }, names);
 }
 
-describe('orderRedelivered', () => {
-  it.each(
-    names,
-  )('with %s, which crashes its function each time, all other keys are done within two receipts', (crashing) => {
-    expect(remainingAfter(new Set([crashing]), [2, 3])).toEqual([crashing]);
-  });
+it.each(
+  names,
+)('with %s, which crashes its function each time, all other keys are done within two receipts', (crashing) => {
+  expect(remainingAfter(new Set([crashing]), [2, 3])).toEqual([crashing]);
+});
 
-  it('a key between two crashing keys is done after some receipts', () => {
-    const remaining = remainingAfter(new Set(['c', 'h']), [2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(new Set(remaining)).toEqual(new Set(['c', 'h']));
-  });
+it('a key between two crashing keys is done after some receipts', () => {
+  const remaining = remainingAfter(new Set(['c', 'h']), [2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(new Set(remaining)).toEqual(new Set(['c', 'h']));
+});
 
-  it('orderRedelivered returns each key once', () => {
-    fc.assert(
-      fc.property(fc.subarray(names), fc.integer({ min: 2, max: 12 }), (some, receipt) => {
-        const order = orderRedelivered(groupsOf(some, receipt)).map(({ message }) => message.name);
-        expect(order.toSorted()).toEqual(some.toSorted());
-      }),
-    );
-  });
+it('orderRedelivered returns each key once', () => {
+  fc.assert(
+    fc.property(fc.subarray(names), fc.integer({ min: 2, max: 12 }), (some, receipt) => {
+      const order = orderRedelivered(groupsOf(some, receipt)).map(({ message }) => message.name);
+      expect(order.toSorted()).toEqual(some.toSorted());
+    }),
+  );
 });

@@ -223,24 +223,22 @@ function resyncWith(queues: Queues, mayCopy: () => boolean) {
   return { resync, listed, counts };
 }
 
-describe('the sender check on the resync queue', () => {
-  it.each<[SenderName, boolean]>([
-    ['resync', true],
-    ['timers', false],
-    ['watcherOfAlpha', false],
-    ['operator', false],
-  ])('a message of %s is processed: %s', async (sender, expected) => {
-    const queues = createQueueDouble(() => nowMs);
-    const controller = registry[0]?.name ?? '';
-    const run = new Date(nowMs).toISOString();
-    const body = formatResyncMessage({ v: 1, type: 'resync', run, cluster: 'alpha', controller });
-    await queues.as(senders[sender])('resync', [{ body }], { signal });
-    const { resync, listed, counts } = resyncWith(queues, () => true);
-    expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
-    expect(listed).toEqual(expected ? ['alpha'] : []);
-    expect(queues.take('resync-dlq')).toHaveLength(expected ? 0 : 1);
-    expect(counts.get('SendersRefused') ?? 0).toBe(expected ? 0 : 1);
-  });
+it.each<[SenderName, boolean]>([
+  ['resync', true],
+  ['timers', false],
+  ['watcherOfAlpha', false],
+  ['operator', false],
+])('a message of %s is processed: %s', async (sender, expected) => {
+  const queues = createQueueDouble(() => nowMs);
+  const controller = registry[0]?.name ?? '';
+  const run = new Date(nowMs).toISOString();
+  const body = formatResyncMessage({ v: 1, type: 'resync', run, cluster: 'alpha', controller });
+  await queues.as(senders[sender])('resync', [{ body }], { signal });
+  const { resync, listed, counts } = resyncWith(queues, () => true);
+  expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
+  expect(listed).toEqual(expected ? ['alpha'] : []);
+  expect(queues.take('resync-dlq')).toHaveLength(expected ? 0 : 1);
+  expect(counts.get('SendersRefused') ?? 0).toBe(expected ? 0 : 1);
 });
 
 describe('refused messages', () => {

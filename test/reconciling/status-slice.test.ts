@@ -189,22 +189,20 @@ describe('two controllers on one kind', () => {
   });
 });
 
-describe('a deletion with two controllers', () => {
-  it('each controller removes its own finalizer, and the object is deleted with the last one', async () => {
-    await writeBoth();
-    expect((await read('a'))?.metadata.finalizers).toEqual(['outrigger.dev/widget', 'outrigger.dev/widget-painter']);
-    await remove('a');
-    widgets.painting.finalize = async () => ({ requeueAfterSeconds: 2, reason: 'Stripping' });
-    expect((await paint('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 2 });
-    const stripping = await read('a');
-    expect(condition(stripping, 'Painted')).toMatchObject({ status: 'False', reason: 'Stripping' });
-    expect(condition(stripping, 'Finalized')).toBeUndefined();
-    expect(stripping?.status).toMatchObject({ coat: 'red' });
-    await reconcile('a');
-    expect((await read('a'))?.metadata.finalizers).toEqual(['outrigger.dev/widget-painter']);
-    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
-    widgets.painting.finalize = async () => 'done';
-    await paint('a');
-    expect(await read('a')).toBeUndefined();
-  });
+it('each controller removes its own finalizer, and the object is deleted with the last one', async () => {
+  await writeBoth();
+  expect((await read('a'))?.metadata.finalizers).toEqual(['outrigger.dev/widget', 'outrigger.dev/widget-painter']);
+  await remove('a');
+  widgets.painting.finalize = async () => ({ requeueAfterSeconds: 2, reason: 'Stripping' });
+  expect((await paint('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 2 });
+  const stripping = await read('a');
+  expect(condition(stripping, 'Painted')).toMatchObject({ status: 'False', reason: 'Stripping' });
+  expect(condition(stripping, 'Finalized')).toBeUndefined();
+  expect(stripping?.status).toMatchObject({ coat: 'red' });
+  await reconcile('a');
+  expect((await read('a'))?.metadata.finalizers).toEqual(['outrigger.dev/widget-painter']);
+  expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
+  widgets.painting.finalize = async () => 'done';
+  await paint('a');
+  expect(await read('a')).toBeUndefined();
 });

@@ -13,73 +13,69 @@ const written = (manager: string, time: string, subresource?: string) => ({
   managedFields: [{ manager, time, operation: 'Apply', ...(subresource === undefined ? {} : { subresource }) }],
 });
 
-describe('planObject', () => {
-  it.each<[string, ResyncDecision, object, object?]>([
-    ['an object is periodic if its generation was observed', 'periodic', { generation: 1 }],
-    ['an object is unobserved if its generation was not', 'unobserved', behind],
-    ['an object is unobserved if it never had a status', 'unobserved', { generation: 1 }, {}],
-    ['an object without a generation is periodic, like a ConfigMap', 'periodic', { generation: undefined }, {}],
-    ['an object is periodic if it was created recently', 'periodic', { creationTimestamp: hour('11:57') }, {}],
-    ['an object is unobserved from missedAfterSeconds on', 'unobserved', { creationTimestamp: hour('11:55') }, {}],
-    [
-      'an object is periodic if another manager changed it recently',
-      'periodic',
-      { ...behind, ...written('kubectl', hour('11:58')) },
-    ],
-    [
-      'an object is unobserved even if another manager wrote its status recently',
-      'unobserved',
-      { ...behind, ...written('monitor', hour('11:59'), 'status') },
-    ],
-    [
-      'an object is unobserved even if its controller wrote it recently',
-      'unobserved',
-      { ...behind, ...written('outrigger-gadget', hour('11:59')) },
-    ],
-    [
-      'an object is unobserved if its deletion was, with the controller’s finalizer',
-      'unobserved',
-      { ...behind, ...ours, deletionTimestamp: hour('11:00') },
-    ],
-    [
-      'an object is periodic if it was deleted recently',
-      'periodic',
-      { ...behind, ...ours, deletionTimestamp: hour('11:59') },
-    ],
-    [
-      'an object is periodic while it is being deleted with the controller’s finalizer',
-      'periodic',
-      { ...ours, deletionTimestamp: hour('11:00') },
-    ],
-    [
-      'an object is skipped if it is being deleted with other finalizers only',
-      'skip',
-      { ...behind, finalizers: ['outrigger.dev/other'], deletionTimestamp: hour('11:00') },
-    ],
-    ['an object is skipped while it is paused', 'skip', { ...behind, annotations: { 'outrigger.dev/paused': 'true' } }],
-  ])('%s', (_, decision, metadata, status = { observedGeneration: 1 }) => {
-    expect(planObject(aGadget('one', { metadata, status }), options)).toBe(decision);
-  });
+it.each<[string, ResyncDecision, object, object?]>([
+  ['an object is periodic if its generation was observed', 'periodic', { generation: 1 }],
+  ['an object is unobserved if its generation was not', 'unobserved', behind],
+  ['an object is unobserved if it never had a status', 'unobserved', { generation: 1 }, {}],
+  ['an object without a generation is periodic, like a ConfigMap', 'periodic', { generation: undefined }, {}],
+  ['an object is periodic if it was created recently', 'periodic', { creationTimestamp: hour('11:57') }, {}],
+  ['an object is unobserved from missedAfterSeconds on', 'unobserved', { creationTimestamp: hour('11:55') }, {}],
+  [
+    'an object is periodic if another manager changed it recently',
+    'periodic',
+    { ...behind, ...written('kubectl', hour('11:58')) },
+  ],
+  [
+    'an object is unobserved even if another manager wrote its status recently',
+    'unobserved',
+    { ...behind, ...written('monitor', hour('11:59'), 'status') },
+  ],
+  [
+    'an object is unobserved even if its controller wrote it recently',
+    'unobserved',
+    { ...behind, ...written('outrigger-gadget', hour('11:59')) },
+  ],
+  [
+    'an object is unobserved if its deletion was, with the controller’s finalizer',
+    'unobserved',
+    { ...behind, ...ours, deletionTimestamp: hour('11:00') },
+  ],
+  [
+    'an object is periodic if it was deleted recently',
+    'periodic',
+    { ...behind, ...ours, deletionTimestamp: hour('11:59') },
+  ],
+  [
+    'an object is periodic while it is being deleted with the controller’s finalizer',
+    'periodic',
+    { ...ours, deletionTimestamp: hour('11:00') },
+  ],
+  [
+    'an object is skipped if it is being deleted with other finalizers only',
+    'skip',
+    { ...behind, finalizers: ['outrigger.dev/other'], deletionTimestamp: hour('11:00') },
+  ],
+  ['an object is skipped while it is paused', 'skip', { ...behind, annotations: { 'outrigger.dev/paused': 'true' } }],
+])('%s', (_, decision, metadata, status = { observedGeneration: 1 }) => {
+  expect(planObject(aGadget('one', { metadata, status }), options)).toBe(decision);
 });
 
-describe('an unobserved change', () => {
-  it('an unobserved change is found within missedAfterSeconds plus one run interval, and never earlier', () => {
-    const [interval, missedAfter] = [600, 240];
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 3_600 }), (at) => {
-        const changedAt = nowMs / 1000 + at;
-        const object = aGadget('one', {
-          metadata: { ...behind, ...written('kubectl', new Date(changedAt * 1000).toISOString()) },
-        });
-        const runs = Array.from({ length: 12 }, (_, number) => nowMs / 1000 + number * interval);
-        const found = runs.find(
-          (time) => time > changedAt && planObject(object, { ...options, nowMs: time * 1000 }) === 'unobserved',
-        );
-        expect(found).toBeGreaterThan(changedAt + missedAfter);
-        expect(found).toBeLessThanOrEqual(changedAt + missedAfter + interval);
-      }),
-    );
-  });
+it('an unobserved change is found within missedAfterSeconds plus one run interval, and never earlier', () => {
+  const [interval, missedAfter] = [600, 240];
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3_600 }), (at) => {
+      const changedAt = nowMs / 1000 + at;
+      const object = aGadget('one', {
+        metadata: { ...behind, ...written('kubectl', new Date(changedAt * 1000).toISOString()) },
+      });
+      const runs = Array.from({ length: 12 }, (_, number) => nowMs / 1000 + number * interval);
+      const found = runs.find(
+        (time) => time > changedAt && planObject(object, { ...options, nowMs: time * 1000 }) === 'unobserved',
+      );
+      expect(found).toBeGreaterThan(changedAt + missedAfter);
+      expect(found).toBeLessThanOrEqual(changedAt + missedAfter + interval);
+    }),
+  );
 });
 
 describe('planObject for a status slice', () => {

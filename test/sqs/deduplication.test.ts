@@ -1,7 +1,7 @@
 // Deduplication ids and group ids, also as a queue applies them. Against an SQS server that compares deduplication ids
 // in the whole queue, which is the stricter case (AWS: within the group).
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatReconcileKey, type ReconcileKey } from '../../src/core/key.ts';
 import {
   createFunctionIds,
@@ -13,15 +13,12 @@ import {
 } from '../../src/sqs/deduplication.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
-import { startTestQueues, type TestQueues } from './fauxqs.ts';
+import { useTestQueues } from './use-queues.ts';
 
+const queues = await useTestQueues('gadget.fifo');
 const key: ReconcileKey = {
-  controller: 'gadget',
-  cluster: 'alpha',
-  group: 'example.com',
-  resource: 'gadgets',
-  namespace: 'shop',
-  name: 'one',
+  ...{ controller: 'gadget', cluster: 'alpha', group: 'example.com', resource: 'gadgets' },
+  ...{ namespace: 'shop', name: 'one' },
 };
 const other = { ...key, name: 'two' };
 const source = { uid: 'u1', resourceVersion: '7' };
@@ -37,39 +34,37 @@ const idsOf = (one: ReconcileKey): readonly string[] => [
   ids.mapped(one, { messageId: '7' }),
 ];
 
-describe('keys of accepted messages', () => {
-  it('two accepted keys never share a text, a group id or a deduplication id', () => {
-    // Few texts, so that parts of one key often continue in the next part of another.
-    const part = (...texts: readonly string[]) => fc.constantFrom(...texts);
-    const anyKey = fc.record({
-      controller: part('a', 'b', 'a:b', 'b:a'),
-      cluster: part('a', 'b', 'a:b', 'b:a'),
-      group: part('', 'a', 'b', 'a.b', 'b.a', 'a.b.a', 'a/', 'a.'),
-      resource: part('a', 'b', 'a.b', 'b.a', 'a-b', 'a/'),
-      namespace: part('', 'a', 'b', 'a.b', 'a/b'),
-      name: part('a', 'b', 'a.b', 'a:b', 'a/b'),
-    });
-    const accepted = new Map<string, string>();
-    let count = 0;
-    fc.assert(
-      fc.property(anyKey, ({ namespace, ...rest }) => {
-        const one: ReconcileKey = { ...rest, ...(namespace === '' ? {} : { namespace }) };
-        try {
-          formatMessage({ ...one, cause: { type: 'change', observedAt: 0 } });
-        } catch {
-          return;
-        }
-        count += 1;
-        const identity = JSON.stringify(rest) + JSON.stringify(namespace);
-        for (const text of [formatReconcileKey(one), groupIdOf(one), ...idsOf(one)]) {
-          expect(accepted.get(text) ?? identity).toBe(identity);
-          accepted.set(text, identity);
-        }
-      }),
-      { numRuns: 20_000 },
-    );
-    expect(count).toBeGreaterThan(100);
+it('two accepted keys never share a text, a group id or a deduplication id', () => {
+  // Few texts, so that parts of one key often continue in the next part of another.
+  const part = (...texts: readonly string[]) => fc.constantFrom(...texts);
+  const anyKey = fc.record({
+    controller: part('a', 'b', 'a:b', 'b:a'),
+    cluster: part('a', 'b', 'a:b', 'b:a'),
+    group: part('', 'a', 'b', 'a.b', 'b.a', 'a.b.a', 'a/', 'a.'),
+    resource: part('a', 'b', 'a.b', 'b.a', 'a-b', 'a/'),
+    namespace: part('', 'a', 'b', 'a.b', 'a/b'),
+    name: part('a', 'b', 'a.b', 'a:b', 'a/b'),
   });
+  const accepted = new Map<string, string>();
+  let count = 0;
+  fc.assert(
+    fc.property(anyKey, ({ namespace, ...rest }) => {
+      const one: ReconcileKey = { ...rest, ...(namespace === '' ? {} : { namespace }) };
+      try {
+        formatMessage({ ...one, cause: { type: 'change', observedAt: 0 } });
+      } catch {
+        return;
+      }
+      count += 1;
+      const identity = JSON.stringify(rest) + JSON.stringify(namespace);
+      for (const text of [formatReconcileKey(one), groupIdOf(one), ...idsOf(one)]) {
+        expect(accepted.get(text) ?? identity).toBe(identity);
+        accepted.set(text, identity);
+      }
+    }),
+    { numRuns: 20_000 },
+  );
+  expect(count).toBeGreaterThan(100);
 });
 
 describe('deduplication ids', () => {
@@ -116,23 +111,21 @@ describe('deduplication ids', () => {
   });
 });
 
-describe('the ids that only functions make', () => {
-  it('no id that only functions make can be calculated without the secret of the deployment', () => {
-    const made = ({ requeue, retry, resync, wake, mapped }: FunctionIds): Record<keyof FunctionIds, string> => ({
-      requeue: requeue(key, { slot: '30/7', dueAt: 210 }),
-      retry: retry(key, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 210 }),
-      resync: resync(key, { run: '7' }),
-      wake: wake(key, { dueAt: 210 }),
-      mapped: mapped(key, { messageId: 'm' }),
-    });
-    const genuine = made(ids);
-    for (const guess of [createFunctionIds(), createFunctionIds(''), createFunctionIds('guess')]) {
-      const guessed = made(guess);
-      for (const name of ['requeue', 'retry', 'resync', 'wake', 'mapped'] as const)
-        expect(guessed[name], name).not.toBe(genuine[name]);
-    }
-    expect(made(createFunctionIds('secret'))).toEqual(genuine);
+it('no id that only functions make can be calculated without the secret of the deployment', () => {
+  const made = ({ requeue, retry, resync, wake, mapped }: FunctionIds): Record<keyof FunctionIds, string> => ({
+    requeue: requeue(key, { slot: '30/7', dueAt: 210 }),
+    retry: retry(key, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 210 }),
+    resync: resync(key, { run: '7' }),
+    wake: wake(key, { dueAt: 210 }),
+    mapped: mapped(key, { messageId: 'm' }),
   });
+  const genuine = made(ids);
+  for (const guess of [createFunctionIds(), createFunctionIds(''), createFunctionIds('guess')]) {
+    const guessed = made(guess);
+    for (const name of ['requeue', 'retry', 'resync', 'wake', 'mapped'] as const)
+      expect(guessed[name], name).not.toBe(genuine[name]);
+  }
+  expect(made(createFunctionIds('secret'))).toEqual(genuine);
 });
 
 describe('groupIdOf', () => {
@@ -159,13 +152,6 @@ describe('groupIdOf', () => {
 });
 
 describe('a controller’s FIFO queue', () => {
-  let queues: TestQueues;
-  beforeAll(async () => {
-    queues = await startTestQueues();
-    await queues.create('gadget.fifo');
-  });
-  afterAll(async () => await queues.stop());
-
   const deliver = async (...entries: readonly (readonly [ReconcileKey, string])[]) => {
     const made = entries.map(([key, deduplicationId], number) => {
       return { body: `${key.name} ${number}`, groupId: groupIdOf(key), deduplicationId };

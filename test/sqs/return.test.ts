@@ -1,21 +1,16 @@
 // Returning messages to their queue before their visibility timeout, against an SQS server. Which messages are returned
 // is test/reconciling/batch.test.ts and test/timers/run.test.ts.
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { createReturn, returnDelaySeconds } from '../../src/sqs/return.ts';
 import { createSend } from '../../src/sqs/send.ts';
-import { startTestQueues, type TestQueues } from './fauxqs.ts';
+import { useTestQueues } from './use-queues.ts';
 
 const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
 const { signal } = new AbortController();
-let queues: TestQueues;
-beforeAll(async () => {
-  queues = await startTestQueues();
-  await queues.create('kept', 'failing');
-});
-afterAll(async () => await queues.stop());
+const queues = await useTestQueues('kept', 'failing');
 
 it('the delay of a returned message grows with its receive count, with jitter only upwards', () => {
   const counts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 50];

@@ -8,25 +8,20 @@ import {
 } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDelete } from '../../src/sqs/delete.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
 import { batches, createSend } from '../../src/sqs/send.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
-import { startTestQueues, type TestQueues } from './fauxqs.ts';
+import { useTestQueues } from './use-queues.ts';
 
+const queues = await useTestQueues('many', 'large', 'one.fifo', 'delayed', 'traced', 'deleted', 'counted');
 const { signal } = new AbortController();
 const noWait = { random: () => 0.5, wait: async () => undefined };
 const entries = (count: number): readonly QueueEntry[] =>
   Array.from({ length: count }, (_, number) => ({ body: `${number}` }));
 
 describe('a queue', () => {
-  let queues: TestQueues;
-  beforeAll(async () => {
-    queues = await startTestQueues();
-    await queues.create('many', 'large', 'one.fifo', 'delayed', 'traced', 'deleted', 'counted');
-  });
-  afterAll(async () => await queues.stop());
   const send = (queue: string, all: readonly QueueEntry[]) =>
     createSend(queues.sqs, queues.urlPrefix)(queue, all, { signal });
 
@@ -189,33 +184,29 @@ describe('createSend', () => {
   });
 });
 
-describe('createDelete', () => {
-  it('createDelete reports the messages that were not deleted, and never rejects', async () => {
-    const sqs = new SQSClient({ region: 'us-east-1' });
-    const mock = mockClient(sqs);
-    mock
-      .on(DeleteMessageBatchCommand)
-      .resolvesOnce({ Successful: [], Failed: [{ Id: '3', SenderFault: true, Code: 'ReceiptHandleIsInvalid' }] })
-      .rejects(new Error('gone'));
-    const failures: string[] = [];
-    const remove = createDelete(sqs, 'https://sqs/', 'q', { onFailure: (reason) => void failures.push(reason) });
-    await remove(Array.from({ length: 12 }, (_, number) => `handle ${number}`));
-    expect(failures).toEqual(['q: ReceiptHandleIsInvalid: ', 'q: Error: gone', 'q: Error: gone']);
-  });
+it('createDelete reports the messages that were not deleted, and never rejects', async () => {
+  const sqs = new SQSClient({ region: 'us-east-1' });
+  const mock = mockClient(sqs);
+  mock
+    .on(DeleteMessageBatchCommand)
+    .resolvesOnce({ Successful: [], Failed: [{ Id: '3', SenderFault: true, Code: 'ReceiptHandleIsInvalid' }] })
+    .rejects(new Error('gone'));
+  const failures: string[] = [];
+  const remove = createDelete(sqs, 'https://sqs/', 'q', { onFailure: (reason) => void failures.push(reason) });
+  await remove(Array.from({ length: 12 }, (_, number) => `handle ${number}`));
+  expect(failures).toEqual(['q: ReceiptHandleIsInvalid: ', 'q: Error: gone', 'q: Error: gone']);
 });
 
-describe('batches', () => {
-  it('batches always contain all items in order, ten at most, and at most 256 KiB unless one item is larger', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 400_000 })), (sizes) => {
-        const made = batches(sizes, (size) => size);
-        expect(made.flat()).toEqual(sizes);
-        for (const batch of made) {
-          expect(batch.length).toBeGreaterThan(0);
-          expect(batch.length).toBeLessThanOrEqual(10);
-          if (batch.length > 1) expect(batch.reduce((a, b) => a + b)).toBeLessThanOrEqual(262_144);
-        }
-      }),
-    );
-  });
+it('batches always contain all items in order, ten at most, and at most 256 KiB unless one item is larger', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 400_000 })), (sizes) => {
+      const made = batches(sizes, (size) => size);
+      expect(made.flat()).toEqual(sizes);
+      for (const batch of made) {
+        expect(batch.length).toBeGreaterThan(0);
+        expect(batch.length).toBeLessThanOrEqual(10);
+        if (batch.length > 1) expect(batch.reduce((a, b) => a + b)).toBeLessThanOrEqual(262_144);
+      }
+    }),
+  );
 });

@@ -2,7 +2,7 @@
 // reconcile, in a simulated SQS. It forgets ids after five minutes and delivers some messages twice. The functions
 // have no clock but that of SQS. The grid itself, and clocks half a second off, are in slots.test.ts.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createFunctionIds, deduplicationSeconds } from '../../src/sqs/deduplication.ts';
@@ -26,35 +26,33 @@ type QueuedMessage = {
   readonly duplicate?: true;
 };
 
-describe('a chain of requeues', () => {
-  it('requeues of a key become one chain that never ends, with crashes, wrong clocks and duplicates', () => {
-    const delays = fc.oneof(
-      fc.constantFrom(10, 30, 300, 301, 900, 901, 3_600, 86_400),
-      fc.integer({ min: 10, max: 20_000 }),
-    );
-    const events = fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { minLength: 1, maxLength: 6 });
-    fc.assert(
-      fc.property(delays, events, fc.nat(), (delay, at, seed) => {
-        const crashesUntil = started + 10 * delay + 3_600;
-        // For this long, redeliveries can have put one chain ahead of another.
-        const until = crashesUntil + 4 * delay + 2 * visibilitySeconds;
-        const { reconciles, waiting } = simulate({
-          delay,
-          events: at.map((one) => started + one * delay),
-          ...{ crashesUntil, until },
-          chance: createSeededRandom(seed).number,
-        });
-        expect(waiting.size, 'one message waits at the end').toBe(1);
-        // At the end there is one reconcile per delay.
-        const last = reconciles.filter((time) => time > until - 2.5 * delay);
-        expect(last.length).toBeGreaterThanOrEqual(2);
-        for (const [index, time] of last.slice(1).entries()) {
-          expect(Math.abs(time - (last[index] ?? 0) - delay)).toBeLessThan(3);
-        }
-      }),
-      { numRuns: 100 },
-    );
-  });
+it('requeues of a key become one chain that never ends, with crashes, wrong clocks and duplicates', () => {
+  const delays = fc.oneof(
+    fc.constantFrom(10, 30, 300, 301, 900, 901, 3_600, 86_400),
+    fc.integer({ min: 10, max: 20_000 }),
+  );
+  const events = fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(delays, events, fc.nat(), (delay, at, seed) => {
+      const crashesUntil = started + 10 * delay + 3_600;
+      // For this long, redeliveries can have put one chain ahead of another.
+      const until = crashesUntil + 4 * delay + 2 * visibilitySeconds;
+      const { reconciles, waiting } = simulate({
+        delay,
+        events: at.map((one) => started + one * delay),
+        ...{ crashesUntil, until },
+        chance: createSeededRandom(seed).number,
+      });
+      expect(waiting.size, 'one message waits at the end').toBe(1);
+      // At the end there is one reconcile per delay.
+      const last = reconciles.filter((time) => time > until - 2.5 * delay);
+      expect(last.length).toBeGreaterThanOrEqual(2);
+      for (const [index, time] of last.slice(1).entries()) {
+        expect(Math.abs(time - (last[index] ?? 0) - delay)).toBeLessThan(3);
+      }
+    }),
+    { numRuns: 100 },
+  );
 });
 
 /** Simulates the reconciles of one key that always returns the same delay. `chance` is in [0, 1). */

@@ -1,6 +1,6 @@
 // A batch of the timers queue: from records to the messages on the controllers' queues, the timers queue and the
 // dead-letter queue. Against an SQS server. Only failing sends are simulated.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
 import type { CauseOf, Message } from '../../src/sqs/message.ts';
@@ -9,22 +9,16 @@ import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
-import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { aMessage, asRequeue } from '../sqs/messages.ts';
+import { useTestQueues } from '../sqs/use-queues.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const dueAt = 1_700_000_100;
 const nowMs = dueAt * 1000;
 const { signal } = new AbortController();
 
-let queues: TestQueues;
-let send: Send;
-beforeAll(async () => {
-  queues = await startTestQueues();
-  await queues.create('gadget.fifo', 'widget.fifo', 'other.fifo', 'timers', 'timers-dlq');
-  send = createSend(queues.sqs, queues.urlPrefix);
-});
-afterAll(async () => await queues.stop());
+const queues = await useTestQueues('gadget.fifo', 'widget.fifo', 'other.fifo', 'timers', 'timers-dlq');
+const send = createSend(queues.sqs, queues.urlPrefix);
 
 const record = (messageId: string, body: string): QueueRecord => {
   return { messageId, body, receiptHandle: messageId, groupId: undefined, receiveCount: 1, firstReceivedAt: nowMs };
@@ -50,91 +44,89 @@ const bodies = async (queue: string) =>
 
 const requeueOf = (controller: string) => formatMessage(aMessage({ controller, ...asRequeue({ slot: '3/1' }) }));
 
-describe('createTimers', () => {
-  it('createTimers sends due messages to the queues of their controllers', async () => {
-    const other = timed('t3', { name: 'c', controller: 'widget' });
-    const { failed } = await run([timed('t1', { name: 'a' }), timed('t2', { name: 'b' }), other]);
-    expect(failed).toEqual([]);
-    expect(await bodies('gadget.fifo')).toEqual(['a', 'b']);
-    expect(await bodies('widget.fifo')).toEqual(['c']);
-  });
+it('createTimers sends due messages to the queues of their controllers', async () => {
+  const other = timed('t3', { name: 'c', controller: 'widget' });
+  const { failed } = await run([timed('t1', { name: 'a' }), timed('t2', { name: 'b' }), other]);
+  expect(failed).toEqual([]);
+  expect(await bodies('gadget.fifo')).toEqual(['a', 'b']);
+  expect(await bodies('widget.fifo')).toEqual(['c']);
+});
 
-  it('createTimers merges chains with the same slot, in one batch or in two', async () => {
-    const same = { name: 'merged', slot: '30/1' };
-    expect((await run([timed('m1', same), timed('m2', same)])).failed).toEqual([]);
-    expect((await run([timed('m3', same)])).failed).toEqual([]);
-    expect(await bodies('gadget.fifo')).toEqual(['merged']);
-  });
+it('createTimers merges chains with the same slot, in one batch or in two', async () => {
+  const same = { name: 'merged', slot: '30/1' };
+  expect((await run([timed('m1', same), timed('m2', same)])).failed).toEqual([]);
+  expect((await run([timed('m3', same)])).failed).toEqual([]);
+  expect(await bodies('gadget.fifo')).toEqual(['merged']);
+});
 
-  it('createTimers forwards a genuine timer beside a forged one with the same slot and a later due time', async () => {
-    const delayed: number[] = [];
-    const recording: Send = async (queue, entries, options) => {
-      if (queue !== 'timers') return await send(queue, entries, options);
-      delayed.push(...entries.map(({ body }) => JSON.parse(body).cause.dueAt));
-      return entries.map(() => ({ accepted: true, messageId: 'm' }));
-    };
-    const slot = { name: 'genuine', slot: '30/77' };
-    await run([timed('f1', { ...slot, dueAt: dueAt + 5_000 }), timed('g1', slot)], recording);
-    expect(await bodies('gadget.fifo')).toEqual(['genuine']);
-    delayed.length = 0;
-    const hop = { ...slot, slot: '30/79' };
-    const at = (id: string, seconds: number) => timed(id, { ...hop, dueAt: dueAt + seconds });
-    await run([at('f3', 90_000), at('g3', 2_000)], recording);
-    expect(delayed.sort()).toEqual([dueAt + 2_000, dueAt + 90_000]);
-  });
+it('createTimers forwards a genuine timer beside a forged one with the same slot and a later due time', async () => {
+  const delayed: number[] = [];
+  const recording: Send = async (queue, entries, options) => {
+    if (queue !== 'timers') return await send(queue, entries, options);
+    delayed.push(...entries.map(({ body }) => JSON.parse(body).cause.dueAt));
+    return entries.map(() => ({ accepted: true, messageId: 'm' }));
+  };
+  const slot = { name: 'genuine', slot: '30/77' };
+  await run([timed('f1', { ...slot, dueAt: dueAt + 5_000 }), timed('g1', slot)], recording);
+  expect(await bodies('gadget.fifo')).toEqual(['genuine']);
+  delayed.length = 0;
+  const hop = { ...slot, slot: '30/79' };
+  const at = (id: string, seconds: number) => timed(id, { ...hop, dueAt: dueAt + seconds });
+  await run([at('f3', 90_000), at('g3', 2_000)], recording);
+  expect(delayed.sort()).toEqual([dueAt + 2_000, dueAt + 90_000]);
+});
 
-  it('createTimers sends a message that is due in the year 9999 to the dead-letter queue: it would hop for ever', async () => {
-    expect((await run([timed('z', { name: 'never', dueAt: 253_402_300_799 })])).failed).toEqual([]);
-    expect(await bodies('timers-dlq')).toEqual(['never']);
-  });
+it('createTimers sends a message that is due in the year 9999 to the dead-letter queue: it would hop for ever', async () => {
+  expect((await run([timed('z', { name: 'never', dueAt: 253_402_300_799 })])).failed).toEqual([]);
+  expect(await bodies('timers-dlq')).toEqual(['never']);
+});
 
-  it('createTimers delays messages that are not due again, and merges equal ones', async () => {
-    const early = { dueAt: dueAt + 5_000, slot: '30/9' };
-    const names = ['far', 'far', 'other'];
-    const { failed } = await run(names.map((name, number) => timed(`h${number}`, { name, ...early })));
-    expect(failed).toEqual([]);
-    const depth = await createDepth(queues.sqs, queues.urlPrefix)('timers', { signal });
-    expect(depth).toEqual({ visible: 0, inFlight: 0, delayed: 2 });
-    expect(await bodies('gadget.fifo')).toEqual([]);
-  });
+it('createTimers delays messages that are not due again, and merges equal ones', async () => {
+  const early = { dueAt: dueAt + 5_000, slot: '30/9' };
+  const names = ['far', 'far', 'other'];
+  const { failed } = await run(names.map((name, number) => timed(`h${number}`, { name, ...early })));
+  expect(failed).toEqual([]);
+  const depth = await createDepth(queues.sqs, queues.urlPrefix)('timers', { signal });
+  expect(depth).toEqual({ visible: 0, inFlight: 0, delayed: 2 });
+  expect(await bodies('gadget.fifo')).toEqual([]);
+});
 
-  it.each([
-    ['is not a message', 'x1', 'not json', 'the body is not JSON'],
-    ['is a change, which has no due time', 'x2', formatMessage(aMessage()), 'cause: change'],
-    ['is for a controller without a queue', 'x3', requeueOf('gone'), 'gone.fifo'],
-    [
-      'is for a controller that is not in the registry, although its queue exists',
-      ...['x4', requeueOf('other'), 'controller: other is unknown'],
-    ],
-  ])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
-    const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
-    expect(failed).toEqual([]);
-    expect(await bodies('gadget.fifo')).toEqual(['good']);
-    const [deadLetter, ...more] = await queues.drain('timers-dlq');
-    expect(more).toEqual([]);
-    expect(deadLetter?.Body).toBe(body);
-    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toContain(reason);
-    expect(deadLetter?.MessageAttributes?.messageId?.StringValue).toBe(id);
-    expect(recorder.counts.get('DeadLetters')).toBe(1);
-  });
+it.each([
+  ['is not a message', 'x1', 'not json', 'the body is not JSON'],
+  ['is a change, which has no due time', 'x2', formatMessage(aMessage()), 'cause: change'],
+  ['is for a controller without a queue', 'x3', requeueOf('gone'), 'gone.fifo'],
+  [
+    'is for a controller that is not in the registry, although its queue exists',
+    ...['x4', requeueOf('other'), 'controller: other is unknown'],
+  ],
+])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
+  const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
+  expect(failed).toEqual([]);
+  expect(await bodies('gadget.fifo')).toEqual(['good']);
+  const [deadLetter, ...more] = await queues.drain('timers-dlq');
+  expect(more).toEqual([]);
+  expect(deadLetter?.Body).toBe(body);
+  expect(deadLetter?.MessageAttributes?.reason?.StringValue).toContain(reason);
+  expect(deadLetter?.MessageAttributes?.messageId?.StringValue).toBe(id);
+  expect(recorder.counts.get('DeadLetters')).toBe(1);
+});
 
-  it('createTimers keeps exactly the messages whose follow-up was rejected, and returns them early', async () => {
-    const rejectingWidgets: Send = async (queue, entries, options) =>
-      queue === 'widget.fifo'
-        ? entries.map(() => ({ accepted: false, reason: 'throttled' }))
-        : send(queue, entries, options);
-    const rejected = [timed('k2', { controller: 'widget' }), timed('k3', { controller: 'widget', name: 'w' })];
-    const { failed, returned } = await run([timed('k1', { name: 'a' }), ...rejected], rejectingWidgets);
-    expect(failed).toEqual(['k2', 'k3']);
-    expect(returned).toEqual(['k2', 'k3']);
-    expect(await bodies('gadget.fifo')).toEqual(['a']);
-  });
+it('createTimers keeps exactly the messages whose follow-up was rejected, and returns them early', async () => {
+  const rejectingWidgets: Send = async (queue, entries, options) =>
+    queue === 'widget.fifo'
+      ? entries.map(() => ({ accepted: false, reason: 'throttled' }))
+      : send(queue, entries, options);
+  const rejected = [timed('k2', { controller: 'widget' }), timed('k3', { controller: 'widget', name: 'w' })];
+  const { failed, returned } = await run([timed('k1', { name: 'a' }), ...rejected], rejectingWidgets);
+  expect(failed).toEqual(['k2', 'k3']);
+  expect(returned).toEqual(['k2', 'k3']);
+  expect(await bodies('gadget.fifo')).toEqual(['a']);
+});
 
-  it.each<[string, () => Send]>([
-    ['SQS rejects everything', () => async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }))],
-    ['no queue exists, not even the dead-letter queue', () => createSend(queues.sqs, `${queues.urlPrefix}elsewhere-`)],
-  ])('createTimers keeps all messages, malformed ones included, if %s', async (_, through) => {
-    const { failed } = await run([record('p1', 'not json'), timed('p2', {})], through());
-    expect(failed).toEqual(['p1', 'p2']);
-  });
+it.each<[string, Send]>([
+  ['SQS rejects everything', async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }))],
+  ['no queue exists, not even the dead-letter queue', createSend(queues.sqs, `${queues.urlPrefix}elsewhere-`)],
+])('createTimers keeps all messages, malformed ones included, if %s', async (_, through) => {
+  const { failed } = await run([record('p1', 'not json'), timed('p2', {})], through);
+  expect(failed).toEqual(['p1', 'p2']);
 });

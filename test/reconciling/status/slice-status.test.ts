@@ -8,64 +8,40 @@ import {
   sliceAfterResult,
   sliceWhileFinalizing,
 } from '../../../src/reconciling/status/slice-status.ts';
-import type { OwnedStatus, RetryState, StatusInput } from '../../../src/reconciling/status/status.ts';
+import type { OwnedStatus, RetryState } from '../../../src/reconciling/status/status.ts';
+import { conditionOf, conditionsBefore, inputWith, nowSeconds, then } from './statuses.ts';
 
-const then = '2026-01-01T00:00:00Z';
-const now = new Date('2026-01-02T03:04:05.678Z');
 const declared = ['Connected', 'Funded'];
 const yes = { status: 'True', reason: 'Ok' } as const;
 const no = { status: 'False', reason: 'NoRoute', message: 'no way there' } as const;
 const unknown = { status: 'Unknown', reason: 'NoResponse' } as const;
 
-function currentStatus(
-  generation: number,
-  statuses: Record<string, string>,
-  reason = 'Before',
-): Record<string, unknown> {
-  const conditions = Object.entries(statuses).map(([type, status]) => ({
-    ...{ type, status, reason, message: '' },
-    observedGeneration: generation,
-    lastTransitionTime: then,
-  }));
-  return { nodes: ['a'], conditions };
-}
-const inputOf = (owned: Record<string, unknown>, generation: number): StatusInput => ({
-  owned,
-  generation,
-  now,
-  declared,
+const currentStatus = (...given: Parameters<typeof conditionsBefore>): Record<string, unknown> => ({
+  ...{ nodes: ['a'], conditions: conditionsBefore(...given) },
 });
-const condition = (status: OwnedStatus, type: string) => status.conditions.find((one) => one.type === type);
+const inputOf = inputWith(declared);
 const types = (status: OwnedStatus) => status.conditions.map(({ type }) => type);
-const result = (
-  Connected: typeof yes | typeof no | typeof unknown,
-  Funded: typeof yes | typeof no | typeof unknown,
-) => ({
-  status: { nodes: ['b'] },
-  conditions: { Connected, Funded },
-});
+type Given = typeof yes | typeof no | typeof unknown;
+const result = (Connected: Given, Funded: Given) => ({ status: { nodes: ['b'] }, conditions: { Connected, Funded } });
 const error = new Error('GET https://user:hunter2@node failed');
 
 describe('sliceAfterResult', () => {
   it('a slice has only its own fields and conditions, with the reconciled generation', () => {
-    const status = sliceAfterResult(
-      result(yes, no),
-      inputOf(currentStatus(2, { Connected: 'True', Funded: 'True' }), 3),
-    );
+    const owned = currentStatus(2, { Connected: 'True', Funded: 'True' });
+    const status = sliceAfterResult(result(yes, no), inputOf(owned, 3));
     expect(status).toEqual({
       nodes: ['b'],
       conditions: [
         { type: 'Connected', ...yes, message: '', observedGeneration: 3, lastTransitionTime: then },
-        { type: 'Funded', ...no, observedGeneration: 3, lastTransitionTime: '2026-01-02T03:04:05Z' },
+        { type: 'Funded', ...no, observedGeneration: 3, lastTransitionTime: nowSeconds },
       ],
     });
   });
 
   it('a condition that the slice no longer declares is removed', () => {
-    expect(types(sliceAfterResult(result(yes, yes), inputOf(currentStatus(3, { Old: 'True' }), 3)))).toEqual(declared);
-    expect(types(sliceAfterFailure(error, 'retrying', inputOf(currentStatus(3, { Old: 'True' }), 3)))).toEqual(
-      declared,
-    );
+    const input = inputOf(currentStatus(3, { Old: 'True' }), 3);
+    expect(types(sliceAfterResult(result(yes, yes), input))).toEqual(declared);
+    expect(types(sliceAfterFailure(error, 'retrying', input))).toEqual(declared);
   });
 
   it.each<[string, ReturnType<typeof result>, RetryState, string, string]>([
@@ -83,7 +59,7 @@ describe('sliceAfterResult', () => {
     ['report a TerminalError if not True', result(unknown, yes), 'terminal', 'False TerminalError', 'True Ok'],
   ])('the conditions of a result with an error %s', (_, given, retryState, connected, funded) => {
     const status = sliceAfterResult({ ...given, error }, inputOf({}, 3), retryState);
-    const short = (type: string) => `${condition(status, type)?.status} ${condition(status, type)?.reason}`;
+    const short = (type: string) => `${conditionOf(status, type)?.status} ${conditionOf(status, type)?.reason}`;
     expect([short('Connected'), short('Funded')]).toEqual([connected, funded]);
     expect(status.nodes).toEqual(['b']);
     expect(isSliceStalled({ ...status }, 3)).toBe(retryState !== 'retrying');
@@ -97,7 +73,7 @@ describe('sliceAfterResult', () => {
   ])('a copied reason %s of a child does not stall the slice', (reason) => {
     const copied = { status: {}, conditions: { Connected: { status: 'False', reason } as const, Funded: yes } };
     const status = sliceAfterResult(copied, inputOf({}, 3));
-    expect(condition(status, 'Connected')).toMatchObject({ status: 'False', reason: `Reported${reason}` });
+    expect(conditionOf(status, 'Connected')).toMatchObject({ status: 'False', reason: `Reported${reason}` });
     expect(isSliceStalled({ ...status }, 3)).toBe(false);
     const finalizing = sliceWhileFinalizing({ status: 'False', reason }, inputOf({}, 3));
     expect(isSliceStalled({ ...finalizing }, 3)).toBe(false);
@@ -136,51 +112,44 @@ describe('sliceAfterFailure', () => {
   it('a foreign object with a child’s name is NotOwned while it is retried, and then stalled', () => {
     const notOwned = new NotOwnedError(['Service default/x']);
     const retrying = sliceAfterFailure(notOwned, 'retrying', inputOf({}, 1));
-    expect(condition(retrying, 'Connected')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    expect(conditionOf(retrying, 'Connected')).toMatchObject({ status: 'False', reason: 'NotOwned' });
     expect(isSliceStalled({ ...retrying }, 1)).toBe(false);
     const exhausted = sliceAfterFailure(notOwned, 'retries-exhausted', inputOf({}, 1));
-    expect(condition(exhausted, 'Connected')?.message).toContain('Service default/x');
+    expect(conditionOf(exhausted, 'Connected')?.message).toContain('Service default/x');
     expect(isSliceStalled({ ...exhausted }, 1)).toBe(true);
   });
 });
 
-describe('sliceWhileFinalizing', () => {
-  it.each<[string, RetryState | undefined, string, boolean]>([
-    ['finalize is not done yet', undefined, 'Draining', false],
-    ['finalize is retried', 'retrying', 'Draining', false],
-    ['its retries are exhausted', 'retries-exhausted', 'RetriesExhausted', true],
-    ['the spec is invalid', 'invalid-spec', 'InvalidSpec', true],
-  ])('the conditions of a finalizing slice are False with the reason if %s', (_, retryState, reason, stalled) => {
-    const owned = currentStatus(3, { Connected: 'True', Funded: 'True' });
-    const status = sliceWhileFinalizing(
-      { status: 'False', reason: 'Draining', message: 'm' },
-      inputOf(owned, 4),
-      retryState,
-    );
-    expect(types(status)).toEqual(declared);
-    expect(status).toMatchObject({ nodes: ['a'] });
-    for (const one of status.conditions) expect(one).toMatchObject({ status: 'False', reason, message: 'm' });
-    expect(isSliceStalled({ ...status }, 4)).toBe(stalled);
-  });
+it.each<[string, RetryState | undefined, string, boolean]>([
+  ['finalize is not done yet', undefined, 'Draining', false],
+  ['finalize is retried', 'retrying', 'Draining', false],
+  ['its retries are exhausted', 'retries-exhausted', 'RetriesExhausted', true],
+  ['the spec is invalid', 'invalid-spec', 'InvalidSpec', true],
+])('the conditions of a finalizing slice are False with the reason if %s', (_, retryState, reason, stalled) => {
+  const owned = currentStatus(3, { Connected: 'True', Funded: 'True' });
+  const draining = { status: 'False', reason: 'Draining', message: 'm' } as const;
+  const status = sliceWhileFinalizing(draining, inputOf(owned, 4), retryState);
+  expect(types(status)).toEqual(declared);
+  expect(status).toMatchObject({ nodes: ['a'] });
+  for (const one of status.conditions) expect(one).toMatchObject({ status: 'False', reason, message: 'm' });
+  expect(isSliceStalled({ ...status }, 4)).toBe(stalled);
 });
 
-describe('observedGenerationOf', () => {
-  const slice = { status: ['nodes'], conditions: declared };
-  const mixed = { ...currentStatus(3, { Connected: 'True' }), observedGeneration: 9 };
-  const both = [
-    { type: 'Connected', observedGeneration: 5 },
-    { type: 'Funded', observedGeneration: 4 },
-    { type: 'Ready', observedGeneration: 1 },
-  ];
-  it.each<[string, unknown, number | undefined, number | undefined]>([
-    ['no status', undefined, undefined, undefined],
-    ['a status without conditions', { observedGeneration: 2 }, 2, undefined],
-    ['a missing condition of the slice', mixed, 9, undefined],
-    ['every condition of the slice', { conditions: both, observedGeneration: 9 }, 9, 4],
-    ['a condition without a generation', { conditions: [both[0], { type: 'Funded' }] }, undefined, undefined],
-    ['conditions that are not a list', { conditions: 'x' }, undefined, undefined],
-  ])('the observed generation of %s is found', (_, status, first, second) => {
-    expect(observedGenerationOf(status)).toBe(first);
-    expect(observedGenerationOf(status, slice)).toBe(second);
-  });
+const slice = { status: ['nodes'], conditions: declared };
+const mixed = { ...currentStatus(3, { Connected: 'True' }), observedGeneration: 9 };
+const both = [
+  { type: 'Connected', observedGeneration: 5 },
+  { type: 'Funded', observedGeneration: 4 },
+  { type: 'Ready', observedGeneration: 1 },
+];
+it.each<[string, unknown, number | undefined, number | undefined]>([
+  ['no status', undefined, undefined, undefined],
+  ['a status without conditions', { observedGeneration: 2 }, 2, undefined],
+  ['a missing condition of the slice', mixed, 9, undefined],
+  ['every condition of the slice', { conditions: both, observedGeneration: 9 }, 9, 4],
+  ['a condition without a generation', { conditions: [both[0], { type: 'Funded' }] }, undefined, undefined],
+  ['conditions that are not a list', { conditions: 'x' }, undefined, undefined],
+])('the observed generation of %s is found', (_, status, first, second) => {
+  expect(observedGenerationOf(status)).toBe(first);
+  expect(observedGenerationOf(status, slice)).toBe(second);
 });

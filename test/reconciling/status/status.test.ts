@@ -3,61 +3,41 @@ import { describe, expect, it } from 'vitest';
 import { NotOwnedError } from '../../../src/core/errors.ts';
 import {
   isStalled,
-  type OwnedStatus,
-  type StatusInput,
   statusAfterFailure,
   statusAfterResult,
   statusWhileFinalizing,
 } from '../../../src/reconciling/status/status.ts';
+import { conditionOf, conditionsBefore, inputWith, nowSeconds, then } from './statuses.ts';
 
-const then = '2026-01-01T00:00:00Z';
-const now = new Date('2026-01-02T03:04:05.678Z');
 const declared = ['AtLevel', 'SensorReachable'];
 const yes = { status: 'True', reason: 'Ok' } as const;
 const no = { status: 'False', reason: 'SensorError', message: 'no response' } as const;
 
-function currentStatus(generation: number, statuses: Record<string, string>): Record<string, unknown> {
-  const conditions = Object.entries(statuses).map(([type, status]) => ({
-    type,
-    status,
-    reason: 'Before',
-    message: '',
-    observedGeneration: generation,
-    lastTransitionTime: then,
-  }));
-  return { observedLevel: 40, observedGeneration: generation, conditions };
-}
-const inputOf = (owned: Record<string, unknown>, generation: number): StatusInput => ({
-  owned,
-  generation,
-  now,
-  declared,
+const currentStatus = (generation: number, statuses: Readonly<Record<string, string>>): Record<string, unknown> => ({
+  ...{ observedLevel: 40, observedGeneration: generation, conditions: conditionsBefore(generation, statuses) },
 });
-const condition = (status: OwnedStatus, type: string) => status.conditions.find((one) => one.type === type);
+const inputOf = inputWith(declared);
 const result = { status: { observedLevel: 41 }, conditions: { AtLevel: yes, SensorReachable: yes } };
 
 describe('statusAfterResult', () => {
   it('Ready is True exactly when every declared condition is', () => {
-    expect(condition(statusAfterResult(result, inputOf({}, 3)), 'Ready')).toMatchObject({ status: 'True' });
+    expect(conditionOf(statusAfterResult(result, inputOf({}, 3)), 'Ready')).toMatchObject({ status: 'True' });
     const bad = { ...result, conditions: { AtLevel: yes, SensorReachable: no } };
-    const ready = condition(statusAfterResult(bad, inputOf({}, 3)), 'Ready');
+    const ready = conditionOf(statusAfterResult(bad, inputOf({}, 3)), 'Ready');
     expect(ready).toMatchObject({ status: 'False', reason: 'SensorError', message: 'SensorReachable: no response' });
   });
 
   it('Ready is False if one condition is False and another Unknown', () => {
-    const mixed = {
-      ...result,
-      conditions: { AtLevel: { status: 'Unknown', reason: 'X' }, SensorReachable: no },
-    } as const;
-    expect(condition(statusAfterResult(mixed, inputOf({}, 1)), 'Ready')?.status).toBe('False');
+    const conditions = { AtLevel: { status: 'Unknown', reason: 'X' }, SensorReachable: no } as const;
+    expect(conditionOf(statusAfterResult({ ...result, conditions }, inputOf({}, 1)), 'Ready')?.status).toBe('False');
   });
 
   it('a transition time moves only when the status of its condition does', () => {
     const owned = currentStatus(2, { AtLevel: 'True', SensorReachable: 'False', Ready: 'False' });
     const status = statusAfterResult(result, inputOf(owned, 3));
-    expect(condition(status, 'AtLevel')?.lastTransitionTime).toBe(then);
-    expect(condition(status, 'SensorReachable')?.lastTransitionTime).toBe('2026-01-02T03:04:05Z');
-    expect(condition(status, 'AtLevel')?.observedGeneration).toBe(3);
+    expect(conditionOf(status, 'AtLevel')?.lastTransitionTime).toBe(then);
+    expect(conditionOf(status, 'SensorReachable')?.lastTransitionTime).toBe(nowSeconds);
+    expect(conditionOf(status, 'AtLevel')?.observedGeneration).toBe(3);
   });
 
   it('Reconciling and Stalled are removed after a success', () => {
@@ -71,7 +51,7 @@ describe('statusAfterResult', () => {
 
   it('a result with an error has the given status and Reconciling', () => {
     const status = statusAfterResult({ ...result, error: new Error('later') }, inputOf({}, 3));
-    expect(condition(status, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Retrying', message: 'later' });
+    expect(conditionOf(status, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Retrying', message: 'later' });
     expect(status.observedLevel).toBe(41);
   });
 });
@@ -81,21 +61,21 @@ describe('statusAfterFailure', () => {
     const owned = currentStatus(3, { AtLevel: 'True', SensorReachable: 'True', Ready: 'True' });
     const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 3));
     expect(status.observedLevel).toBe(40);
-    expect(condition(status, 'AtLevel')).toMatchObject({ status: 'True', reason: 'Before' });
-    expect(condition(status, 'Reconciling')).toMatchObject({ status: 'True', message: 'boom' });
+    expect(conditionOf(status, 'AtLevel')).toMatchObject({ status: 'True', reason: 'Before' });
+    expect(conditionOf(status, 'Reconciling')).toMatchObject({ status: 'True', message: 'boom' });
   });
 
   it('V14: Ready of the current generation is Unknown from the first failed attempt, with the reason and the error', () => {
     const owned = currentStatus(3, { AtLevel: 'True', Ready: 'True' });
     const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 3));
-    expect(condition(status, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying', message: 'boom' });
+    expect(conditionOf(status, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying', message: 'boom' });
   });
 
   it('V14: Ready is not True while a result has an error, even if the author’s conditions are all True', () => {
     const result = { status: {}, conditions: { AtLevel: { status: 'True', reason: 'In' } }, error: new Error('boom') };
     const input = { ...inputOf({}, 1), declared: ['AtLevel'] };
-    expect(condition(statusAfterResult(result as never, input), 'Ready')).toMatchObject({ status: 'Unknown' });
-    expect(condition(statusAfterResult(result as never, input, 'terminal'), 'Ready')).toMatchObject({
+    expect(conditionOf(statusAfterResult(result as never, input), 'Ready')).toMatchObject({ status: 'Unknown' });
+    expect(conditionOf(statusAfterResult(result as never, input, 'terminal'), 'Ready')).toMatchObject({
       ...{ status: 'False', reason: 'TerminalError', message: 'boom' },
     });
   });
@@ -103,7 +83,11 @@ describe('statusAfterFailure', () => {
   it('Ready does not stay True for a generation that was not reconciled', () => {
     const owned = currentStatus(3, { Ready: 'True' });
     const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 4));
-    expect(condition(status, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying', observedGeneration: 4 });
+    expect(conditionOf(status, 'Ready')).toMatchObject({
+      status: 'Unknown',
+      reason: 'Retrying',
+      observedGeneration: 4,
+    });
   });
 
   it('a first reconcile that throws sets Ready and Reconciling', () => {
@@ -117,16 +101,16 @@ describe('statusAfterFailure', () => {
     'invalid-spec',
   ] as const)('after a failure with %s Ready is False and Stalled is True', (retryState) => {
     const status = statusAfterFailure(new Error('boom'), retryState, inputOf(currentStatus(3, { Ready: 'True' }), 3));
-    expect(condition(status, 'Ready')?.status).toBe('False');
-    expect(condition(status, 'Stalled')).toMatchObject({ status: 'True', message: 'boom' });
-    expect(condition(status, 'Reconciling')).toBeUndefined();
+    expect(conditionOf(status, 'Ready')?.status).toBe('False');
+    expect(conditionOf(status, 'Stalled')).toMatchObject({ status: 'True', message: 'boom' });
+    expect(conditionOf(status, 'Reconciling')).toBeUndefined();
     expect(isStalled({ ...status }, 3)).toBe(true);
     expect(isStalled({ ...status }, 4)).toBe(false);
   });
 
   it('a foreign object with a child’s name sets the reason NotOwned', () => {
     const status = statusAfterFailure(new NotOwnedError(['Service default/x']), 'retrying', inputOf({}, 1));
-    expect(condition(status, 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    expect(conditionOf(status, 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
   });
 
   it('a failure’s message has no credential', () => {
@@ -137,24 +121,20 @@ describe('statusAfterFailure', () => {
   });
 });
 
-describe('reportedConditions', () => {
-  it('an author’s message is kept except for credentials, also in Ready', () => {
-    const message = `line one\nline two ${'x'.repeat(600)}`;
-    const long = { status: 'False', reason: 'Long', message } as const;
-    const leaky = { status: 'False', reason: 'Leaky', message: 'GET https://user:hunter2@plant failed' } as const;
-    const given = { ...result, conditions: { AtLevel: leaky, SensorReachable: long } };
-    const status = statusAfterResult(given, inputOf({}, 1));
-    expect(JSON.stringify(status)).not.toContain('hunter2');
-    expect(condition(status, 'SensorReachable')?.message).toBe(message);
-  });
+it('an author’s message is kept except for credentials, also in Ready', () => {
+  const message = `line one\nline two ${'x'.repeat(600)}`;
+  const long = { status: 'False', reason: 'Long', message } as const;
+  const leaky = { status: 'False', reason: 'Leaky', message: 'GET https://user:hunter2@plant failed' } as const;
+  const given = { ...result, conditions: { AtLevel: leaky, SensorReachable: long } };
+  const status = statusAfterResult(given, inputOf({}, 1));
+  expect(JSON.stringify(status)).not.toContain('hunter2');
+  expect(conditionOf(status, 'SensorReachable')?.message).toBe(message);
 });
 
-describe('statusWhileFinalizing', () => {
-  it('a finalizing status has Finalized and Ready False, with the reason', () => {
-    const owned = currentStatus(3, { Ready: 'True', AtLevel: 'True' });
-    const status = statusWhileFinalizing({ status: 'False', reason: 'ValvesOpen' }, inputOf(owned, 4));
-    expect(condition(status, 'Finalized')).toMatchObject({ status: 'False', reason: 'ValvesOpen' });
-    expect(condition(status, 'Ready')?.status).toBe('False');
-    expect(condition(status, 'AtLevel')?.status).toBe('True');
-  });
+it('a finalizing status has Finalized and Ready False, with the reason', () => {
+  const owned = currentStatus(3, { Ready: 'True', AtLevel: 'True' });
+  const status = statusWhileFinalizing({ status: 'False', reason: 'ValvesOpen' }, inputOf(owned, 4));
+  expect(conditionOf(status, 'Finalized')).toMatchObject({ status: 'False', reason: 'ValvesOpen' });
+  expect(conditionOf(status, 'Ready')?.status).toBe('False');
+  expect(conditionOf(status, 'AtLevel')?.status).toBe('True');
 });
