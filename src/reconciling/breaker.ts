@@ -102,6 +102,8 @@ export type TimedClient = {
    * Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object.
    */
   timedOut(): boolean;
+  /** Whether the first request was aborted by its signal, so that nothing is known of the cluster. */
+  unanswered(): boolean;
 };
 
 /**
@@ -114,6 +116,7 @@ export function timeFirstResponse(
 ): TimedClient {
   let requests = 0;
   let timedOut = false;
+  let unanswered = false;
   let first: { readonly responseMs?: number } = {};
   const timed: KubeClient = {
     ...client,
@@ -129,13 +132,20 @@ export function timeFirstResponse(
         );
       } catch (thrown) {
         timedOut = isLimited && thrown instanceof DeadlineError;
+        unanswered = request.signal?.aborted === true && thrown === request.signal.reason;
         throw thrown;
       } finally {
         first = { responseMs: monotonicMs() - requestedAt };
       }
     },
   };
-  return { client: timed, first: () => first, requests: () => requests, timedOut: () => timedOut };
+  return {
+    client: timed,
+    first: () => first,
+    requests: () => requests,
+    timedOut: () => timedOut,
+    unanswered: () => unanswered,
+  };
 }
 
 /**

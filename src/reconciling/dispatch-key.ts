@@ -164,7 +164,16 @@ async function runOnCluster(
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
   const timed = timeFirstResponse(found.client, monotonicMs, { firstResponseTimeoutMs });
   const input = { client: trace?.client(timed.client) ?? timed.client, message, messageId, log, signal };
-  const report = await (trace === undefined ? deps.reconcile(input) : trace.run(() => deps.reconcile(input)));
+  let report: ReconcileReport;
+  try {
+    report = await (trace === undefined ? deps.reconcile(input) : trace.run(() => deps.reconcile(input)));
+  } catch (thrown) {
+    if (!timed.unanswered()) throw thrown;
+    // The deadline of the function came before that of the request. Nothing has been done, and without a follow-up SQS
+    // would move the key to the dead-letter queue after its last receive.
+    breaker.recordFailure(cluster, { durationMs: durationMs() });
+    return postpone('unreachable', new Error('no response before the deadline of the reconcile', { cause: thrown }));
+  }
   if (timed.timedOut()) {
     breaker.recordTimeout(cluster, { durationMs: durationMs() });
     return postpone('slow', new Error(`no response within ${firstResponseTimeoutMs} ms; other clusters are faster`));

@@ -1,9 +1,12 @@
 // How a batch ends when time runs out, the clusters table or SQS fails, or the function crashes. Also its metrics.
+import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
+import { createClient } from '../../src/kube/client/client.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { done, failed, lastTry, postponed, record, requeued, setUp } from './batch-harness.ts';
 
 describe('createBatch, out of time', () => {
@@ -28,6 +31,29 @@ describe('createBatch, out of time', () => {
     advance(25_000);
     expect(await finished).toEqual(['m-north']);
     expect(seen.died).toBe('');
+  });
+
+  it('keys of a cluster that has not responded at the deadline are postponed, and its breaker opens', async () => {
+    const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
+      await client.request({ method: 'GET', path: '/', signal });
+      return done;
+    });
+    let requests = 0;
+    await using server = createServer(() => {
+      requests += 1;
+    });
+    const port = await listenOnLoopback(server);
+    const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
+    seen.clusterAnswer = { type: 'client', client };
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const finished = run(names.map((name) => record(name)));
+    await expect.poll(() => requests).toBe(names.length);
+    advance(25_000);
+    expect(await finished).toEqual([]);
+    expect(timers()).toMatchObject(names.map((name) => ({ name, cause: { attempt: 0, postponements: 1 } })));
+    expect(await run([record('f')])).toEqual([]);
+    expect(reconciled).toEqual(names);
+    client.close();
   });
 
   it('a deletion that hangs ends with the deadline, and the response deletes the messages', async () => {
