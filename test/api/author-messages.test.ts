@@ -1,5 +1,5 @@
-// What an author reads after a mistake: the first line of TypeScript's message for each. The mistakes are compiled together in one
-// run of tsc; that they do not compile at all is author-api.test.ts' concern.
+// What an author reads after a mistake: the first line of TypeScript's message for each. The mistakes are compiled together
+// in one run of tsc. Mistakes whose message is any are in author-api.test.ts.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,9 +1,17 @@
-// From readiness of children to one condition: the rules V1 to V8, as tables. That a status is then written is the
+// From readiness of children and workloads to one condition: the rules V1 to V8, as tables. That a status is then written is the
 // business of the statements and of the runtime's own tests.
 import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../src/api/apply.ts';
 import { typeContext, type UntypedContext } from '../../src/api/context.ts';
-import { type Dependent, readyCondition, recordApplyFailures, summarize } from '../../src/api/readiness.ts';
+import {
+  type Dependent,
+  deploymentAvailable,
+  isCurrent,
+  readyCondition,
+  recordApplyFailures,
+  summarize,
+  type Workload,
+} from '../../src/api/readiness.ts';
 import type { Condition, DeclaredCondition } from '../../src/api/result.ts';
 import { NotOwnedError } from '../../src/core/errors.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
@@ -66,6 +74,66 @@ describe('readyCondition', () => {
     },
   ])('$rule', ({ of, is }) => {
     expect(readyCondition(of)).toMatchObject(is);
+  });
+});
+
+const workload = { name: 'web', generation: 3 };
+const saying = (status: string, more: object = {}): Workload => ({
+  metadata: workload,
+  status: { observedGeneration: 3, conditions: [{ type: 'Available', status, reason: 'Because' }], ...more },
+});
+
+describe('the availability of a workload', () => {
+  it.each<[string, Workload | undefined, string, string]>([
+    ['V6: the availability of a workload that is not there yet is Unknown', undefined, 'Unknown', 'NotReported'],
+    [
+      'V5: the availability of a workload that has no status is Unknown',
+      { metadata: workload },
+      'Unknown',
+      'NotReported',
+    ],
+    [
+      'V5: the availability of a workload whose status is of no generation is Unknown',
+      saying('True', { observedGeneration: undefined }),
+      'Unknown',
+      'NotReported',
+    ],
+    [
+      'V4: the availability of a workload whose status is of an older generation is Unknown',
+      saying('True', { observedGeneration: 2 }),
+      'Unknown',
+      'OutOfDate',
+    ],
+    [
+      'V5: the availability of a workload that has no condition is Unknown',
+      saying('True', { conditions: [] }),
+      'Unknown',
+      'NotReported',
+    ],
+    [
+      'V3: the availability of a workload whose condition is Unknown is Unknown',
+      saying('Unknown'),
+      'Unknown',
+      'Because',
+    ],
+    ['V1: the availability of a workload that is available is True', saying('True'), 'True', 'Because'],
+    ['V2: the availability of a workload that is not available is False', saying('False'), 'False', 'Because'],
+    [
+      'the availability of a workload that is being deleted is Unknown',
+      { ...saying('True'), metadata: { ...workload, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+      'Unknown',
+      'Deleting',
+    ],
+  ])('%s', (_, of, status, reason) => {
+    expect(deploymentAvailable(of)).toMatchObject({ status, reason });
+  });
+
+  it('V4: the availability of a workload is current as soon as it is of this generation, or of a newer one than was read', () => {
+    expect([2, 3, 4].map((observedGeneration) => isCurrent(saying('True', { observedGeneration })))).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 });
 

@@ -69,7 +69,7 @@ type Given = { readonly generic: readonly string[]; readonly own: readonly Group
 const tank = [...statements('water-tank'), ...controllers('water-tank')];
 const ingredient = [...statements('ingredient', 'poison', 'wake'), ...controllers('ingredient')];
 const dinner = statements('dinner', 'wake');
-const aggregation = api('readiness', 'availability', 'conditions');
+const aggregation = api('readiness', 'conditions');
 const foo = statements('foo', 'drift', 'owner', 'cascade');
 const proxyLife = statements('memcached-proxy');
 const proxy = [...proxyLife, ...statements('drift', 'memcached-proxy-wake')];
@@ -117,7 +117,7 @@ const given: Readonly<Record<string, Given>> = {
       },
       { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out'), ...controllers('memcached-proxy')] },
       { mutants: workloadMutants, suites: [...proxy, ...controllers('memcached-proxy')] },
-      { mutants: reportMutants, suites: [...proxy, ...controllers('memcached-proxy'), ...api('availability')] },
+      { mutants: reportMutants, suites: [...proxy, ...controllers('memcached-proxy'), ...api('readiness')] },
       { mutants: addressMutants, suites: statements('hostile-child') },
       { mutants: memcachedProxyDefinitionMutants, suites: [...input, ...proxyParts('grammar')] },
     ],
@@ -125,7 +125,7 @@ const given: Readonly<Record<string, Given>> = {
   'bitcoin-network': {
     generic: [...network, ...everyController],
     own: [
-      { mutants: bitcoinNetworkMutants, suites: [...network, ...api('availability')] },
+      { mutants: bitcoinNetworkMutants, suites: [...network, ...api('readiness')] },
       { mutants: bitcoinNetworkDefinitionMutants, suites: input },
     ],
   },

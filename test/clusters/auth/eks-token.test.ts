@@ -4,7 +4,8 @@
 import { describe, expect, it } from 'vitest';
 import { type AwsCredentials, createEksToken } from '../../../src/clusters/auth/eks-token.ts';
 import { UserError } from '../../../src/core/errors.ts';
-import { createEksAuthenticator, signedAt } from './eks-authenticator.ts';
+import { movedClock } from '../../support/moved-clock.ts';
+import { createEksAuthenticator, type KnownIdentity, signedAt } from './eks-authenticator.ts';
 
 const role = {
   accessKeyId: 'ASIAEXAMPLE',
@@ -12,19 +13,27 @@ const role = {
   sessionToken: 'FwoGZXIvYXdzE/+Eo=='.repeat(40),
 };
 const arn = 'arn:aws:iam::000000000000:role/water-tank';
-const minute = 60_000;
+const minute = 60;
+const start = '2026-11-21T20:00:00Z';
 
 function createFixture({
   region = 'eu-central-1',
   credentials = async () => role,
   credentialsSeconds = 5,
+  accepting = 'prod-1',
+  host = 'sts.eu-central-1.amazonaws.com',
+  identity = role,
 }: {
   readonly region?: string;
+  /** The authenticator's cluster, its host of STS, and the identity that it knows. */
+  readonly accepting?: string;
+  readonly host?: string;
+  readonly identity?: Omit<KnownIdentity, 'arn'>;
   readonly credentials?: () => Promise<AwsCredentials>;
   readonly credentialsSeconds?: number;
 } = {}) {
-  const state = { now: new Date('2026-11-21T20:00:00Z'), credentialCalls: 0 };
-  const now = () => state.now;
+  const { now, later } = movedClock(start);
+  const state = { credentialCalls: 0 };
   const deps = {
     now,
     credentials: async () => {
@@ -34,10 +43,9 @@ function createFixture({
   };
   const target = { cluster: 'prod-1', region, where: 'cluster "prod": access' };
   const eks = createEksToken(deps, target, { credentialsSeconds });
-  const later = (milliseconds: number) => {
-    state.now = new Date(state.now.getTime() + milliseconds);
-  };
-  return { state, eks, later, now };
+  const identities = [{ ...identity, arn }];
+  const check = createEksAuthenticator({ cluster: accepting, hosts: [host], identities, now });
+  return { state, eks, check, later, now };
 }
 
 describe('an EKS token', () => {
@@ -47,39 +55,29 @@ describe('an EKS token', () => {
     ['cn-north-1', 'sts.cn-north-1.amazonaws.com.cn'],
     ['eusc-de-east-1', 'sts.eusc-de-east-1.amazonaws.eu'],
   ])('an EKS token of %s is a request to %s that the authenticator accepts', async (region, host) => {
-    const { eks, now } = createFixture({ region });
-    const check = createEksAuthenticator({
-      cluster: 'prod-1',
-      hosts: [host],
-      identities: [{ ...role, arn }],
-      now,
-    });
+    const { eks, check } = createFixture({ region, host });
     expect(check(await eks.token()).arn).toBe(arn);
   });
 
   it('an EKS token of credentials without a session token is accepted', async () => {
     const { accessKeyId, secretAccessKey } = role;
     const user = { accessKeyId, secretAccessKey };
-    const { eks, now } = createFixture({ credentials: async () => user });
-    const hosts = ['sts.eu-central-1.amazonaws.com'];
-    const check = createEksAuthenticator({ cluster: 'prod-1', hosts, identities: [{ ...user, arn }], now });
+    const { eks, check } = createFixture({ credentials: async () => user, identity: user });
     expect(check(await eks.token()).arn).toBe(arn);
   });
 
   it('an EKS token is rejected by another cluster', async () => {
-    const { eks, now } = createFixture();
-    const hosts = ['sts.eu-central-1.amazonaws.com'];
-    const other = createEksAuthenticator({ cluster: 'prod-2', hosts, identities: [{ ...role, arn }], now });
+    const { eks, check } = createFixture({ accepting: 'prod-2' });
     const token = await eks.token();
-    expect(() => other(token)).toThrow('the signature does not match');
+    expect(() => check(token)).toThrow('the signature does not match');
   });
 
   it('an EKS token is reused for 13 minutes, and renewed before 14 minutes have passed', async () => {
     const { state, eks, later, now } = createFixture();
     const first = await eks.token();
-    later(13 * minute - 1);
+    later(13 * minute - 0.001);
     expect(await eks.token()).toBe(first);
-    later(1);
+    later(0.001);
     const second = await eks.token();
     expect(signedAt(second)).toEqual(now());
     expect(state.credentialCalls).toBe(2);
@@ -101,14 +99,13 @@ describe('an EKS token', () => {
   });
 
   it('an EKS token does not outlive the credentials that signed it', async () => {
-    const start = new Date('2026-11-21T20:00:00Z').getTime();
     const { eks, later, now } = createFixture({
-      credentials: async () => ({ ...role, expiration: new Date(start + 6 * minute) }),
+      credentials: async () => ({ ...role, expiration: new Date('2026-11-21T20:06:00Z') }),
     });
     const first = await eks.token();
-    later(5 * minute - 1);
+    later(5 * minute - 0.001);
     expect(await eks.token()).toBe(first);
-    later(1);
+    later(0.001);
     expect(signedAt(await eks.token())).toEqual(now());
   });
 });

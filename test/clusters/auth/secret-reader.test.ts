@@ -1,7 +1,7 @@
 // The cache of createSecretReader and its errors. Secrets Manager is a local server with the responses of AWS.
 
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretReader } from '../../../src/clusters/auth/secret-reader.ts';
@@ -9,6 +9,8 @@ import { createGetSecret } from '../../../src/clusters/auth/secrets-manager.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { redact } from '../../../src/core/redact.ts';
 import { failure } from '../../kube/wire-server.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
+import { movedClock } from '../../support/moved-clock.ts';
 
 type SecretResponse = readonly [status: number, body: object];
 const notFound: SecretResponse = [400, { __type: 'ResourceNotFoundException', Message: 'cannot find it' }];
@@ -21,20 +23,16 @@ const where = 'cluster "a": access';
 
 async function createFixture(answer: SecretResponse) {
   const requests: string[] = [];
-  const state = { answer, requests, now: new Date('2026-11-21T20:00:00Z') };
-  const server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      state.requests.push(`${request.headers['x-amz-target']} ${Buffer.concat(chunks).toString()}`);
-      const [status, body] = state.answer;
-      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
-      response.end(JSON.stringify(body));
-    });
+  const { now, later } = movedClock();
+  const state = { answer, requests };
+  const server = http.createServer(async (request, response) => {
+    state.requests.push(`${request.headers['x-amz-target']} ${await text(request)}`);
+    const [status, body] = state.answer;
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = new SecretsManagerClient({
-    endpoint: `http://127.0.0.1:${portOf(server.address())}`,
+    endpoint: `http://127.0.0.1:${await listenOnLoopback(server)}`,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
     maxAttempts: 1,
@@ -44,10 +42,7 @@ async function createFixture(answer: SecretResponse) {
     server.closeAllConnections();
     server.close();
   });
-  const later = (seconds: number) => {
-    state.now = new Date(state.now.getTime() + seconds * 1000);
-  };
-  const reader = createSecretReader({ now: () => state.now, getSecret: createGetSecret(client) });
+  const reader = createSecretReader({ now, getSecret: createGetSecret(client) });
   return { state, later, reader };
 }
 
@@ -150,8 +145,3 @@ describe('a secret reader', () => {
     );
   });
 });
-
-function portOf(address: string | AddressInfo | null): number {
-  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-  return address.port;
-}

@@ -1,21 +1,20 @@
 // The connection of a pod to its own cluster, from files that the kubelet writes and replaces. Excluded: RBAC
 // (test/cluster).
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadServiceAccount } from '../../../src/clusters/auth/service-account.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
-import { pem, sendJson, startWireServer, statusOf } from '../../kube/wire-server.ts';
+import { pem, sendJson, startTokenServer, startWireServer } from '../../kube/wire-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const address = { host: '10.0.0.1', port: 443 };
 
 /** Creates a folder with the files of the kubelet. */
 function mount(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'outrigger-account-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   replace(folder, { token: 'first', 'ca.crt': pem('server.pem'), ...files });
   return folder;
 }
@@ -59,13 +58,7 @@ describe('loadServiceAccount', () => {
 
   it('loadServiceAccount reads a replaced token after one 401', async () => {
     const folder = mount();
-    const server = await startWireServer(
-      ({ headers }, response) => {
-        const accepted = headers.authorization === 'Bearer second';
-        sendJson(response, accepted ? 200 : 401, accepted ? {} : statusOf(401, 'Unauthorized'));
-      },
-      { tls: true },
-    );
+    const server = await startTokenServer('second');
     const { hostname: host, port } = server.url;
     const client = createClient(await loadServiceAccount({ host, port: Number(port) }, { folder, now: clock().now }));
     onTestFinished(() => client.close());

@@ -1,25 +1,19 @@
 // loadKubeconfig, with which the CLI and the watcher read files on disk. Excluded: a pod's service account
 // (service-account.test.ts).
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadKubeconfig } from '../../../src/clusters/kubeconfig/load-kubeconfig.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { failure, pem, sendJson, startWireServer } from '../../kube/wire-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { base64, inlineCertificate, type KubeconfigFields, kubeconfig } from '../kubeconfigs.ts';
 
 const now = () => new Date('2026-06-01T00:00:00Z');
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'outrigger-'));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
-function write(text: string, at = folder()): string {
+function write(text: string, at = temporaryFolder()): string {
   const file = join(at, 'config');
   writeFileSync(file, text);
   return file;
@@ -27,10 +21,7 @@ function write(text: string, at = folder()): string {
 
 async function problem(parts: KubeconfigFields | string): Promise<string> {
   const file = write(typeof parts === 'string' ? parts : kubeconfig(parts));
-  const error: unknown = await loadKubeconfig({ file, now }).then(
-    () => expect.unreachable(),
-    (thrown: unknown) => thrown,
-  );
+  const error = await failure(loadKubeconfig({ file, now }));
   expect(error).toBeInstanceOf(UserError);
   const message = error instanceof Error ? error.message : '';
   expect(message.startsWith(`${file}: `)).toBe(true);
@@ -71,7 +62,7 @@ describe('loadKubeconfig', () => {
   });
 
   it('loadKubeconfig returns a connection for certificates in files', async () => {
-    const at = folder();
+    const at = temporaryFolder();
     for (const file of ['server.pem', 'server.key']) writeFileSync(join(at, file), pem(file));
     const cluster = { 'certificate-authority-data': undefined, 'certificate-authority': 'server.pem' };
     const user = { 'client-certificate': 'server.pem', 'client-key': 'server.key' };
@@ -83,7 +74,7 @@ describe('loadKubeconfig', () => {
   });
 
   it('loadKubeconfig runs a plug-in, and runs it again after a 401', async () => {
-    const at = folder();
+    const at = temporaryFolder();
     writeFileSync(join(at, 'token'), 'first');
     const connection = await loadKubeconfig({ file: write(kubeconfig({ user: plugIn(at) }), at), now });
     writeFileSync(join(at, 'token'), 'second');

@@ -51,28 +51,10 @@ async function checkEntry(entry: unknown): Promise<boolean> {
 
 const text = fc.oneof(
   fc.constantFrom(
-    ...[
-      'https://host:6443',
-      'http://127.0.0.1:1',
-      'http://10.0.0.1',
-      `https://u:${planted}@host`,
-      'file:///etc/passwd',
-      '//host',
-    ],
-    ...[
-      'token',
-      'kubeconfig',
-      'certificate',
-      'none',
-      'eks',
-      'secret',
-      'eu-west-1',
-      planted,
-      `${planted}\n`,
-      pem('server.pem'),
-      base64(pem('server.pem')),
-      '-----BEGIN CERTIFICATE-----',
-    ],
+    ...['https://host:6443', 'http://127.0.0.1:1', 'http://10.0.0.1', 'file:///etc/passwd', '//host'],
+    ...['token', 'kubeconfig', 'certificate', 'none', 'eks', 'secret', 'eu-west-1'],
+    ...[`https://u:${planted}@host`, planted, `${planted}\n`],
+    ...[pem('server.pem'), base64(pem('server.pem')), '-----BEGIN CERTIFICATE-----'],
   ),
   fc.string({ unit: 'binary' }),
 );
