@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { execSessionCases } from '../../tools/kubelet/exec-cases.ts';
 import { scriptedExecute } from '../../tools/kubelet/scripted-execute.ts';
-import { createWire } from '../conformance/wire.ts';
+import { createWire, type Wire } from '../conformance/wire.ts';
 import { execOverWire } from '../support/exec-wire.ts';
 
 const script = scriptedExecute();
@@ -13,14 +13,16 @@ afterAll(() => server.close());
 const wire = createWire(server);
 
 let podCount = 0;
-async function runPod(containers: readonly string[] = ['main'], status: object = {}): Promise<string> {
+async function runPodOn(wire: Wire, containers: readonly string[] = ['main'], status: object = {}): Promise<string> {
   podCount += 1;
-  const path = `/api/v1/namespaces/default/pods/pod-${podCount}`;
+  const pods = '/api/v1/namespaces/default/pods';
   const spec = { containers: containers.map((name) => ({ name, image: `${name}:1` })) };
-  await wire.post('/api/v1/namespaces/default/pods', { metadata: { name: `pod-${podCount}` }, spec });
-  await wire.mergePatch(`${path}/status`, { status: { phase: 'Running', podIP: `127.1.0.${podCount}`, ...status } });
-  return path;
+  await wire.post(pods, { metadata: { name: `pod-${podCount}` }, spec });
+  const running = { phase: 'Running', podIP: `127.1.0.${podCount}`, ...status };
+  await wire.mergePatch(`${pods}/pod-${podCount}/status`, { status: running });
+  return `${pods}/pod-${podCount}`;
 }
+const runPod = (containers?: readonly string[], status?: object) => runPodOn(wire, containers, status);
 
 describe('commands in pods', () => {
   execSessionCases({ server, script, runPod });
@@ -60,13 +62,9 @@ describe('commands in pods', () => {
 
   it('a running command is ended without a result when the server closes', async () => {
     const brief = await startApiServer({ execute: script.execute });
-    const briefWire = createWire(brief);
-    const spec = { containers: [{ name: 'main', image: 'main:1' }] };
-    const path = '/api/v1/namespaces/default/pods';
-    await briefWire.post(path, { metadata: { name: 'one' }, spec });
-    await briefWire.mergePatch(`${path}/one/status`, { status: { phase: 'Running', podIP: '127.1.0.1' } });
+    const pod = await runPodOn(createWire(brief));
     const before = script.requests().length;
-    const session = execOverWire(brief, `${path}/one`, ['hang']);
+    const session = execOverWire(brief, pod, ['hang']);
     await expect.poll(() => script.requests().length, { timeout: 20_000 }).toBe(before + 1);
     await brief.close();
     expect(await session).not.toHaveProperty('status');
@@ -74,12 +72,7 @@ describe('commands in pods', () => {
 
   it('a command on a server without an execute option exits with 127', async () => {
     const bare = await startApiServer();
-    const bareWire = createWire(bare);
-    const path = '/api/v1/namespaces/default/pods';
-    const spec = { containers: [{ name: 'main', image: 'main:1' }] };
-    await bareWire.post(path, { metadata: { name: 'one' }, spec });
-    await bareWire.mergePatch(`${path}/one/status`, { status: { phase: 'Running', podIP: '127.1.0.1' } });
-    const { status: result } = await execOverWire(bare, `${path}/one`, ['echo']);
+    const { status: result } = await execOverWire(bare, await runPodOn(createWire(bare)), ['echo']);
     expect(result).toMatchObject({ details: { causes: [{ reason: 'ExitCode', message: '127' }] } });
     await bare.close();
   });

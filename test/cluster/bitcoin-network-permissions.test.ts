@@ -3,39 +3,28 @@
 // commands that the user of bitcoin-peers may run, and no others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bitcoinCli } from '../../src/controllers/bitcoin-network/children.ts';
-import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
-import { createClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/client/connection.ts';
+import { controllerIdentity } from '../../src/core/names.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { exec } from '../../src/kube/client/exec.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Pod } from '../../src/kubernetes.ts';
 import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { startKubelet } from '../../tools/kubelet/kubelet.ts';
 import { bitcoinNetworkWorkloadCases } from '../statements/bitcoin-network-workload-cases.ts';
-import { createKubectl } from './kubectl.ts';
+import { generated, usePlane } from './plane.ts';
 
 const names = ['bitcoin-network', 'bitcoin-peers'];
-const plane = await startControlPlane({
+const { plane, clientOf } = await usePlane({
   users: names.map((name) => ({ name: controllerIdentity(name) })),
   enableAdmission: ['OwnerReferencesPermissionEnforcement'],
   controllerManager: true,
+  applies: generated,
 });
-const admin = createClient(plane.connection());
+const admin = clientOf();
 const programs = await bitcoinPrograms();
 const namespaces = new Set<string>();
 const kubelet = await startKubelet(admin, { acceptsNamespace: (namespace) => namespaces.has(namespace), programs });
-afterAll(async () => {
-  await kubelet.close();
-  admin.close();
-  await plane.stop();
-});
-beforeAll(async () => {
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
-  await kubectl.close();
-});
+afterAll(() => kubelet.close());
 
 const connections = new Map(names.map((name) => [name, plane.connection(controllerIdentity(name))]));
 const connection = plane.connection();
@@ -55,7 +44,6 @@ bitcoinNetworkWorkloadCases({
 });
 
 describe('B30: the permissions of BitcoinNetwork’s controllers', () => {
-  const as = (name: string): Connection => connections.get(name) ?? connection;
   describe('exec in a pod with a node', () => {
     const pod = { namespace: 'default', name: 'lone-sts-0' };
     const container = 'lone-sts-ctr';
@@ -72,14 +60,12 @@ describe('B30: the permissions of BitcoinNetwork’s controllers', () => {
     });
     /** Returns the exit status, or the status of the API server's error. */
     async function run(into: string, command: readonly string[]): Promise<string> {
-      const client = createClient(as('bitcoin-peers'));
+      const client = clientOf(controllerIdentity('bitcoin-peers'));
       try {
         return `exit status ${(await exec(client, pod, { container: into, command })).exitCode}`;
       } catch (error) {
         if (error instanceof ApiError) return `rejected with ${error.status}`;
         throw error;
-      } finally {
-        client.close();
       }
     }
 

@@ -1,44 +1,17 @@
 // Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached only by `pods/exec`. The
 // controllers are tested elsewhere.
-import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
 import { type BitcoinPeer, bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 import type { Body } from '../conformance/body.ts';
-import { createWire } from '../conformance/wire.ts';
-import '../../tools/control-plane/global-setup.ts';
-import { createClient } from '../../src/kube/client/client.ts';
-import { startKubelet } from '../../tools/kubelet/kubelet.ts';
-import { type NamespaceFixture, openNamespaceFixture, statusOf } from '../simulators/workloads/workloads-harness.ts';
+import { isReady, statusOf } from '../simulators/workloads/workloads-harness.ts';
 import { execOverWire } from '../support/exec-wire.ts';
+import { useKubelet } from './kubelet-fixture.ts';
 
-const { url, ca, adminToken } = inject('controlPlane');
-const server = { url, ca, token: adminToken };
-const wire = createWire(server);
-const client = createClient({ server: new URL(url), ca, token: async () => adminToken });
 const programs = await bitcoinPrograms();
-const ours = new Set<string>();
-const kubelet = await startKubelet(client, {
-  nodeName: 'bitcoin-node-test',
-  acceptsNamespace: (namespace) => ours.has(namespace),
-  programs,
-});
-let closed = false;
-async function close(): Promise<void> {
-  if (closed) return;
-  closed = true;
-  await kubelet.close();
-  client.close();
-}
-afterAll(close);
-
-let fixture: NamespaceFixture;
-const namespaceOf = (fixture: NamespaceFixture): string => fixture.path('pods').split('/')[4] ?? '';
-beforeEach(async () => {
-  fixture = await openNamespaceFixture({ wire });
-  ours.add(namespaceOf(fixture));
-});
+const { server, wire, kubelet, close, fixture } = await useKubelet({ nodeName: 'bitcoin-node-test', programs });
 // Nodes of a finished case would only slow down the next one.
-afterEach(() => wire.remove(`/api/v1/namespaces/${namespaceOf(fixture)}`));
+afterEach(() => wire.remove(`/api/v1/namespaces/${fixture().namespace}`));
 
 const labels = { app: 'net' };
 const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
@@ -46,24 +19,19 @@ const container = {
   ...{ name: 'net-sts-ctr', image: 'christianb93/bitcoind:v1.0' },
   readinessProbe: { exec: { command: [...cli, 'getnetworkinfo'] } },
 };
-const isReady = (pod: Body | undefined) =>
-  typeof pod?.status === 'object' &&
-  pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const ipOf = (pod: Body | undefined): string => String(statusOf(pod).podIP);
 
 /** Creates a StatefulSet of nodes and waits until they are Ready. */
 async function network(replicas: number): Promise<readonly Body[]> {
   const template = { metadata: { labels }, spec: { containers: [container] } };
   const spec = { replicas, serviceName: 'net', selector: { matchLabels: labels }, template };
-  await fixture.make('statefulsets', {
-    metadata: { name: 'net-sts' },
-    spec: { ...spec, podManagementPolicy: 'Parallel' },
-  });
-  return fixture.until('pods', (all) => all.length === replicas && all.every(isReady));
+  const all = { ...spec, podManagementPolicy: 'Parallel' };
+  await fixture().make('statefulsets', { metadata: { name: 'net-sts' }, spec: all });
+  return fixture().until('pods', (all) => all.length === replicas && all.every(isReady));
 }
 
 function peer(pod: Body | undefined): BitcoinPeer {
-  const path = `${fixture.path('pods')}/${pod?.metadata?.name}`;
+  const path = `${fixture().path('pods')}/${pod?.metadata?.name}`;
   return {
     ip: ipOf(pod),
     async cli(...args) {
@@ -104,7 +72,7 @@ describe('a real Bitcoin node', () => {
     const before = pidOf(one);
     process.kill(before, 'SIGKILL');
     const restarted = (pod: Body | undefined) => JSON.stringify(statusOf(pod)).includes('"restartCount":1');
-    const [after] = await fixture.until('pods', ([pod]) => restarted(pod) && isReady(pod));
+    const [after] = await fixture().until('pods', ([pod]) => restarted(pod) && isReady(pod));
     expect(ipOf(after)).toBe(a.ip);
     expect(pidOf(after)).not.toBe(before);
     expect(await a.cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
@@ -112,9 +80,9 @@ describe('a real Bitcoin node', () => {
 
   it('B12: a Bitcoin node that restarts with another address responds there', async () => {
     const [one] = await network(1);
-    const key = { namespace: namespaceOf(fixture), name: one?.metadata?.name ?? '' };
+    const key = { namespace: fixture().namespace, name: one?.metadata?.name ?? '' };
     await kubelet.restart(key, { readdressed: true });
-    const [after] = await fixture.until('pods', ([pod]) => isReady(pod));
+    const [after] = await fixture().until('pods', ([pod]) => isReady(pod));
     expect(ipOf(after)).not.toBe(ipOf(one));
     expect(await peer(after).cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     expect(programs.pid(ipOf(one))).toBeUndefined();
@@ -123,8 +91,8 @@ describe('a real Bitcoin node', () => {
   it('a Bitcoin node is stopped with its pod', async () => {
     const [one] = await network(1);
     const pid = pidOf(one);
-    await wire.remove(`${fixture.path('statefulsets')}/net-sts`);
-    await fixture.until('pods', (all) => all.length === 0);
+    await wire.remove(`${fixture().path('statefulsets')}/net-sts`);
+    await fixture().until('pods', (all) => all.length === 0);
     expect(isAlive(pid)).toBe(false);
   });
 

@@ -1,18 +1,16 @@
 // Only the generated policy on the children of a controller, on a real kube-apiserver that allows privileged pods. The
 // controller's identities may do everything by RBAC, so that only the policy refuses; each case asserts its message.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { controllerIdentity } from '../../src/core/names.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
-import { ApiError, isPolicyDenied } from '../../src/kube/client/errors.ts';
+import type { KubeRequest } from '../../src/kube/client/client.ts';
+import { isPolicyDenied } from '../../src/kube/client/errors.ts';
 import { ConfigMap, CronJob, Deployment, Pod, Secret, Service, StatefulSet } from '../../src/kubernetes.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { createKubectl } from './kubectl.ts';
+import { answerTo, grant, untilEffective, usePlane } from './plane.ts';
 import {
   apply,
   configMap,
@@ -56,64 +54,22 @@ const asGroup = 'arn:aws:sts::000000000000:assumed-role/farmer/session';
 const open = controllerIdentity('baron');
 const other = 'other-user';
 
-let plane: ControlPlane;
-const clients = new Map<string, KubeClient>();
-
-function clientOf(user?: string): KubeClient {
-  const client = clients.get(user ?? '') ?? createClient(plane.connection(user));
-  clients.set(user ?? '', client);
-  return client;
-}
-
-beforeAll(async () => {
-  plane = await startControlPlane({
-    apiServerFlags: ['--allow-privileged=true'],
-    users: [
-      { name: asUser },
-      { name: asGroup, groups: [controllerIdentity('farmer')] },
-      { name: open },
-      { name: other },
-    ],
-  });
-  const rbac = 'rbac.authorization.k8s.io';
-  const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
-  const metadata = { name: 'all' };
-  const subjects = [asUser, asGroup, open, other].map((name) => ({ kind: 'User', apiGroup: rbac, name }));
-  const items = [
+const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
+const { clientOf } = await usePlane({
+  apiServerFlags: ['--allow-privileged=true'],
+  users: [{ name: asUser }, { name: asGroup, groups: [controllerIdentity('farmer')] }, { name: open }, { name: other }],
+  applies: [
     ...rbacOf(registry, watchListOf(registry)),
-    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules: [all] },
-    {
-      ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata, subjects },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'all' },
-    },
+    ...grant('all', all, [asUser, asGroup, open, other]),
     crdOf(farm),
-  ];
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), 'outrigger-system');
-  await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
-  await kubectl.close();
-  // A policy becomes effective after a while, which only its effect shows.
-  for (const user of [asUser, open]) {
-    const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
-    for (const deadline = Date.now() + 30_000; (await answer(user, probe)) === 'allowed'; ) {
-      if (Date.now() > deadline) throw new Error('the policy did not become effective');
-    }
-  }
+  ],
 });
-afterAll(async () => {
-  for (const client of clients.values()) client.close();
-  await plane.stop();
-});
-
 /** Returns `allowed`, or the message of a denial by a policy. Any other error fails the test. */
-async function answer(user: string | undefined, request: KubeRequest): Promise<string> {
-  try {
-    await clientOf(user).request(request);
-    return 'allowed';
-  } catch (error) {
-    if (error instanceof ApiError && isPolicyDenied(error)) return error.message;
-    throw error;
-  }
-}
+const answer = (user: string | undefined, request: KubeRequest) => answerTo(clientOf(user), request, isPolicyDenied);
+beforeAll(async () => {
+  const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
+  for (const user of [asUser, open]) await untilEffective(async () => (await answer(user, probe)) !== 'allowed');
+});
 
 let names = 0;
 const fresh = () => {

@@ -1,59 +1,44 @@
 // A real kube-apiserver for the cross-cutting statements. It enforces owner references; each controller acts as the
 // user of its generated role, and the role is bound only in the system's namespace.
-
+import { afterAll } from 'vitest';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
+import { controllerIdentity } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { pods } from '../../src/simulators/workloads/objects.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { serveExec } from '../../tools/kubelet/exec-server.ts';
 import { registerNode } from '../../tools/kubelet/node.ts';
 import { createHarness, type Harness } from '../cross/harness.ts';
 import type { Platform } from '../cross/system.ts';
 import { install, startNamespace } from '../statements/harness.ts';
-import { createKubectl } from './kubectl.ts';
+import { generated, usePlane } from './plane.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const bindingKind = foreignKind({ group, version: 'v1', kind: 'RoleBinding' });
 const node = 'cross';
 
-/** Starts a control plane of its own, with a harness of every controller. */
-export async function startClusterHarness(): Promise<{
-  readonly plane: ControlPlane;
-  readonly harness: Harness;
-  close(): Promise<void>;
-}> {
-  const plane = await startControlPlane({
+/** Starts a control plane until the end of the file's tests, with a harness of every controller. */
+export async function useClusterHarness(): Promise<Harness> {
+  const { plane, kubectl, clientOf } = await usePlane({
     users: registry.map(({ name }) => ({ name: controllerIdentity(name) })),
     enableAdmission: ['OwnerReferencesPermissionEnforcement'],
+    applies: generated,
   });
-  const admin = createClient(plane.connection());
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  const admin = clientOf();
   // A namespace of its own is enough for a controller.
   await kubectl.output(['delete', 'clusterrolebinding', ...registry.map(({ name }) => `outrigger-${name}`)]);
-  await kubectl.close();
   await install(plane.connection());
-  const pod = await serveCommands(admin);
-  return {
-    plane,
-    harness: createHarness(registry, () => openPlatform(plane, admin)),
-    close: async () => {
-      await pod.close();
-      admin.close();
-      await plane.stop();
-    },
-  };
+  await serveCommands(admin);
+  return createHarness(registry, () => openPlatform(plane, admin));
 }
 
 /** Runs commands in pods on a node with the Bitcoin simulator. */
-async function serveCommands(admin: KubeClient): Promise<{ close(): Promise<void> }> {
+async function serveCommands(admin: KubeClient): Promise<void> {
   const bitcoinNodes = createBitcoinNodes();
   const commands = await serveExec(
     () => ({ ip: '', image: '' }),
@@ -65,12 +50,10 @@ async function serveCommands(admin: KubeClient): Promise<{ close(): Promise<void
     },
   );
   const registeredNode = await registerNode(admin, node, commands.port);
-  return {
-    close: async () => {
-      await registeredNode.close();
-      await commands.close();
-    },
-  };
+  afterAll(async () => {
+    await registeredNode.close();
+    await commands.close();
+  });
 }
 
 /** Creates a namespace with the controllers' roles. */

@@ -1,15 +1,14 @@
 // The cross-cutting statements that depend on the server (X5, X7, X15, X16, X17), as the generated roles' users on a
 // real kube-apiserver that enforces owner references and has no garbage collector. What the roles permit is least-privilege.test.ts.
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
 import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
 import { idleCases } from '../cross/steady-cases.ts';
 import { raceCases } from '../cross/writes-cases.ts';
-import { startClusterHarness } from './cross-harness.ts';
+import { useClusterHarness } from './cross-harness.ts';
 
-const { harness, close } = await startClusterHarness();
-afterAll(close);
+const harness = await useClusterHarness();
 /** A child that has a controller, and one of each built-in workload. For all controllers: test/cross on the server in memory. */
 const ofEachChild = {
   ...harness,

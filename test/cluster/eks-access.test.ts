@@ -8,20 +8,16 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { systemNamespace } from '../../src/core/names.ts';
 import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
 import { aContext, anEvent, aRecord } from '../lambda/invocation.ts';
-import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { startTestQueues } from '../sqs/fauxqs.ts';
 import { aMessage, asChange } from '../sqs/messages.ts';
-import { createKubectl } from './kubectl.ts';
-import { startTokenWebhook, type TokenWebhook } from './token-webhook.ts';
+import { generated, usePlane } from './plane.ts';
+import { startTokenWebhook } from './token-webhook.ts';
 
 const region = 'eu-central-1';
 const arnOf = (role: string) => `arn:aws:iam::000000000000:role/${role}`;
@@ -35,7 +31,6 @@ const roles = { foo: identityOf('foo'), dinner: identityOf('dinner'), stranger: 
 
 /** The access entries of the EKS cluster: one for each function's role except the stranger's, as in the registry. */
 const groups = new Map(accessEntries(registry).map((entry) => [arnOf(entry.function), [entry.group]]));
-const rejected = new Set<string>();
 const seen: string[] = [];
 const authenticate = createEksAuthenticator({
   cluster: 'prod-1',
@@ -44,48 +39,37 @@ const authenticate = createEksAuthenticator({
   now: () => new Date(),
 });
 
-let webhook: TokenWebhook;
-let plane: ControlPlane;
-let admin: KubeClient;
-let queues: TestQueues;
-let folder: string;
+const webhook = await startTokenWebhook((token) => {
+  seen.push(token);
+  const { arn } = authenticate(token);
+  const entry = groups.get(arn);
+  if (entry === undefined) throw new Error(`${arn} has no access entry`);
+  return { username: arn, groups: entry };
+});
+afterAll(() => webhook.close());
+const { plane, kubectl, clientOf } = await usePlane({
+  apiServerFlags: webhook.apiServerFlags,
+  auditLog: true,
+  enableAdmission: ['OwnerReferencesPermissionEnforcement'],
+  applies: generated,
+});
+const admin = clientOf();
+const queues = await startTestQueues();
+afterAll(() => queues.stop());
+const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-eks-'));
+afterAll(() => rm(folder, { recursive: true }));
 beforeAll(async () => {
-  webhook = await startTokenWebhook((token) => {
-    seen.push(token);
-    const { arn } = authenticate(token);
-    const entry = groups.get(arn);
-    if (entry === undefined) throw new Error(`${arn} has no access entry`);
-    if (rejected.has(token)) throw new Error('rejected');
-    return { username: arn, groups: entry };
-  });
-  plane = await startControlPlane({
-    apiServerFlags: webhook.apiServerFlags,
-    auditLog: true,
-    enableAdmission: ['OwnerReferencesPermissionEnforcement'],
-  });
-  admin = createClient(plane.connection());
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
   await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd/foos.samples.example.com']);
-  await kubectl.close();
-  queues = await startTestQueues();
   await queues.create('foo.fifo', 'foo-dlq.fifo', 'timers');
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-eks-'));
   const access = { type: 'eks', cluster: 'prod-1', region };
   const prod = { server: plane.url, ca: plane.ca, access };
   await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ prod }));
-});
-afterAll(async () => {
-  admin.close();
-  await Promise.all([plane.stop(), queues.stop(), rm(folder, { recursive: true })]);
-  await webhook.close();
 });
 
 beforeEach(() => runAs(roles.foo));
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.useRealTimers();
-  rejected.clear();
 });
 
 /** Sets the environment of a function with a role, as Lambda does. */

@@ -9,13 +9,10 @@ import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { exec } from '../../src/kube/client/exec.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { openExecServer } from '../kube/client/exec-server.ts';
-import { createKubectl, type Kubectl } from './kubectl.ts';
+import { grant, untilEffective, usePlane } from './plane.ts';
 
 const group = 'tea.example.com';
 const pot = defineKind({
@@ -44,67 +41,37 @@ const stranger = 'other-user';
 // kubectl applies a list of one namespace at a time, and the generated objects have one.
 const namespace = systemNamespace;
 
-let plane: ControlPlane;
-let kubectl: Kubectl;
-let kubelet: Awaited<ReturnType<typeof openExecServer>>;
-const clients = new Map<string, KubeClient>();
-
-function clientOf(user: string): KubeClient {
-  const client = clients.get(user) ?? createClient(plane.connection(user));
-  clients.set(user, client);
-  return client;
-}
-
+const kubelet = await openExecServer(
+  ({ send, end }, { query }) => {
+    const words = query.filter(([name]) => name === 'command').map(([, word]) => word);
+    send(1, JSON.stringify(words));
+    send(2, 'done');
+    end(words.includes('cold') ? 23 : 0);
+  },
+  { tls: true },
+);
+afterAll(() => kubelet.close());
+const { kubectl, clientOf } = await usePlane({
+  users: [
+    { name: asUser },
+    { name: asGroup, groups: [controllerIdentity('brewer')] },
+    ...[undeclared, peers, stranger].map((name) => ({ name })),
+  ],
+  applies: [
+    ...rbacOf(registry, watchListOf(registry)),
+    // RBAC for exec, without a policy.
+    ...grant('exec', { apiGroups: [''], resources: ['pods/exec'], verbs: ['get', 'create'] }, [stranger]),
+    ...nodeAndPod(),
+  ],
+});
 beforeAll(async () => {
-  kubelet = await openExecServer(
-    ({ send, end }, { query }) => {
-      const words = query.filter(([name]) => name === 'command').map(([, word]) => word);
-      send(1, JSON.stringify(words));
-      send(2, 'done');
-      end(words.includes('cold') ? 23 : 0);
-    },
-    { tls: true },
-  );
-  plane = await startControlPlane({
-    users: [
-      { name: asUser },
-      { name: asGroup, groups: [controllerIdentity('brewer')] },
-      { name: undeclared },
-      { name: peers },
-      { name: stranger },
-    ],
-  });
-  kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), namespace);
-  const items = [...rbacOf(registry, watchListOf(registry)), ...execRole(stranger), ...nodeAndPod()];
-  await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: Number(kubelet.url.port) } },
   };
   await kubectl.output(['patch', 'node', 'here', '--subresource', 'status', '-p', JSON.stringify({ status })]);
-  await untilEnforced();
+  await untilEffective(async () => (await execStatus(asUser, { container: 'tea-pot', command: 'sh' })) !== 101);
 });
-afterAll(async () => {
-  for (const client of clients.values()) client.close();
-  await kubectl.close();
-  await plane.stop();
-  await kubelet.close();
-});
-
-/** RBAC for exec, without a policy. */
-function execRole(name: string): readonly object[] {
-  const rbac = 'rbac.authorization.k8s.io';
-  const role = { apiVersion: `${rbac}/v1`, metadata: { name: 'exec' } };
-  return [
-    { ...role, kind: 'ClusterRole', rules: [{ apiGroups: [''], resources: ['pods/exec'], verbs: ['get', 'create'] }] },
-    {
-      ...role,
-      kind: 'ClusterRoleBinding',
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'exec' },
-      subjects: [{ kind: 'User', apiGroup: rbac, name }],
-    },
-  ];
-}
 
 function nodeAndPod(): readonly object[] {
   // The generated namespace allows only restricted pods.
@@ -134,16 +101,6 @@ async function execStatus(user: string, query: Options, name = 'tea'): Promise<n
   } catch (error) {
     if (error instanceof ApiError) return error.status;
     throw error;
-  }
-}
-
-/** Resolves when the new policy is effective, which only its effect shows. */
-async function untilEnforced(): Promise<void> {
-  for (
-    const deadline = Date.now() + 30_000;
-    (await execStatus(asUser, { container: 'tea-pot', command: 'sh' })) === 101;
-  ) {
-    if (Date.now() > deadline) throw new Error('the policy did not become effective');
   }
 }
 

@@ -14,12 +14,11 @@ import { parseWatchList } from '../../src/core/watch-list.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { runHere } from '../cli/operated-system.ts';
-import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { startTestQueues } from '../sqs/fauxqs.ts';
 import { startWatcherProcess } from '../watcher/watcher-process.ts';
 import { everyUsersPermissions, listPermissions } from './can-i.ts';
-import { createKubectl, type Kubectl } from './kubectl.ts';
+import { generated, type UsedPlane, usePlane } from './plane.ts';
 
 const account = 'fleet-watcher';
 const user = `system:serviceaccount:${systemNamespace}:${account}`;
@@ -32,42 +31,25 @@ const wanted = [
 ];
 const timeout = 120_000;
 
-const parts = new AsyncDisposableStack();
-let hub: ControlPlane | undefined;
-let member: ControlPlane | undefined;
-let atHub: Kubectl | undefined;
-let atMember: Kubectl | undefined;
-let queues: TestQueues;
-let folder: string;
-let table: string;
-
-/** A cluster, and its kubectl. */
-async function startCluster(auditLog: boolean): Promise<readonly [ControlPlane, Kubectl]> {
-  const plane = await startControlPlane({ auditLog });
-  parts.defer(() => plane.stop());
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  parts.defer(() => kubectl.close());
-  return [plane, kubectl];
-}
+const [hub, member] = [await usePlane(), await usePlane({ auditLog: true, applies: generated })];
+const queues = await startTestQueues();
+afterAll(() => queues.stop());
+const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-hub-'));
+afterAll(() => rm(folder, { recursive: true }));
+const table = path.join(folder, 'clusters.json');
+const tokenOf = async ({ kubectl }: UsedPlane, name: string) =>
+  (await kubectl.output(['create', 'token', name])).trim();
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-hub-'));
-  parts.defer(() => rm(folder, { recursive: true }));
-  queues = await startTestQueues();
-  parts.defer(() => queues.stop());
   const controllers = resources.flatMap(({ subscribers }) => subscribers.map(({ controller }) => `${controller}.fifo`));
   await queues.create('timers', ...new Set(controllers));
-  [[hub, atHub], [member, atMember]] = await Promise.all([startCluster(false), startCluster(true)]);
-  await atMember.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
-  await atMember.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
-  await atMember.output(['create', 'serviceaccount', account]);
-  const token = (await atMember.output(['create', 'token', account])).trim();
-  table = path.join(folder, 'clusters.json');
-  const entry = { server: member.url, ca: member.ca, access: { type: 'token', token } };
+  const { plane, kubectl } = member;
+  await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+  await kubectl.output(['create', 'serviceaccount', account]);
+  const entry = { server: plane.url, ca: plane.ca, access: { type: 'token', token: await tokenOf(member, account) } };
   await writeFile(table, JSON.stringify({ member: entry }));
-  await bind(member);
+  await bind(plane);
 }, timeout);
-afterAll(async () => await parts.disposeAsync());
 
 /** Runs the commands that are printed for the watcher, in a shell. The functions have an identity of their own. */
 async function bind({ kubectlPath, kubeconfig }: ControlPlane): Promise<void> {
@@ -80,12 +62,9 @@ async function bind({ kubectlPath, kubeconfig }: ControlPlane): Promise<void> {
   await promisify(execFile)('/bin/sh', ['-euc', commands.join('\n')], { env });
 }
 
-function requirePart<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('not started');
-  return part;
-}
-
-async function permissionsAt({ url, ca }: ControlPlane, token: string): Promise<readonly string[]> {
+async function permissionsAt(at: UsedPlane, name: string): Promise<readonly string[]> {
+  const { url, ca } = at.plane;
+  const token = await tokenOf(at, name);
   const client = createClient({ server: new URL(url), ca, token: async () => token });
   try {
     const all = await listPermissions(client, systemNamespace);
@@ -115,7 +94,7 @@ const report = z.object({
 });
 
 it('the overlay of the hub is accepted, its pod is admitted, and its service account has no right in the hub', async () => {
-  const [plane, kubectl] = [requirePart(hub), requirePart(atHub)];
+  const { kubectl } = hub;
   await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/overlays/hub']);
   const deployment = JSON.parse(await kubectl.output(['get', 'deployment', watcherAccount, '-o', 'json']));
   const { metadata, spec } = deployment.spec.template;
@@ -123,16 +102,14 @@ it('the overlay of the hub is accepted, its pod is admitted, and its service acc
   const created = await kubectl.run(['create', '-f', '-'], { manifest: pod });
   expect({ status: created.status, stderr: created.stderr }).toEqual({ status: 0, stderr: '' });
   expect(spec).toMatchObject({ serviceAccountName: watcherAccount, automountServiceAccountToken: false });
-  const token = (await kubectl.output(['create', 'token', watcherAccount])).trim();
-  expect(await permissionsAt(plane, token)).toEqual([]);
+  expect(await permissionsAt(hub, watcherAccount)).toEqual([]);
 });
 
 it(
   'a fleet watcher with exactly the printed rights sends keys, is refused nothing, and uses every right',
   async () => {
-    const [plane, kubectl] = [requirePart(member), requirePart(atMember)];
-    const token = (await kubectl.output(['create', 'token', account])).trim();
-    expect([...(await permissionsAt(plane, token))].sort()).toEqual([...wanted].sort());
+    const { plane, kubectl } = member;
+    expect([...(await permissionsAt(member, account))].sort()).toEqual([...wanted].sort());
 
     const watcher = startWatcher();
     await watcher.logged('watching');
@@ -159,7 +136,7 @@ const role = z.looseObject({ rules });
 
 /** Takes a verb out of one of the watcher's roles, until the end of the test. */
 async function take({ kind, verb, of }: Role): Promise<void> {
-  const kubectl = requirePart(atMember);
+  const { kubectl } = member;
   const whole = role.parse(JSON.parse(await kubectl.output(['get', kind, watcherAccount, '-o', 'json'])));
   const replace = async (next: z.infer<typeof rules>) => {
     const patch = JSON.stringify({ rules: next });

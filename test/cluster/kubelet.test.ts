@@ -2,45 +2,22 @@
 // kube-apiserver reaches it for `pods/exec`. Excluded: pods with a program (bitcoin-node.test.ts).
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createClient } from '../../src/kube/client/client.ts';
+import { describe, expect, inject, it } from 'vitest';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import type { Body } from '../conformance/body.ts';
-import { createWire } from '../conformance/wire.ts';
-import '../../tools/control-plane/global-setup.ts';
 import { execSessionCases } from '../../tools/kubelet/exec-cases.ts';
 import { startKubelet } from '../../tools/kubelet/kubelet.ts';
 import { scriptedExecute } from '../../tools/kubelet/scripted-execute.ts';
-import {
-  type NamespaceFixture,
-  names,
-  openNamespaceFixture,
-  statusOf,
-} from '../simulators/workloads/workloads-harness.ts';
+import type { Body } from '../conformance/body.ts';
+import { isReady, names, openNamespaceFixture, statusOf } from '../simulators/workloads/workloads-harness.ts';
 import { execOverWire } from '../support/exec-wire.ts';
+import { useKubelet } from './kubelet-fixture.ts';
 
-const { url, ca, adminToken, kubeconfig, kubectlPath } = inject('controlPlane');
-const server = { url, ca, token: adminToken };
-const wire = createWire(server);
-const client = createClient({ server: new URL(url), ca, token: async () => adminToken });
+const { kubeconfig, kubectlPath } = inject('controlPlane');
 const script = scriptedExecute();
 const nodes = createBitcoinNodes();
-const ours = new Set<string>();
-const kubelet = await startKubelet(client, {
+const { server, wire, client, kubelet, fixture } = await useKubelet({
   nodeName: 'kubelet-test',
-  acceptsNamespace: (namespace) => ours.has(namespace),
   execute: (request) => (request.image?.includes('bitcoind') ? nodes : script).execute(request),
-});
-afterAll(async () => {
-  await kubelet.close();
-  client.close();
-});
-
-let fixture: NamespaceFixture;
-const namespaceOf = (fixture: NamespaceFixture): string => fixture.path('pods').split('/')[4] ?? '';
-beforeEach(async () => {
-  fixture = await openNamespaceFixture({ wire });
-  ours.add(namespaceOf(fixture));
 });
 
 const labels = { app: 'one' };
@@ -52,68 +29,65 @@ const workload = (replicas: number) => ({
   metadata: { name: 'one' },
   spec: { replicas, selector: { matchLabels: labels }, template, serviceName: 'one' },
 });
-const deployment = (replicas: number) => {
-  const { serviceName: _, ...spec } = workload(replicas).spec;
-  return { metadata: { name: 'one' }, spec };
-};
-const isReady = (pod: Body | undefined) =>
-  typeof pod?.status === 'object' &&
-  pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
-const keyOf = (name = 'one') => ({ namespace: namespaceOf(fixture), name });
+const deployment = (replicas: number) => ({
+  metadata: { name: 'one' },
+  spec: { replicas, selector: { matchLabels: labels }, template },
+});
+const keyOf = (name = 'one') => ({ namespace: fixture().namespace, name });
 
 describe('pods of the test kubelet', () => {
   it('pods of a StatefulSet become Ready one after the other, each with an address of its own', async () => {
-    await fixture.make('statefulsets', workload(3));
-    await fixture.until('statefulsets', ([set]) => statusOf(set).readyReplicas === 3);
-    const pods = await fixture.until('pods', (all) => all.length === 3);
+    await fixture().make('statefulsets', workload(3));
+    await fixture().until('statefulsets', ([set]) => statusOf(set).readyReplicas === 3);
+    const pods = await fixture().until('pods', (all) => all.length === 3);
     expect(names(pods)).toEqual(['one-0', 'one-1', 'one-2']);
     expect(new Set(pods.map((pod) => statusOf(pod).podIP)).size).toBe(3);
     expect(pods.map(({ spec }) => spec?.nodeName)).toEqual(Array(3).fill('kubelet-test'));
   });
 
   it('pods of a Deployment become available and are endpoints of a Service', async () => {
-    await fixture.make('services', { metadata: { name: 'one' }, spec: { selector: labels, ports: [{ port: 80 }] } });
-    await fixture.make('deployments', deployment(2));
-    await fixture.until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
+    await fixture().make('services', { metadata: { name: 'one' }, spec: { selector: labels, ports: [{ port: 80 }] } });
+    await fixture().make('deployments', deployment(2));
+    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
     const ready = ([slice]: readonly Body[]) => (JSON.stringify(slice ?? {}).match(/"ready":true/g) ?? []).length;
-    await fixture.until('endpointslices', (slices) => ready(slices) === 2);
+    await fixture().until('endpointslices', (slices) => ready(slices) === 2);
   });
 
   it('Kubelet.setReady makes a pod not ready until it is set to ready again', async () => {
-    await fixture.make('deployments', deployment(2));
-    await fixture.until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
-    const [pod = ''] = names(await fixture.until('pods', (all) => all.length === 2));
+    await fixture().make('deployments', deployment(2));
+    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
+    const [pod = ''] = names(await fixture().until('pods', (all) => all.length === 2));
     await kubelet.setReady(keyOf(pod), false);
-    await fixture.until('deployments', ([one]) => statusOf(one).availableReplicas === 1);
+    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 1);
     await kubelet.setReady(keyOf(pod), true);
-    await fixture.until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
+    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
   });
 
   it.each([
     [false, 'the same address'],
     [true, 'another address'],
   ])('Kubelet.restart (readdressed: %s) keeps the pod, with %s, and counts the restart', async (readdressed, _what) => {
-    await fixture.make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
-    const [before] = await fixture.until('pods', ([one]) => isReady(one));
+    await fixture().make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
+    const [before] = await fixture().until('pods', ([one]) => isReady(one));
     await kubelet.restart(keyOf(), { readdressed });
-    const [after] = await fixture.until('pods', () => true);
+    const [after] = await fixture().until('pods', () => true);
     expect(after?.metadata?.uid).toBe(before?.metadata?.uid);
     expect(statusOf(after).podIP === statusOf(before).podIP).toBe(!readdressed);
     expect(statusOf(after)).toMatchObject({ containerStatuses: [{ restartCount: 1, ready: true }] });
   });
 
   it('a pod that is deleted with a grace period ends, and is replaced', async () => {
-    await fixture.make('statefulsets', workload(1));
-    const [before] = await fixture.until('pods', ([one]) => isReady(one));
-    await wire.remove(`${fixture.path('pods')}/one-0`, { gracePeriodSeconds: 30 });
-    await fixture.until('pods', ([one]) => isReady(one) && one?.metadata?.uid !== before?.metadata?.uid);
+    await fixture().make('statefulsets', workload(1));
+    const [before] = await fixture().until('pods', ([one]) => isReady(one));
+    await wire.remove(`${fixture().path('pods')}/one-0`, { gracePeriodSeconds: 30 });
+    await fixture().until('pods', ([one]) => isReady(one) && one?.metadata?.uid !== before?.metadata?.uid);
   });
 
   it('pods in other namespaces are not touched', async () => {
     const elsewhere = await openNamespaceFixture({ wire });
     await elsewhere.make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
-    await fixture.make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
-    await fixture.until('pods', ([one]) => isReady(one));
+    await fixture().make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
+    await fixture().until('pods', ([one]) => isReady(one));
     const [pod] = await elsewhere.until('pods', () => true);
     expect(pod?.spec?.nodeName).toBeUndefined();
   });
@@ -122,11 +96,14 @@ describe('pods of the test kubelet', () => {
     const container = { name: 'net-sts-ctr', image: 'bitcoind:1' };
     const readinessProbe = { exec: { command: ['bitcoin-cli', 'getnetworkinfo'] } };
     nodes.fail(keyOf(), 'warming-up');
-    await fixture.make('pods', { metadata: { name: 'one' }, spec: { containers: [{ ...container, readinessProbe }] } });
-    const [before] = await fixture.until('pods', ([one]) => statusOf(one).phase === 'Running');
+    await fixture().make('pods', {
+      metadata: { name: 'one' },
+      spec: { containers: [{ ...container, readinessProbe }] },
+    });
+    const [before] = await fixture().until('pods', ([one]) => statusOf(one).phase === 'Running');
     expect(isReady(before)).toBe(false);
     nodes.fail(keyOf(), undefined);
-    await fixture.until('pods', ([one]) => isReady(one));
+    await fixture().until('pods', ([one]) => isReady(one));
   });
 });
 
@@ -135,18 +112,18 @@ describe('exec through the test kubelet', () => {
     server,
     script,
     async runPod(containers = ['main']) {
-      const made = await fixture.make('pods', { metadata: { generateName: 'pod-' }, spec: podSpec(...containers) });
+      const made = await fixture().make('pods', { metadata: { generateName: 'pod-' }, spec: podSpec(...containers) });
       const name = made.metadata?.name ?? '';
-      await fixture.until('pods', (all) => all.some((pod) => pod.metadata?.name === name && isReady(pod)));
-      return `${fixture.path('pods')}/${name}`;
+      await fixture().until('pods', (all) => all.some((pod) => pod.metadata?.name === name && isReady(pod)));
+      return `${fixture().path('pods')}/${name}`;
     },
   });
 
   it('kubectl exec runs a command in a pod', async () => {
-    await fixture.make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
-    await fixture.until('pods', ([one]) => isReady(one));
+    await fixture().make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
+    await fixture().until('pods', ([one]) => isReady(one));
     const run = promisify(execFile);
-    const args = ['--kubeconfig', kubeconfig, '--namespace', namespaceOf(fixture), 'exec', 'one', '--'];
+    const args = ['--kubeconfig', kubeconfig, '--namespace', fixture().namespace, 'exec', 'one', '--'];
     expect(await run(kubectlPath, [...args, 'echo', 'hello'])).toEqual({ stdout: 'hello\n', stderr: 'to stderr\n' });
     await expect(run(kubectlPath, [...args, 'fail', '23'])).rejects.toMatchObject({ code: 23 });
   });

@@ -2,7 +2,7 @@
 // send every possible request, and all but the permissions listed here are rejected with 403; for the controllers the API
 // server lists what RBAC permits. The checkpoint and a
 // whole life of MemcachedProxy show that the permissions suffice, as does every suite that uses these users.
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
@@ -17,12 +17,9 @@ import {
   watcherAccount,
 } from '../../src/core/names.ts';
 import { sleep } from '../../src/core/time.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import { ApiError } from '../../src/kube/client/errors.ts';
+import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { Deployment, ReplicaSet, Service } from '../../src/kubernetes.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';
 import { edgesOf } from '../cross/variants.ts';
 import { install, startSystem } from '../statements/harness.ts';
@@ -31,48 +28,34 @@ import { conditionOf } from '../statements/user.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { type Attempt, attemptsFor, findAllowed, listAttempts } from './access-attempts.ts';
 import { everyUsersPermissions, listPermissions } from './can-i.ts';
-import { createKubectl } from './kubectl.ts';
+import { answerTo, generated, untilEffective, usePlane } from './plane.ts';
 
 const watcher = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
 const finalizing = registry.filter(({ declaration }) => declaration.finalizes);
-let plane: ControlPlane;
-let admin: KubeClient;
-let attempts: readonly Attempt[];
-
-beforeAll(async () => {
-  plane = await startControlPlane({
-    users: [
-      // The groups of its token.
-      { name: watcher, groups: ['system:serviceaccounts', `system:serviceaccounts:${systemNamespace}`] },
-      { name: resyncIdentity },
-      { name: 'unprivileged' },
-      ...registry.map(({ name }) => ({ name: controllerIdentity(name) })),
-    ],
-    enableAdmission: ['OwnerReferencesPermissionEnforcement'],
-  });
-  admin = createClient(plane.connection());
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
-  await kubectl.close();
-  const attemptsWithLabel = (label: string, collection: string, name: string) =>
-    attemptsFor({ label, collection, name });
-  attempts = [
-    ...(await listAttempts(admin)),
-    ...attemptsWithLabel('THE CHECKPOINT', `/api/v1/namespaces/${systemNamespace}/configmaps`, checkpointName),
-    ...attemptsWithLabel('a checkpoint elsewhere', '/api/v1/namespaces/default/configmaps', checkpointName),
-    ...attemptsWithLabel(
-      'another config map next to the checkpoint',
-      `/api/v1/namespaces/${systemNamespace}/configmaps`,
-      'other',
-    ),
-    ...attemptsWithLabel('a secret next to the checkpoint', `/api/v1/namespaces/${systemNamespace}/secrets`, 'other'),
-    ...attemptsWithLabel('THE NAMESPACE kube-system', '/api/v1/namespaces', 'kube-system'),
-  ];
+const { plane, clientOf } = await usePlane({
+  users: [
+    // The groups of its token.
+    { name: watcher, groups: ['system:serviceaccounts', `system:serviceaccounts:${systemNamespace}`] },
+    ...[resyncIdentity, 'unprivileged', ...registry.map(({ name }) => controllerIdentity(name))].map((name) => ({
+      name,
+    })),
+  ],
+  enableAdmission: ['OwnerReferencesPermissionEnforcement'],
+  applies: generated,
 });
-afterAll(async () => {
-  admin.close();
-  await plane.stop();
-});
+const admin = clientOf();
+const inSystem = `/api/v1/namespaces/${systemNamespace}`;
+const labelled: readonly (readonly [label: string, collection: string, name: string])[] = [
+  ['THE CHECKPOINT', `${inSystem}/configmaps`, checkpointName],
+  ['a checkpoint elsewhere', '/api/v1/namespaces/default/configmaps', checkpointName],
+  ['another config map next to the checkpoint', `${inSystem}/configmaps`, 'other'],
+  ['a secret next to the checkpoint', `${inSystem}/secrets`, 'other'],
+  ['THE NAMESPACE kube-system', '/api/v1/namespaces', 'kube-system'],
+];
+const attempts: readonly Attempt[] = [
+  ...(await listAttempts(admin)),
+  ...labelled.flatMap(([label, collection, name]) => attemptsFor({ label, collection, name })),
+];
 
 type GroupAndPlural = { readonly group: string; readonly plural: string };
 const resourceOf = ({ group, plural }: GroupAndPlural, below = '') => `${group}/${plural}${below}`;
@@ -139,10 +122,9 @@ describe('permissions of the generated roles', { timeout: 180_000 }, () => {
 
   // The namespace has no RoleBinding, so that the list holds in every namespace.
   it.each(registry)('$name may do what it declares, and nothing else', async (controller) => {
-    const client = createClient(plane.connection(controllerIdentity(controller.name)));
     const permissions = [...everyUsersPermissions, ...permissionsOf(controller)];
-    expect(await listPermissions(client, 'default')).toEqual([...new Set(permissions)].sort());
-    client.close();
+    const found = await listPermissions(clientOf(controllerIdentity(controller.name)), 'default');
+    expect(found).toEqual([...new Set(permissions)].sort());
   });
 });
 
@@ -157,18 +139,11 @@ describe('the permission to patch an object for its finalizer', () => {
       path: collectionPath(declaration.resource, 'default'),
       body: { ...subject.object, metadata },
     });
-    const client = createClient(plane.connection(controllerIdentity(identity)));
-    /** Returns the error of a merge patch by the controller; undefined when it was accepted. */
-    const errorOf = async (body: object): Promise<string | undefined> => {
-      const path = objectPath(declaration.resource, { namespace: 'default', name });
-      try {
-        await client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
-        return undefined;
-      } catch (error) {
-        if (error instanceof ApiError) return error.message;
-        throw error;
-      }
-    };
+    const path = objectPath(declaration.resource, { namespace: 'default', name });
+    const patch = (body: object): KubeRequest => ({
+      ...{ method: 'PATCH', path, contentType: 'application/merge-patch+json', body },
+    });
+    const answer = (body: object) => answerTo(clientOf(controllerIdentity(identity)), patch(body));
     const changes = [
       ...edgesOf(subject.object.spec).map((spec) => ({ spec })),
       { metadata: { labels: { a: 'b' } } },
@@ -176,54 +151,37 @@ describe('the permission to patch an object for its finalizer', () => {
       { metadata: { finalizers: ['example.com/foreign'] } },
       { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '1' }] } },
     ];
-    try {
-      // A new policy becomes effective after a while, which only its effect shows.
-      await expect
-        .poll(() => errorOf({ metadata: { labels: { now: `${Date.now()}` } } }), { timeout: 30_000 })
-        .toBeDefined();
-      const errors = await Promise.all(changes.map(errorOf));
-      expect(errors.map((error, index) => error ?? JSON.stringify(changes[index]))).toEqual(
-        changes.map(() => expect.stringMatching(/returned (403|422)/)),
-      );
-      // Some changes of a spec are also invalid; these errors come from the policy.
-      expect(errors.filter((error) => error?.includes('may only change its own entry')).length).toBeGreaterThan(3);
-      // It adds and removes its own finalizer, and leaves those of others.
-      const [ours, others] = [finalizerOf(identity), 'example.com/other'];
-      expect(await errorOf({ metadata: { finalizers: [ours] } })).toBeUndefined();
-      const path = objectPath(declaration.resource, { namespace: 'default', name });
-      const body = { metadata: { finalizers: [others, ours] } };
-      await admin.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
-      expect(await errorOf({ metadata: { finalizers: [ours] } })).toMatch(/returned 403/);
-      expect(await errorOf({ metadata: { finalizers: [others] } })).toBeUndefined();
-    } finally {
-      client.close();
-    }
+    const label = async () => (await answer({ metadata: { labels: { now: `${Date.now()}` } } })) !== 'allowed';
+    await untilEffective(label);
+    const answers = await Promise.all(changes.map(answer));
+    expect(answers).toEqual(changes.map(() => expect.stringMatching(/returned (403|422)/)));
+    // Some changes of a spec are also invalid; these errors come from the policy.
+    expect(answers.filter((one) => one.includes('may only change its own entry')).length).toBeGreaterThan(3);
+    // It adds and removes its own finalizer, and leaves those of others.
+    const [ours, others] = [finalizerOf(identity), 'example.com/other'];
+    expect(await answer({ metadata: { finalizers: [ours] } })).toBe('allowed');
+    await admin.request(patch({ metadata: { finalizers: [others, ours] } }));
+    expect(await answer({ metadata: { finalizers: [ours] } })).toMatch(/returned 403/);
+    expect(await answer({ metadata: { finalizers: [others] } })).toBe('allowed');
   });
 });
 
 describe('the watch checkpoint', () => {
   it('the watcher may write and read the checkpoint, the resync may only read it', async () => {
-    const [writer, reader] = [watcher, resyncIdentity].map((user) => createClient(plane.connection(user)));
-    if (writer === undefined || reader === undefined) throw new Error('no clients');
     const { log, metrics, counts, lines } = createRecorder();
-    const deps = { client: writer, log, now: () => Date.now(), wait: sleep };
+    const deps = { client: clientOf(watcher), log, now: () => Date.now(), wait: sleep };
     const { signal } = new AbortController();
-    try {
-      const [first, second] = [createWatchCheckpoint(deps), createWatchCheckpoint(deps)];
-      expect(await first.start('tanks', { signal })).toBeUndefined();
-      first.accepted('tanks', '17');
-      await first.flush();
-      expect(await second.start('tanks', { signal })).toBe('17');
-      await recordWatcherDown('test', reader, { log, metrics, now: () => Date.now() }, { signal });
-      // It can be read, and shows that no watcher has received an event yet.
-      expect(lines).toMatchObject([
-        { message: 'watcher down', fields: { reason: 'no watcher has received an event yet' } },
-      ]);
-      expect(counts.get('WatcherDown')).toBe(1);
-    } finally {
-      writer.close();
-      reader.close();
-    }
+    const [first, second] = [createWatchCheckpoint(deps), createWatchCheckpoint(deps)];
+    expect(await first.start('tanks', { signal })).toBeUndefined();
+    first.accepted('tanks', '17');
+    await first.flush();
+    expect(await second.start('tanks', { signal })).toBe('17');
+    await recordWatcherDown('test', clientOf(resyncIdentity), { log, metrics, now: () => Date.now() }, { signal });
+    // It can be read, and shows that no watcher has received an event yet.
+    expect(lines).toMatchObject([
+      { message: 'watcher down', fields: { reason: 'no watcher has received an event yet' } },
+    ]);
+    expect(counts.get('WatcherDown')).toBe(1);
   });
 });
 

@@ -1,50 +1,32 @@
 // The fence of a move on a real API server with RBAC: after it the credentials of the first stage are refused, and those
 // of the second work. Excluded: the order of the steps (test/cli/clusters/move).
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createFence } from '../../src/cli/clusters/move/fence.ts';
 import type { ClusterEntry } from '../../src/clusters/registry/entry.ts';
 import { foo } from '../../src/controllers/foo.ts';
-import { systemNamespace } from '../../src/core/names.ts';
 import { sleep } from '../../src/core/time.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { createKubectl, type Kubectl } from './kubectl.ts';
+import { generated, usePlane } from './plane.ts';
 
 const { signal } = new AbortController();
 const users = [{ name: 'prod' }, { name: 'canary' }, { name: 'root', groups: ['system:masters'] }];
-let plane: ControlPlane;
-let admin: KubeClient;
-let kubectl: Kubectl;
+const { plane, kubectl, clientOf } = await usePlane({ users, applies: generated });
+const admin = clientOf();
 beforeAll(async () => {
-  plane = await startControlPlane({ users });
-  admin = createClient(plane.connection());
-  kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
   await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd/foos.samples.example.com']);
-  for (const user of ['prod', 'canary'])
-    await kubectl.output([
-      'create',
-      'clusterrolebinding',
-      `foo-${user}`,
-      '--clusterrole=outrigger-foo',
-      `--user=${user}`,
-    ]);
-});
-afterAll(async () => {
-  admin.close();
-  await kubectl.close();
-  await plane.stop();
+  for (const user of ['prod', 'canary']) {
+    const role = ['--clusterrole=outrigger-foo', `--user=${user}`];
+    await kubectl.output(['create', 'clusterrolebinding', `foo-${user}`, ...role]);
+  }
 });
 
 const entryOf = (user: string): ClusterEntry => ({ server: plane.url, access: { type: 'token', token: user } });
-const clientOf = (user: string) => createClient(plane.connection(user));
 const fence = () =>
   createFence(
     {
       ...{ admin, registry: [foo], project: 'outrigger', namespaces: undefined, wait: sleep },
-      connect: async ({ access }) => clientOf(access.type === 'token' ? access.token : ''),
+      connect: async ({ access }) => createClient(plane.connection(access.type === 'token' ? access.token : '')),
       eks: () => ({ put: async () => undefined, remove: async () => undefined }),
       functions: { source: [], target: [] },
     },
@@ -61,12 +43,10 @@ async function attempts(user: string): Promise<readonly number[]> {
       (error: unknown) => (error instanceof ApiError ? error.status : Number.NaN),
     );
   const contentType = 'application/merge-patch+json';
-  const results = [
+  return [
     await statusOf({ method: 'GET', path: `${path}/one` }),
     await statusOf({ method: 'PATCH', path: `${path}/one/status`, contentType, body: { status: {} } }),
   ];
-  client.close();
-  return results;
 }
 
 it('after the fence the first stage is refused, the second is not, and the fence can be repeated', async () => {

@@ -1,15 +1,13 @@
 // The resync's decisions on real objects: missed changes after each kind of change, and a list with a continue token.
 // On the real kube-apiserver, because it sets generations and managedFields. Queues: resync.test.ts.
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import '../../tools/control-plane/global-setup.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { listKind } from '../../src/resync/list-kind.ts';
 import { parseResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
 import { planObject } from '../../src/resync/plan.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { useClient } from '../harness/api-server.ts';
 import { gadgetController } from '../resync/gadgets.ts';
-import { untilEstablished } from '../support/established.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const { resource } = gadgetController.declaration;
@@ -34,21 +32,12 @@ const definition = {
     ],
   },
 };
-const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const collection = '/apis/example.com/v1/namespaces/default/gadgets';
 const aDay = 86_400_000;
 
-let client: KubeClient;
-beforeAll(async () => {
-  const { url, ca, adminToken } = inject('controlPlane');
-  client = createClient({ server: new URL(url), ca, token: async () => adminToken });
-  await client.request({ method: 'POST', path: root, body: definition });
-  await untilEstablished(client, 'gadgets.example.com');
-});
-afterAll(async () => {
-  await client.request({ method: 'DELETE', path: `${root}/gadgets.example.com` });
-  client.close();
-});
+const client = await useClient(definition);
+afterAll(() => client.request({ method: 'DELETE', path: `${definitions}/gadgets.example.com` }));
 
 const create = (name: string, metadata: object = {}) =>
   client.request({

@@ -1,5 +1,5 @@
 // Only the estimated costs of rules on the real kube-apiserver, and the hints that name the fields to bound.
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
@@ -7,15 +7,9 @@ import { MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
 import { costHints } from '../../src/generate/crd/cost-hints.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import '../../tools/control-plane/global-setup.ts';
+import { useClient } from '../harness/api-server.ts';
 
-const { url, ca, adminToken } = inject('controlPlane');
-let client: KubeClient;
-beforeAll(() => {
-  client = createClient({ server: new URL(url), ca, token: async () => adminToken });
-});
-afterAll(() => client.close());
+const client = await useClient();
 
 /** Sends a CRD to the API server as a dry run. */
 async function dryRun(definition: object): Promise<void> {

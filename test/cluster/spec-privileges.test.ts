@@ -1,6 +1,6 @@
 // Only what a person gets through the spec of a sample beyond his own permissions, on a real kube-apiserver: the Secret
 // that a BitcoinNetwork names, and the privileges of the pods that the samples make.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { networkStatefulSet } from '../../src/controllers/bitcoin-network/children.ts';
 import { BitcoinNetwork } from '../../src/controllers/bitcoin-network/kind.ts';
 import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
@@ -9,66 +9,34 @@ import { MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
-import { ApiError } from '../../src/kube/client/errors.ts';
+import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { createKubectl } from './kubectl.ts';
+import { answerTo, grant, untilEffective, usePlane } from './plane.ts';
 
 const namespace = 'default';
 const registry = [bitcoinNetwork];
-let plane: ControlPlane;
-const clients = new Map<string, KubeClient>();
-
-function clientOf(user?: string): KubeClient {
-  const client = clients.get(user ?? '') ?? createClient(plane.connection(user));
-  clients.set(user ?? '', client);
-  return client;
-}
-
-beforeAll(async () => {
-  plane = await startControlPlane({
-    apiServerFlags: ['--allow-privileged=true'],
-    users: [{ name: 'reader' }, { name: 'stranger' }],
-  });
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const grant = (name: string, rule: object, users: readonly string[]) => [
-    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [rule] },
-    {
-      ...{ apiVersion, kind: 'ClusterRoleBinding', metadata: { name } },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: users.map((one) => ({ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: one })),
-    },
-  ];
-  const networks = { apiGroups: [BitcoinNetwork.group], resources: [BitcoinNetwork.plural], verbs: ['*'] };
-  const secret = { apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'], verbs: ['get'] };
-  const items = [
-    ...rbacOf(registry, watchListOf(registry)),
-    ...grant('networks', networks, ['reader', 'stranger']),
-    ...grant('secret', secret, ['reader']),
-    crdOf(BitcoinNetwork),
-    restrictedNamespace,
-  ];
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), 'outrigger-system');
-  await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
-  await kubectl.close();
-  // The kind and the policy become effective after a while, which only their effect shows.
-  for (const deadline = Date.now() + 30_000; ; ) {
-    const found = await answer('stranger', post(network('probe', 'any'), { dryRun: 'All' }));
-    if (found.includes('names a Secret')) break;
-    if (Date.now() > deadline) throw new Error(`the policy did not become effective: ${found}`);
-  }
-});
-afterAll(async () => {
-  for (const client of clients.values()) client.close();
-  await plane.stop();
-});
-
+const networks = { apiGroups: [BitcoinNetwork.group], resources: [BitcoinNetwork.plural], verbs: ['*'] };
+const secret = { apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'], verbs: ['get'] };
 const restrictedNamespace = {
   ...{ apiVersion: 'v1', kind: 'Namespace' },
   metadata: { name: 'restricted', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
 };
+const { clientOf } = await usePlane({
+  apiServerFlags: ['--allow-privileged=true'],
+  users: [{ name: 'reader' }, { name: 'stranger' }],
+  applies: [
+    ...rbacOf(registry, watchListOf(registry)),
+    ...grant('networks', networks, ['reader', 'stranger']),
+    ...grant('secret', secret, ['reader']),
+    ...[crdOf(BitcoinNetwork), restrictedNamespace],
+  ],
+});
+const answer = (user: string | undefined, request: KubeRequest) => answerTo(clientOf(user), request);
+beforeAll(async () => {
+  const probe = post(network('probe', 'any'), { dryRun: 'All' });
+  await untilEffective(async () => (await answer('stranger', probe)).includes('names a Secret'));
+});
+
 const network = (name: string, secret?: string) => ({
   ...{ apiVersion: BitcoinNetwork.apiVersion, kind: BitcoinNetwork.kind, metadata: { name, namespace } },
   spec: { nodes: 1, ...(secret === undefined ? {} : { secret }) },
@@ -84,16 +52,6 @@ const apply = (body: ReturnType<typeof network>): KubeRequest => ({
   ...patch(body.metadata.name, body),
   ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager: 'user', force: 'true' } },
 });
-
-async function answer(user: string | undefined, request: KubeRequest): Promise<string> {
-  try {
-    await clientOf(user).request(request);
-    return 'allowed';
-  } catch (error) {
-    if (error instanceof ApiError) return error.message;
-    throw error;
-  }
-}
 
 const refused = 'spec.secret names a Secret: only a user who may get that Secret may set it';
 

@@ -1,25 +1,24 @@
 // What the generated roles and policies of controllers of built-in kinds permit on a real kube-apiserver: their
 // reconciles, and of an object only the labels, annotations and conditions that they declare. Their lives are
 // test/statements/tenant-network.test.ts and own-metadata.test.ts.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
-import { controllerIdentity, heldLabelOf, systemNamespace } from '../../src/core/names.ts';
+import { controllerIdentity, heldLabelOf } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Deployment, Namespace, NetworkPolicy } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
 import { owned, redundant } from '../statements/foreign-conditions.ts';
 import { sizeLabel } from '../statements/size-label.ts';
-import { createKubectl } from './kubectl.ts';
+import { untilEffective, usePlane } from './plane.ts';
 
 const identity = controllerIdentity('tenant-network');
 const labeller = controllerIdentity(sizeLabel.name);
@@ -27,39 +26,31 @@ const registry = [tenantNetwork, sizeLabel, owned, redundant];
 const slices = [owned, redundant].map(({ name }) => controllerIdentity(name));
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
-let plane: ControlPlane;
-let admin: KubeClient;
-let client: KubeClient;
-let labels: KubeClient;
-let conditions: { readonly owned: KubeClient; readonly redundant: KubeClient };
+const { clientOf } = await usePlane({
+  users: [identity, labeller, ...slices].map((name) => ({ name })),
+  applies: rbacOf(registry, watchListOf(registry)),
+});
+const admin = clientOf();
+const client = clientOf(identity);
+const labels = clientOf(labeller);
+const conditions = { owned: clientOf(slices[0]), redundant: clientOf(slices[1]) };
 
 beforeAll(async () => {
-  plane = await startControlPlane({ users: [identity, labeller, ...slices].map((name) => ({ name })) });
-  admin = createClient(plane.connection());
-  client = createClient(plane.connection(identity));
-  labels = createClient(plane.connection(labeller));
-  const [first, second] = slices.map((name) => createClient(plane.connection(name)));
-  if (first === undefined || second === undefined) throw new Error('there are two controllers with conditions');
-  conditions = { owned: first, redundant: second };
-  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  const items = rbacOf(registry, watchListOf(registry));
-  await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
-  await kubectl.close();
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...key, labels: { tenant: 'true' } } };
   await applyObject(admin, Namespace, namespace, { fieldManager: 'user' });
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } };
   const spec = { replicas: 1, selector: { matchLabels: { app: 'web' } }, template };
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: web, spec };
   await applyObject(admin, Deployment, deployment, { fieldManager: 'user' });
+  const isOpen = async (by: KubeClient, path: string) =>
+    (await patchAs(by, path, { metadata: { annotations: { probe: `${Date.now()}` } } })) === 'accepted';
+  const probes: readonly [KubeClient, string][] = [
+    [client, objectPath(Namespace, key)],
+    [labels, objectPath(Deployment, web)],
+    [conditions.owned, `${objectPath(Namespace, key)}/status`],
+  ];
+  for (const [by, path] of probes) await untilEffective(async () => !(await isOpen(by, path)));
 }, 300_000);
-afterAll(async () => {
-  admin.close();
-  client.close();
-  labels.close();
-  conditions.owned.close();
-  conditions.redundant.close();
-  await plane.stop();
-});
 
 const patch = async (metadata: object) => await patchAs(client, objectPath(Namespace, key), { metadata });
 const patchAs = async (by: KubeClient, path: string, body: object) =>
@@ -68,19 +59,19 @@ const patchAs = async (by: KubeClient, path: string, body: object) =>
     (error: unknown) => (error instanceof ApiError ? error.status : error),
   );
 
-/** A policy is enforced some time after it was created. */
-async function untilEnforced(): Promise<void> {
-  const probe = async (by: KubeClient, path: string) =>
-    (await patchAs(by, path, { metadata: { annotations: { probe: `${Date.now()}` } } })) === 'accepted';
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    const open = [await probe(client, objectPath(Namespace, key)), await probe(labels, objectPath(Deployment, web))];
-    if (!open.includes(true)) return;
-  }
-  throw new Error('the policy is not enforced');
+/** Runs a controller once, as its user. Returns the outcome and the number of writes. */
+async function reconcileAs(by: KubeClient, controller: ControllerDefinition, object: object) {
+  const { name, declaration, start } = controller;
+  const { group, plural: resource } = declaration.resource;
+  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const key = { controller: name, cluster: 'test', group, resource, name: '', ...object };
+  return await reconcile({
+    ...{ client: by, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+    message: { ...key, ...asChange({ observedAt: 0 }) },
+  });
 }
 
 it('TN5: the controller changes its own label, and no other label, annotation or finalizer', async () => {
-  await untilEnforced();
   expect(await patch({ labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } })).toBe(403);
   expect(await patch({ labels: { tenant: null } })).toBe(403);
   expect(await patch({ labels: { [heldLabelOf('other')]: 'true' } })).toBe(403);
@@ -91,7 +82,6 @@ it('TN5: the controller changes its own label, and no other label, annotation or
 });
 
 it('a controller that sets labels of Deployments reconciles by its role, and can change nothing else of one', async () => {
-  await untilEnforced();
   const path = objectPath(Deployment, web);
   for (const body of [
     { spec: { replicas: 5 } },
@@ -103,13 +93,7 @@ it('a controller that sets labels of Deployments reconciles by its role, and can
   ])
     expect(await patchAs(labels, path, body), JSON.stringify(body)).toBe(403);
   expect(await patchAs(labels, `${path}/status`, { status: { replicas: 3 } })).toBe(403);
-  const { name, declaration, start } = sizeLabel;
-  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const message = { controller: name, cluster: 'test', group: 'apps', resource: 'deployments', ...web };
-  const { outcome, writes } = await reconcile({
-    ...{ client: labels, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
-    message: { ...message, ...asChange({ observedAt: 0 }) },
-  });
+  const { outcome, writes } = await reconcileAs(labels, sizeLabel, web);
   expect([outcome, writes]).toEqual([{ type: 'done' }, 1]);
   expect((await getObject(admin, Deployment, web))?.metadata.labels).toMatchObject({
     'cost.example.com/size': 'small',
@@ -117,7 +101,6 @@ it('a controller that sets labels of Deployments reconciles by its role, and can
 });
 
 it('a controller that adds a condition can change no other condition, no other status field, and no metadata by /status', async () => {
-  await untilEnforced();
   const namespace = `${objectPath(Namespace, key)}/status`;
   const deployment = `${objectPath(Deployment, web)}/status`;
   const ready = { type: 'Ready', status: 'True', reason: 'Forged', message: '' };
@@ -129,9 +112,6 @@ it('a controller that adds a condition can change no other condition, no other s
     { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'b' }] },
   ].map((one) => ({ metadata: one }));
   const attempts: readonly object[] = [{ status: { conditions: [ready] } }, { status: { conditions: [mine, ready] } }];
-  // A policy is enforced some time after it was created.
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; )
-    if ((await patchAs(conditions.owned, namespace, { metadata: { annotations: { probe: 'x' } } })) === 403) break;
   for (const body of [...attempts, ...metadata])
     expect(await patchAs(conditions.owned, namespace, body), JSON.stringify(body)).toBe(403);
   // The API server itself refuses it as invalid first.
@@ -153,13 +133,7 @@ it('a controller that adds a condition can change no other condition, no other s
     [owned, conditions.owned, key],
     [redundant, conditions.redundant, web],
   ] as const) {
-    const { name, declaration, start } = controller;
-    const { group, plural: resource } = declaration.resource;
-    const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-    const { outcome } = await reconcile({
-      ...{ client: by, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
-      message: { controller: name, cluster: 'test', group, resource, ...object, ...asChange({ observedAt: 0 }) },
-    });
+    const { outcome } = await reconcileAs(by, controller, object);
     expect(outcome).toEqual({ type: 'done' });
   }
   const types = async (kind: typeof Namespace | typeof Deployment, object: object) =>
@@ -171,16 +145,7 @@ it('a controller that adds a condition can change no other condition, no other s
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {
-  const { name, declaration, start } = tenantNetwork;
-  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const run = async () =>
-    await reconcile({
-      ...{ client, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
-      message: {
-        ...{ controller: name, cluster: 'test', group: '', resource: 'namespaces', ...key },
-        ...asChange({ observedAt: 0 }),
-      },
-    });
+  const run = () => reconcileAs(client, tenantNetwork, key);
   expect((await run()).outcome).toEqual({ type: 'done' });
   const policy = async () => await getObject(admin, NetworkPolicy, { namespace: key.name, name: 'default-deny' });
   expect(await policy()).toBeDefined();

@@ -7,7 +7,7 @@ import { type NamespaceFixture, openNamespaceFixture, statusOf, type WorkloadHar
 export const labels = { app: 'one' };
 
 /** The Deployment, with two pods unless `spec` overrides it. */
-export function deployment(spec: object = {}): object {
+function deployment(spec: object = {}): object {
   const containers = [{ name: 'c', image: 'i:1', ports: [{ name: 'http', containerPort: 8080 }] }];
   // Pods that are bound to a node otherwise stay until a kubelet has let them end.
   const template = { metadata: { labels }, spec: { containers, terminationGracePeriodSeconds: 0 } };
@@ -24,6 +24,8 @@ export const otherTemplate = (image: string) => ({
 /** A check that holds for this number of objects. */
 export const count = (wanted: number) => (objects: readonly Body[]) => objects.length === wanted;
 
+type Check = (objects: readonly Body[]) => boolean;
+
 /** Opens a fixture for each case. */
 export function deploymentFixture(harness: WorkloadHarness) {
   let fixture: NamespaceFixture;
@@ -36,7 +38,7 @@ export function deploymentFixture(harness: WorkloadHarness) {
     return `10.9.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`;
   };
   /** Runs every pending pod until all pods run and `matches` holds. */
-  const runAll = async (matches: (pods: readonly Body[]) => boolean): Promise<readonly Body[]> => {
+  const runAll = async (matches: Check): Promise<readonly Body[]> => {
     const started = new Set<string>();
     return fixture.until('pods', (pods) => {
       for (const pod of pods) {
@@ -56,9 +58,10 @@ export function deploymentFixture(harness: WorkloadHarness) {
   return {
     /** The fixture of the present case. */
     fixture: () => fixture,
-    address,
-    runAll,
-    whenStatus,
-    available,
+    make: (spec?: object) => fixture.make('deployments', deployment(spec)),
+    change: (patch: object) => fixture.change('deployments', 'one', patch),
+    untilPods: (check: Check) => fixture.until('pods', check),
+    untilSets: (check: Check) => fixture.until('replicasets', check),
+    ...{ address, runAll, whenStatus, available },
   };
 }

@@ -2,18 +2,18 @@
 // pods. The test acts as the kubelet. The same cases run on the simulator and on kube-controller-manager. Scaling and
 // rolling updates: deployment-rolling.test.ts.
 import { describe, expect, it } from 'vitest';
-import { count, deployment, deploymentFixture, labels } from './deployment-fixture.ts';
+import { count, deploymentFixture, labels } from './deployment-fixture.ts';
 import { names, statusOf, useWorkloads } from './workloads-harness.ts';
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 const harness = await useWorkloads();
 describe('Deployments', harness.options, () => {
-  const { address, available, runAll, fixture, whenStatus } = deploymentFixture(harness);
+  const { address, available, fixture, make, runAll, untilPods, untilSets, whenStatus } = deploymentFixture(harness);
 
   it('a Deployment gets one ReplicaSet, named after its template and owned by it', async () => {
-    const made = await fixture().make('deployments', deployment());
-    const [set] = await fixture().until('replicasets', count(1));
+    const made = await make();
+    const [set] = await untilSets(count(1));
     const hash = set?.metadata?.labels?.['pod-template-hash'];
     expect(hash).toMatch(new RegExp(`^[${alphabet}]{1,10}$`));
     expect(set).toMatchObject({
@@ -39,9 +39,9 @@ describe('Deployments', harness.options, () => {
   });
 
   it('pods of a Deployment are named after their ReplicaSet, carry its labels and are owned by it', async () => {
-    await fixture().make('deployments', deployment());
-    const pods = await fixture().until('pods', count(2));
-    const [set] = await fixture().until('replicasets', count(1));
+    await make();
+    const pods = await untilPods(count(2));
+    const [set] = await untilSets(count(1));
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: set?.metadata?.name, uid: set?.metadata?.uid };
     for (const { metadata } of pods) {
       expect(metadata?.name).toMatch(new RegExp(`^${set?.metadata?.name}-[${alphabet}]{5}$`));
@@ -52,7 +52,7 @@ describe('Deployments', harness.options, () => {
   });
 
   it('a Deployment becomes Available when its pods are ready', async () => {
-    await fixture().make('deployments', deployment());
+    await make();
     const before = await whenStatus(
       ({ updatedReplicas, conditions }) => updatedReplicas === 2 && conditions !== undefined,
     );
@@ -80,7 +80,7 @@ describe('Deployments', harness.options, () => {
     expect(after.conditions).toContainEqual(
       expect.objectContaining({ type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' }),
     );
-    const [set] = await fixture().until('replicasets', ([one]) => statusOf(one).readyReplicas === 2);
+    const [set] = await untilSets(([one]) => statusOf(one).readyReplicas === 2);
     expect(set?.status).toEqual({
       replicas: 2,
       fullyLabeledReplicas: 2,
@@ -92,13 +92,13 @@ describe('Deployments', harness.options, () => {
   });
 
   it('the revision annotation does not change the generation of a Deployment', async () => {
-    await fixture().make('deployments', deployment());
+    await make();
     const noted = await whenStatus(({ updatedReplicas }) => updatedReplicas === 2);
     expect(noted?.metadata).toMatchObject({ generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } });
   });
 
   it('a pod that stops being ready makes its Deployment unavailable and keeps its condition Progressing', async () => {
-    await fixture().make('deployments', deployment());
+    await make();
     const pods = await runAll(count(2));
     await available(2);
     await fixture().run(names(pods)[0] ?? '', address(), false);
@@ -109,18 +109,18 @@ describe('Deployments', harness.options, () => {
   });
 
   it('a deleted pod of a Deployment is replaced', async () => {
-    await fixture().make('deployments', deployment());
+    await make();
     const [gone = '', kept = ''] = names(await runAll(count(2)));
     await fixture().remove('pods', gone);
-    const now = names(await fixture().until('pods', (pods) => pods.length === 2 && !names(pods).includes(gone)));
+    const now = names(await untilPods((pods) => pods.length === 2 && !names(pods).includes(gone)));
     expect(now).toContain(kept);
   });
 
   it('a pod whose labels no longer match the selector is released and replaced', async () => {
-    await fixture().make('deployments', deployment());
-    const [released = ''] = names(await fixture().until('pods', count(2)));
+    await make();
+    const [released = ''] = names(await untilPods(count(2)));
     await fixture().change('pods', released, { metadata: { labels: { app: 'other' } } });
-    const pods = await fixture().until('pods', (all) => {
+    const pods = await untilPods((all) => {
       const pod = all.find(({ metadata }) => metadata?.name === released);
       return all.length === 3 && (pod?.metadata?.ownerReferences ?? []).length === 0;
     });
@@ -128,9 +128,9 @@ describe('Deployments', harness.options, () => {
   });
 
   it('an orphaned pod that the selector matches is adopted instead of creating another', async () => {
-    await fixture().make('deployments', deployment());
-    const [set] = await fixture().until('replicasets', count(1));
-    const pods = names(await fixture().until('pods', count(2)));
+    await make();
+    const [set] = await untilSets(count(1));
+    const pods = names(await untilPods(count(2)));
     await harness.wire.remove(`${fixture().path('replicasets')}/${set?.metadata?.name}`, {
       propagationPolicy: 'Orphan',
     });
@@ -138,7 +138,7 @@ describe('Deployments', harness.options, () => {
       'replicasets',
       ([one]) => one !== undefined && one.metadata?.uid !== set?.metadata?.uid,
     );
-    const adopted = await fixture().until('pods', (all) =>
+    const adopted = await untilPods((all) =>
       all.every(({ metadata }) => metadata?.ownerReferences?.[0]?.uid === recreated?.metadata?.uid),
     );
     expect(names(adopted)).toEqual(pods);

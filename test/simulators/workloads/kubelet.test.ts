@@ -9,7 +9,7 @@ import { createClient } from '../../../src/kube/client/client.ts';
 import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
 import type { Body } from '../../conformance/body.ts';
 import { createWire } from '../../conformance/wire.ts';
-import { type NamespaceFixture, names, openNamespaceFixture, statusOf } from './workloads-harness.ts';
+import { isReady, type NamespaceFixture, names, openNamespaceFixture, statusOf } from './workloads-harness.ts';
 
 const server = await startApiServer();
 const client = createClient({ server: new URL(server.url) });
@@ -39,9 +39,6 @@ const keyOf = (pod: Body | undefined) => ({
   namespace: pod?.metadata?.namespace ?? '',
   name: pod?.metadata?.name ?? '',
 });
-const isReady = (pod: Body | undefined) =>
-  typeof pod?.status === 'object' &&
-  pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
 describe('pods of the workload simulator', () => {
   it('pods become Running and Ready, with and without an owner', async () => {
@@ -124,7 +121,7 @@ describe('workload simulator', () => {
     await availableIn(elsewhere, 1);
     await other.close();
     second.close();
-    const namespace = fixture.path('pods').split('/')[4] ?? '';
+    const { namespace } = fixture;
     const writes = server
       .requests()
       .slice(before)

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, inject, type TestOptions } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
-import type { Body } from '../../conformance/body.ts';
+import { type Body, hasCondition } from '../../conformance/body.ts';
 import { createWire, type Wire } from '../../conformance/wire.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 
@@ -40,6 +40,7 @@ export async function useWorkloads(): Promise<WorkloadHarness & { readonly optio
 
 /** One namespace. */
 export type NamespaceFixture = {
+  readonly namespace: string;
   /** The path of a collection: deployments, replicasets, statefulsets, pods, services, endpointslices. */
   path(plural: string): string;
   make(plural: string, object: object): Promise<Body>;
@@ -68,6 +69,7 @@ export async function openNamespaceFixture({ wire, node }: WorkloadHarness): Pro
     return body;
   };
   return {
+    namespace,
     path,
     make: (plural, object) => requireSuccess(wire.post(path(plural), object)),
     change: (plural, name, patch) => requireSuccess(wire.mergePatch(`${path(plural)}/${name}`, patch)),
@@ -91,18 +93,19 @@ export async function openNamespaceFixture({ wire, node }: WorkloadHarness): Pro
     async run(pod, ip, ready = true) {
       const live = await requireSuccess(wire.get(`${path('pods')}/${pod}`));
       if (node !== undefined && live.spec?.nodeName === undefined) {
-        await requireSuccess(
-          wire.post(`${path('pods')}/${pod}/binding`, {
-            metadata: { name: pod },
-            target: { kind: 'Node', name: node },
-          }),
-        );
+        const binding = { metadata: { name: pod }, target: { kind: 'Node', name: node } };
+        await requireSuccess(wire.post(`${path('pods')}/${pod}/binding`, binding));
       }
       const condition = { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
       const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [condition] };
       await requireSuccess(wire.mergePatch(`${path('pods')}/${pod}/status`, { status }));
     },
   };
+}
+
+/** Whether a pod is ready. */
+export function isReady(pod: Body | undefined): boolean {
+  return pod !== undefined && hasCondition(pod, 'Ready');
 }
 
 /** The names of objects. */
