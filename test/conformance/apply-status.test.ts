@@ -84,23 +84,6 @@ it('an apply on the object drops the status', async () => {
   expect(JSON.stringify(body.metadata?.managedFields)).not.toContain('f:status');
 });
 
-it('an apply on /status at a stale version is a Conflict, with and without force', async () => {
-  const { main, status, made } = await createGadget();
-  await wire.mergePatch(main, { spec: { size: 2 } });
-  for (const force of [false, true]) {
-    const stale = await wire.apply(
-      status,
-      'watcher',
-      statusOf({ phase: 'Up' }, { resourceVersion: made.metadata?.resourceVersion }),
-      {
-        force,
-      },
-    );
-    expect(stale.body).toMatchObject({ code: 409, reason: 'Conflict' });
-  }
-  expect((await wire.get(main)).body.status).toBeUndefined();
-});
-
 it('an apply on /status at the current version succeeds and returns the next version', async () => {
   const { status, made } = await createGadget();
   const first = await wire.apply(
@@ -114,26 +97,8 @@ it('an apply on /status at the current version succeeds and returns the next ver
   expect(second.status).toBe(200);
 });
 
-it('an apply on /status of an object that does not exist is NotFound', async () => {
-  const { status } = await createGadget();
-  const rejected = await wire.apply(status.replace('/one/', '/missing/'), 'watcher', {
-    ...statusOf({ phase: 'Up' }),
-    metadata: { name: 'missing' },
-  });
-  expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound' });
-});
-
 it('an apply on /status ignores the uid', async () => {
   const { status } = await createGadget();
   const foreign = statusOf({ phase: 'Up' }, { uid: '00000000-0000-4000-8000-000000000000' });
   expect((await wire.apply(status, 'watcher', foreign)).status).toBe(200);
-});
-
-it('an apply on /status validates the status', async () => {
-  const { status } = await createGadget();
-  const rejected = await wire.apply(status, 'watcher', statusOf({ nope: 1 }));
-  expect(rejected.body.message).toContain('.status.nope: field not declared in schema');
-  const missing = await wire.apply(status, 'watcher', statusOf({ conditions: [{ type: 'A' }] }));
-  expect(missing.status).toBe(422);
-  expect(missing.body.details?.causes?.[0]).toMatchObject({ field: 'status.conditions[0].status' });
 });

@@ -1,7 +1,7 @@
 // Conformance: server-side apply of whole objects: creation, conflicts, force and preconditions. Single fields are in
 // apply-fields.ts, /status is in apply-status.ts.
 import { expect, it } from 'vitest';
-import { gadget, gadgetApiVersion, gadgetGroup, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
 import { useSuite } from './suite.ts';
 import type { Query } from './wire.ts';
 
@@ -114,33 +114,6 @@ it('a forced apply changes a field and becomes its only owner', async () => {
   expect(owned).toEqual({ alpha: { 'f:spec': { 'f:color': {} } }, beta: { 'f:spec': { 'f:size': {} } } });
 });
 
-it('an apply at a stale version is a Conflict, with and without force', async () => {
-  const { one, apply } = await target();
-  const { body } = await apply('alpha', { size: 1 });
-  await apply('alpha', { size: 2 });
-  const stale = gadget('one', { size: 3 }, { resourceVersion: body.metadata?.resourceVersion });
-  for (const force of [false, true]) {
-    expect((await wire.apply(one, 'alpha', stale, { force })).body).toMatchObject({
-      code: 409,
-      reason: 'Conflict',
-      details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
-    });
-  }
-  expect((await wire.get(one)).body.spec?.size).toBe(2);
-});
-
-it('an apply with the uid of another object is Invalid', async () => {
-  const { apply } = await target();
-  await apply('alpha', { size: 1 });
-  const rejected = await apply('alpha', { size: 2 }, { uid: otherUid }, { force: true });
-  expect(rejected.status).toBe(422);
-  expect(rejected.body.details?.causes?.[0]).toMatchObject({
-    reason: 'FieldValueInvalid',
-    field: 'metadata.uid',
-    message: `Invalid value: "${otherUid}": field is immutable`,
-  });
-});
-
 it('an apply to an object that does not exist is a Conflict with a uid, and creates it with a version', async () => {
   const { apply } = await target();
   const rejected = await apply('alpha', { size: 1 }, { uid: otherUid });
@@ -151,54 +124,10 @@ it('an apply to an object that does not exist is a Conflict with a uid, and crea
   expect((await apply('alpha', { size: 1 }, { resourceVersion: '1' })).status).toBe(201);
 });
 
-it.each([[undefined], ['']])('an apply with the field manager %j is Invalid', async (fieldManager) => {
-  const { one } = await target();
-  const query = fieldManager === undefined ? {} : { fieldManager };
-  const rejected = await wire.request('PATCH', one, gadget('one'), {
-    contentType: 'application/apply-patch+yaml',
-    query,
-  });
-  expect(rejected.body).toMatchObject({
-    code: 422,
-    reason: 'Invalid',
-    details: { causes: [{ reason: 'FieldValueRequired', field: 'fieldManager' }] },
-  });
-});
-
-it.each([
-  ['managedFields', gadget('one', { size: 1 }, { managedFields: [{ manager: 'x' }] })],
-  ['another name', gadget('two')],
-  ['another apiVersion', { ...gadget('one'), apiVersion: `${gadgetGroup}/v2` }],
-  ['no kind', { ...gadget('one'), kind: '' }],
-  ['invalid YAML', ': : {'],
-])('an apply with %s is a bad request', async (_what, content) => {
-  const { one, apply } = await target();
-  await apply('alpha', { size: 1 });
-  expect((await wire.apply(one, 'alpha', content)).body).toMatchObject({ code: 400, reason: 'BadRequest' });
-});
-
 it('an apply in YAML is accepted, and needs a name only to create the object', async () => {
   const { one } = await target();
   const text = (metadata: string) => `apiVersion: ${gadgetApiVersion}\nkind: Gadget\n${metadata}spec:\n  size: 6\n`;
   expect((await wire.apply(one, 'alpha', text(''))).body).toMatchObject({ code: 400, reason: 'BadRequest' });
   expect((await wire.apply(one, 'alpha', text('metadata: {name: one}\n'))).status).toBe(201);
   expect((await wire.apply(one, 'alpha', text(''))).status).toBe(200);
-});
-
-it('an apply with an unknown field, a wrong type or a duplicate key fails with any field validation', async () => {
-  const { apply } = await target();
-  const unknown = await apply('alpha', { size: 1, nope: 1 }, {}, { fieldValidation: 'Ignore' });
-  expect(unknown.status).toBe(500);
-  expect(unknown.body.message).toContain('.spec.nope: field not declared in schema');
-  const wrong = await apply('alpha', { size: 'x' });
-  expect(wrong.body.message).toContain('.spec.size: expected numeric (int or float), got string');
-  const doubled = await apply('alpha', { size: 1, parts: [{ name: 'x' }, { name: 'x' }] });
-  expect(doubled.body.message).toContain('.spec.parts: duplicate entries for key [name="x"]');
-});
-
-it('an apply of an invalid object is Invalid', async () => {
-  const { one, apply } = await target();
-  const rejected = await apply('alpha', { size: 1000 });
-  expect(rejected.body).toMatchObject({ code: 422, details: { causes: [{ field: 'spec.size' }] } });
-  expect((await wire.get(one)).status).toBe(404);
 });

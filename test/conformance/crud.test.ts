@@ -1,6 +1,6 @@
 // Conformance: create, read and replace of one object, and the errors of these verbs.
 import { expect, it } from 'vitest';
-import { gadget, gadgetApiVersion, gadgetGroup, gadgets, plinth, plinths } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgets, plinth, plinths } from './gadget.ts';
 import { useSuite } from './suite.ts';
 
 const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -37,50 +37,10 @@ it('a create ignores uid, creationTimestamp, generation and deletionTimestamp in
   expect(metadata?.deletionTimestamp).toBeUndefined();
 });
 
-it('a read of an object that does not exist is a Status with reason NotFound', async () => {
-  const ns = await namespace();
-  const missing = await wire.get(gadgets(ns, 'missing'));
-  expect(missing.status).toBe(404);
-  expect(missing.body).toEqual({
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message: `gadgets.${gadgetGroup} "missing" not found`,
-    reason: 'NotFound',
-    details: { name: 'missing', group: gadgetGroup, kind: 'gadgets' },
-    code: 404,
-  });
-});
-
 it('a list of an unknown kind is a 404 in plain text', async () => {
   const missing = await wire.get(`/apis/${gadgetApiVersion}/gizmos`);
   expect(missing.status).toBe(404);
   expect(missing.text).toBe('404 page not found\n');
-});
-
-it('a create of an existing name is AlreadyExists', async () => {
-  const { ns } = await createGadget();
-  const again = await wire.post(gadgets(ns), gadget('one'));
-  expect(again.body).toMatchObject({
-    status: 'Failure',
-    message: `gadgets.${gadgetGroup} "one" already exists`,
-    reason: 'AlreadyExists',
-    details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
-    code: 409,
-  });
-});
-
-it('a create in a namespace that does not exist is NotFound of the namespace', async () => {
-  const rejected = await wire.post(gadgets('nowhere'), gadget('one'));
-  expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound', message: 'namespaces "nowhere" not found' });
-});
-
-it('a create with a resourceVersion is an InternalError', async () => {
-  const ns = await namespace();
-  const rejected = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { resourceVersion: '1' }));
-  expect(rejected.status).toBe(500);
-  expect(rejected.body.message).toContain('resourceVersion should not be set on objects to be created');
 });
 
 it('a re-created object has a new uid and generation 1', async () => {
@@ -122,49 +82,6 @@ it('a replacement without a change keeps the version', async () => {
   const again = await wire.put(main, body);
   expect(again.status).toBe(200);
   expect(again.body.metadata?.resourceVersion).toBe(body.metadata?.resourceVersion);
-});
-
-it('BK8: a replacement at a stale version is a Conflict', async () => {
-  const { main, made: body } = await createGadget();
-  await wire.mergePatch(main, { spec: { size: 5 } });
-  const stale = await wire.put(main, { ...body, spec: { size: 6 } });
-  expect(stale.body).toMatchObject({
-    code: 409,
-    reason: 'Conflict',
-    message:
-      `Operation cannot be fulfilled on gadgets.${gadgetGroup} "one": the object has been modified; please ` +
-      'apply your changes to the latest version and try again',
-    details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
-  });
-});
-
-it('a replacement of a custom resource without a resourceVersion is Invalid', async () => {
-  const { main } = await createGadget();
-  const rejected = await wire.put(main, gadget('one', { size: 3 }));
-  expect(rejected.body).toMatchObject({
-    code: 422,
-    reason: 'Invalid',
-    details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.resourceVersion' }] },
-  });
-  expect(rejected.body.message).toContain(
-    'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
-  );
-});
-
-it('a replacement with the uid of another object is a Conflict', async () => {
-  const { main, made: body } = await createGadget();
-  const other = { ...body.metadata, uid: '00000000-0000-4000-8000-000000000000' };
-  const rejected = await wire.put(main, { ...body, metadata: other });
-  expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
-  expect(rejected.body.message).toContain(
-    'Precondition failed: UID in precondition: 00000000-0000-4000-8000-000000000000',
-  );
-});
-
-it('a replacement of an object that does not exist is NotFound', async () => {
-  const ns = await namespace();
-  const rejected = await wire.put(gadgets(ns, 'one'), gadget('one', { size: 1 }, { resourceVersion: '1' }));
-  expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound' });
 });
 
 it('a change outside metadata raises the generation of a kind without status subresource', async () => {

@@ -135,17 +135,6 @@ it('a watch sends MODIFIED for the deletionTimestamp and DELETED with the last f
   expect(versions[1]).toBeGreaterThan(versions[0] ?? 0);
 });
 
-it.each([
-  ['uid', { uid: 'other' }, 'the UID in the precondition (other) does not match the UID in record'],
-  ['version', { resourceVersion: '1' }, 'the ResourceVersion in the precondition (1) does not match'],
-])('a deletion with the %s of another object is a Conflict', async (_what, preconditions, message) => {
-  const { main } = await createGadget();
-  const rejected = await wire.remove(main, { preconditions });
-  expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
-  expect(rejected.body.message).toContain(message);
-  expect((await wire.get(main)).status).toBe(200);
-});
-
 it('a deletion with the current uid and version removes the object', async () => {
   const {
     main,
@@ -154,12 +143,6 @@ it('a deletion with the current uid and version removes the object', async () =>
   const preconditions = { uid: metadata?.uid, resourceVersion: metadata?.resourceVersion };
   expect((await wire.remove(main, { preconditions })).status).toBe(200);
   expect((await wire.get(main)).status).toBe(404);
-});
-
-it('a deletion with an unknown propagation policy is Invalid', async () => {
-  const { main } = await createGadget();
-  const rejected = await wire.remove(main, { propagationPolicy: 'Sideways' });
-  expect(rejected.body).toMatchObject({ code: 422, details: { causes: [{ field: 'propagationPolicy' }] } });
 });
 
 it('a deletion of a collection with a selector returns the deleted objects and keeps the others', async () => {

@@ -100,16 +100,6 @@ it.each([
   expect(rejected.body).toMatchObject({ kind: 'Status', status: 'Failure', code: status });
 });
 
-it('a replacement with another name than its URL is a bad request', async () => {
-  const { main } = await createGadget();
-  const other = await wire.put(main, gadget('two', { size: 1 }, { resourceVersion: '1' }));
-  expect(other.body).toMatchObject({
-    code: 400,
-    reason: 'BadRequest',
-    message: 'the name of the object (two) does not match the name on the URL (one)',
-  });
-});
-
 it.each([
   ['application/yaml', `apiVersion: ${gadgetApiVersion}\nkind: Gadget\nmetadata: {name: one}\nspec:\n  size: 4\n`, 201],
   ['', gadget('one', { size: 4 }), 201],

@@ -64,16 +64,6 @@ it('a write to /status validates the status and prunes its unknown fields', asyn
   expect((await wire.mergePatch(status, { status: { phase: 'Up', nope: 1 } })).body.status).toEqual({ phase: 'Up' });
 });
 
-it('a write to /status at a stale version is a Conflict', async () => {
-  const { main, status } = await createGadget();
-  const { body } = await wire.get(main);
-  await wire.mergePatch(main, { spec: { size: 2 } });
-  const stale = await wire.put(status, { ...body, status: { phase: 'Up' } });
-  expect(stale.body).toMatchObject({ code: 409, reason: 'Conflict' });
-  const stalePatch = { metadata: { resourceVersion: body.metadata?.resourceVersion }, status: { phase: 'Up' } };
-  expect((await wire.mergePatch(status, stalePatch)).status).toBe(409);
-});
-
 it('/status of a missing object is a 404, a GET of /status returns the object, a DELETE is a 405', async () => {
   const { main, status, ns } = await createGadget();
   expect((await wire.mergePatch(gadgets(ns, 'missing', 'status'), { status: {} })).status).toBe(404);

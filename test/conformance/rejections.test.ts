@@ -1,0 +1,287 @@
+// Conformance: requests about an existing gadget that are rejected: the Status of each, and that the gadget stays as it was.
+// Rejections by the schema are in validations.test.ts, of new objects in requests.test.ts, conflicts of fields in apply.test.ts.
+import { describe, expect, it } from 'vitest';
+import { gadget, gadgetApiVersion, gadgetGroup, gadgets } from './gadget.ts';
+import { type OneGadget, useSuite } from './suite.ts';
+import type { Query, WireResponse } from './wire.ts';
+
+/** `made` is the gadget before its last change, so that its version is stale. */
+type Changed = OneGadget & { readonly current: OneGadget['made'] };
+type Act = (one: Changed) => Promise<WireResponse>;
+
+const { wire, createGadget } = await useSuite();
+const otherUid = '00000000-0000-4000-8000-000000000000';
+const details = { name: 'one', group: gadgetGroup, kind: 'gadgets' };
+const conflict = { code: 409, reason: 'Conflict' };
+const notFound = { code: 404, reason: 'NotFound' };
+const badRequest = { code: 400, reason: 'BadRequest' };
+const immutableUid = { reason: 'FieldValueInvalid', message: expect.stringContaining('field is immutable') };
+const force = { force: true };
+const up = { phase: 'Up' };
+const versionOf = ({ metadata }: OneGadget['made']) => ({ resourceVersion: metadata?.resourceVersion });
+const statusOf = (status: object, metadata: object = {}) => ({
+  ...{ apiVersion: gadgetApiVersion, kind: 'Gadget', metadata: { name: 'one', ...metadata }, status },
+});
+const apply = (path: string, content: unknown, query: Query = {}) => wire.apply(path, 'alpha', content, query);
+const jsonPatch = ({ main }: OneGadget, ...operations: object[]) =>
+  wire.jsonPatch(main, [{ op: 'replace', path: '/spec/size', value: 9 }, ...operations]);
+
+const stale = ({ made: { metadata } }: Changed, more: object = {}) => ({
+  ...more,
+  metadata: { resourceVersion: metadata?.resourceVersion },
+});
+const scaled = (one: Changed, replicas: number) => wire.mergePatch(one.scale, { spec: { replicas } });
+
+describe.each<[string, object, Readonly<Record<string, Act>>]>([
+  [
+    'NotFound',
+    notFound,
+    {
+      'a replacement of a missing object': ({ ns }) =>
+        wire.put(gadgets(ns, 'two'), gadget('two', { size: 1 }, { resourceVersion: '1' })),
+      'a merge patch of a missing object': ({ main }) => wire.mergePatch(`${main}-not`, {}),
+      'a JSON patch of a missing object': ({ main }) => wire.jsonPatch(`${main}-not`, []),
+      'a write to /status of a missing object': ({ ns }) =>
+        wire.mergePatch(gadgets(ns, 'two', 'status'), { status: {} }),
+      'an apply on /status of a missing object': ({ ns }) =>
+        apply(gadgets(ns, 'two', 'status'), statusOf({}, { name: 'two' })),
+    },
+  ],
+  [
+    'a Conflict',
+    conflict,
+    {
+      'BK8: a merge patch with a stale version, even without a change,': (one) => wire.mergePatch(one.main, stale(one)),
+      'a replacement of /status at a stale version': ({ status, made }) => wire.put(status, { ...made, status: up }),
+      'a merge patch of /status at a stale version': (one) => wire.mergePatch(one.status, stale(one, { status: up })),
+      'an apply at a stale version': ({ main, made }) => apply(main, gadget('one', { size: 2 }, versionOf(made))),
+      'a forced apply at a stale version': ({ main, made }) =>
+        apply(main, gadget('one', { size: 2 }, versionOf(made)), force),
+      'an apply on /status at a stale version': ({ status, made }) => apply(status, statusOf(up, versionOf(made))),
+      'a forced apply on /status at a stale version': ({ status, made }) =>
+        apply(status, statusOf(up, versionOf(made)), force),
+    },
+  ],
+  [
+    'a bad request',
+    badRequest,
+    {
+      'a merge patch that is a list': ({ main }) => wire.mergePatch(main, '[]'),
+      'a merge patch that is not complete': ({ main }) => wire.mergePatch(main, '{'),
+      'a merge patch that is a text': ({ main }) => wire.mergePatch(main, '"text"'),
+      'a merge patch with another name': ({ main }) => wire.mergePatch(main, { metadata: { name: 'two' } }),
+      'a JSON patch that is not a list': ({ main }) => wire.jsonPatch(main, { op: 'remove' }),
+      'an apply with managedFields': ({ main }) =>
+        apply(main, gadget('one', {}, { managedFields: [{ manager: 'x' }] })),
+      'an apply with another name': ({ main }) => apply(main, gadget('two')),
+      'an apply with another apiVersion': ({ main }) =>
+        apply(main, { ...gadget('one'), apiVersion: `${gadgetGroup}/v2` }),
+      'an apply with no kind': ({ main }) => apply(main, { ...gadget('one'), kind: '' }),
+      'an apply with invalid YAML': ({ main }) => apply(main, ': : {'),
+    },
+  ],
+  [
+    'Invalid',
+    { code: 422, reason: 'Invalid' },
+    {
+      'a JSON patch that removes a required field': ({ main }) =>
+        wire.jsonPatch(main, [{ op: 'remove', path: '/spec/size' }]),
+      'a JSON patch with a failing test': (one) => jsonPatch(one, { op: 'test', path: '/spec/size', value: 77 }),
+      'a JSON patch that adds to a missing parent': (one) =>
+        jsonPatch(one, { op: 'add', path: '/spec/nope/x', value: 1 }),
+      'a JSON patch that removes a missing field': (one) => jsonPatch(one, { op: 'remove', path: '/spec/nope' }),
+      'a JSON patch with an unknown operation': (one) => jsonPatch(one, { op: 'fly', path: '/spec/size' }),
+      'a write of too many replicas to the scale subresource': (one) => scaled(one, 700),
+    },
+  ],
+])('rejected as %s', (as, expected, acts) => {
+  it.each(Object.entries(acts))(`%s is ${as}`, async (_what, act) => await expectRejected(act, expected));
+});
+
+it.each<[string, Act, object]>([
+  [
+    'a read of an object that does not exist is NotFound',
+    ({ ns }) => wire.get(gadgets(ns, 'missing')),
+    {
+      ...{ apiVersion: 'v1', metadata: {}, message: `gadgets.${gadgetGroup} "missing" not found`, ...notFound },
+      details: { ...details, name: 'missing' },
+    },
+  ],
+  [
+    'a create of an existing name is AlreadyExists',
+    ({ ns }) => wire.post(gadgets(ns), gadget('one')),
+    { code: 409, reason: 'AlreadyExists', message: `gadgets.${gadgetGroup} "one" already exists`, details },
+  ],
+  [
+    'a create in a namespace that does not exist is NotFound of the namespace',
+    () => wire.post(gadgets('nowhere'), gadget('one')),
+    { ...notFound, message: 'namespaces "nowhere" not found' },
+  ],
+  [
+    'BK8: a replacement at a stale version is a Conflict',
+    ({ main, made }) => wire.put(main, { ...made, spec: { size: 6 } }),
+    {
+      ...{ ...conflict, details },
+      message:
+        `Operation cannot be fulfilled on gadgets.${gadgetGroup} "one": the object has been modified; please ` +
+        'apply your changes to the latest version and try again',
+    },
+  ],
+  [
+    'a replacement with another name than its URL is a bad request',
+    ({ main }) => wire.put(main, gadget('two', { size: 1 }, { resourceVersion: '1' })),
+    { ...badRequest, message: 'the name of the object (two) does not match the name on the URL (one)' },
+  ],
+  [
+    'a DELETE of /status is not allowed',
+    ({ status }) => wire.remove(status),
+    { code: 405, reason: 'MethodNotAllowed' },
+  ],
+])('%s', async (_name, act, expected) => await expectRejected(act, expected));
+
+it.each<[string, number, string, Act]>([
+  [
+    'a create with a resourceVersion',
+    500,
+    'resourceVersion should not be set on objects to be created',
+    ({ ns }) => wire.post(gadgets(ns), gadget('two', { size: 1 }, { resourceVersion: '1' })),
+  ],
+  [
+    'a replacement with the uid of another object',
+    409,
+    `Precondition failed: UID in precondition: ${otherUid}`,
+    ({ main, current }) => wire.put(main, { ...current, metadata: { ...current.metadata, uid: otherUid } }),
+  ],
+  [
+    'a deletion with another uid',
+    409,
+    'the UID in the precondition (other) does not match the UID in record',
+    ({ main }) => wire.remove(main, { preconditions: { uid: 'other' } }),
+  ],
+  [
+    'a deletion with another version',
+    409,
+    'the ResourceVersion in the precondition (1) does not match',
+    ({ main }) => wire.remove(main, { preconditions: { resourceVersion: '1' } }),
+  ],
+  [
+    'a patch with force',
+    422,
+    'force: Forbidden: may not be specified for non-apply patch',
+    ({ main }) => wire.mergePatch(main, {}, force),
+  ],
+  [
+    'a patch of a manager with a long name',
+    422,
+    'may not be more than 128 bytes',
+    ({ main }) => wire.mergePatch(main, {}, { fieldManager: 'm'.repeat(129) }),
+  ],
+  [
+    'a patch of a manager with a line end',
+    422,
+    'invalid character U+000A (at position 1)',
+    ({ main }) => wire.mergePatch(main, {}, { fieldManager: 'a\nb' }),
+  ],
+  [
+    'an apply with an unknown field, also ignored,',
+    500,
+    '.spec.nope: field not declared in schema',
+    ({ main }) => apply(main, gadget('one', { size: 1, nope: 1 }), { fieldValidation: 'Ignore' }),
+  ],
+  [
+    'an apply with a wrong type',
+    500,
+    '.spec.size: expected numeric (int or float), got string',
+    ({ main }) => apply(main, gadget('one', { size: 'x' })),
+  ],
+  [
+    'an apply with a duplicate key',
+    500,
+    '.spec.parts: duplicate entries for key [name="x"]',
+    ({ main }) => apply(main, gadget('one', { size: 1, parts: [{ name: 'x' }, { name: 'x' }] })),
+  ],
+  [
+    'an apply on /status with an unknown field',
+    500,
+    '.status.nope: field not declared in schema',
+    ({ status }) => apply(status, statusOf({ nope: 1 })),
+  ],
+  ...['application/strategic-merge-patch+json', 'application/json'].map(
+    (contentType): [string, number, string, Act] => [
+      `a patch of a custom resource as ${contentType}`,
+      415,
+      'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+      ({ main }) => wire.request('PATCH', main, { spec: { size: 2 } }, { contentType }),
+    ],
+  ),
+])('%s is rejected with %d: %s', async (_what, code, message, act) => {
+  await expectRejected(act, { code, message: expect.stringContaining(message) });
+});
+
+it.each<[string, string, object, Act]>([
+  [
+    'a replacement without a resourceVersion',
+    'metadata.resourceVersion',
+    { reason: 'FieldValueInvalid', message: 'Invalid value: 0: must be specified for an update' },
+    ({ main }) => wire.put(main, gadget('one', { size: 3 })),
+  ],
+  [
+    'a merge patch with another uid',
+    'metadata.uid',
+    immutableUid,
+    ({ main }) => wire.mergePatch(main, { metadata: { uid: otherUid } }),
+  ],
+  [
+    'an apply with the uid of another object',
+    'metadata.uid',
+    immutableUid,
+    ({ main }) => apply(main, gadget('one', { size: 3 }, { uid: otherUid }), force),
+  ],
+  [
+    'a merge patch with an invalid result',
+    'spec.size',
+    {},
+    ({ main }) => wire.mergePatch(main, { spec: { size: 1000 } }),
+  ],
+  ['a merge patch that removes the spec', 'spec', {}, ({ main }) => wire.mergePatch(main, { spec: null })],
+  ['an apply of an invalid object', 'spec.size', {}, ({ main }) => apply(main, gadget('one', { size: 1000 }), force)],
+  [
+    'a deletion with an unknown propagation policy',
+    'propagationPolicy',
+    {},
+    ({ main }) => wire.remove(main, { propagationPolicy: 'Sideways' }),
+  ],
+  [
+    'a write to /status with a wrong type',
+    'status.replicas',
+    {
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "string": replicas in body must be of type integer: "string"',
+    },
+    ({ status }) => wire.mergePatch(status, { status: { replicas: 'three' } }),
+  ],
+  [
+    'an apply on /status without a required field',
+    'status.conditions[0].status',
+    {},
+    ({ status }) => apply(status, statusOf({ conditions: [{ type: 'A' }] })),
+  ],
+  ...[{}, { fieldManager: '' }].map((query): [string, string, object, Act] => [
+    `an apply by the manager ${JSON.stringify(query)}`,
+    'fieldManager',
+    { reason: 'FieldValueRequired' },
+    ({ main }) => wire.request('PATCH', main, gadget('one'), { contentType: 'application/apply-patch+yaml', query }),
+  ]),
+])('%s is Invalid at %s', async (_what, field, cause, act) => {
+  const causes = expect.arrayContaining([expect.objectContaining({ field, ...cause })]);
+  await expectRejected(act, { code: 422, reason: 'Invalid', details: { causes } });
+});
+
+async function expectRejected(act: Act, expected: object): Promise<void> {
+  const one = await createGadget();
+  const { body: current } = await wire.mergePatch(one.main, { spec: { size: 2 } });
+  const { status, body } = await act({ ...one, current });
+  expect(body).toMatchObject({ kind: 'Status', status: 'Failure', ...expected });
+  expect(body.code).toBe(status);
+  expect((await wire.get(one.main)).body).toEqual(current);
+}
