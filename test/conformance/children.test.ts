@@ -24,29 +24,31 @@ const causesOf = async (path: string, spec: object, name = 'one') => {
 };
 const template = 'spec.template.spec';
 
+const withPort = (port: object) => [{ ...container, ports: [port] }];
+
 it.each([
-  ['without an image', [{ name: 'a' }], `${template}.containers[0].image`, 'Required value'],
-  ['with the name of another', [container, container], `${template}.containers[1].name`, 'Duplicate value: "a"'],
+  ['without an image', [{ name: 'a' }], 'containers[0].image', 'Required value'],
+  ['with the name of another', [container, container], 'containers[1].name', 'Duplicate value: "a"'],
   [
     'with a port that does not exist',
-    [{ ...container, ports: [{ containerPort: 70_000 }] }],
-    `${template}.containers[0].ports[0].containerPort`,
+    withPort({ containerPort: 70_000 }),
+    'containers[0].ports[0].containerPort',
     'Invalid value: 70000: must be between 1 and 65535, inclusive',
   ],
   [
     'with a port name that is too long',
-    [{ ...container, ports: [{ containerPort: 1, name: 'sixteen-letters1' }] }],
-    `${template}.containers[0].ports[0].name`,
+    withPort({ containerPort: 1, name: 'sixteen-letters1' }),
+    'containers[0].ports[0].name',
     'Invalid value: "sixteen-letters1": must be no more than 15 characters',
   ],
   [
     'with a mount of no volume',
     [{ ...container, volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
-    `${template}.containers[0].volumeMounts[0].name`,
+    'containers[0].volumeMounts[0].name',
     'Not found: "v"',
   ],
 ])('a Deployment with a container %s is Invalid', async (_, containers, field, message) => {
-  expect(await causesOf('apps/v1/deployments', workload({ containers }))).toEqual([[field, message]]);
+  expect(await causesOf('apps/v1/deployments', workload({ containers }))).toEqual([[`${template}.${field}`, message]]);
 });
 
 it.each([

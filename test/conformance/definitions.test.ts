@@ -105,36 +105,32 @@ it('a changed schema of a definition applies its defaults to stored objects on r
 });
 
 it.each([
-  ['no schema', null, 'spec.versions[0].schema.openAPIV3Schema', 'Required value'],
-  [
-    'no type at the root',
-    { properties: {} },
-    'spec.validation.openAPIV3Schema.type',
-    'Required value: must not be empty at the root',
-  ],
+  ['no schema', null, '', 'Required value'],
+  ['no type at the root', { properties: {} }, '.type', 'Required value: must not be empty at the root'],
   [
     'a field without type',
     { type: 'object', properties: { a: {} } },
-    'spec.validation.openAPIV3Schema.properties[a].type',
+    '.properties[a].type',
     'Required value: must not be empty for specified object fields',
   ],
   [
     'a default of another type',
     { type: 'object', properties: { a: { type: 'integer', default: 'x' } } },
-    'spec.validation.openAPIV3Schema.properties[a].default',
+    '.properties[a].default',
     'must be of type integer',
   ],
   [
     'a rule that does not compile',
     { type: 'object', properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.b > 1' }] },
-    'spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule',
+    '.x-kubernetes-validations[0].rule',
     "undefined field 'b'",
   ],
 ])('a definition with %s is Invalid', async (_what, schema, field, message) => {
+  const root = schema === null ? 'spec.versions[0].schema.openAPIV3Schema' : 'spec.validation.openAPIV3Schema';
   const plural = pluralOf();
   const rejected = await wire.post(definitionsPath, definition(plural, schema));
   expect(rejected.status).toBe(422);
-  expect(rejected.body.details?.causes?.find((cause) => cause.field === field)?.message).toContain(message);
+  expect(rejected.body.details?.causes?.find((cause) => cause.field === `${root}${field}`)?.message).toContain(message);
 });
 
 it('a definition with another name than its plural and group is Invalid', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseKubeconfig } from '../../../src/clusters/kubeconfig/parse-kubeconfig.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { pem } from '../../kube/wire-server.ts';
-import { base64, inlineCertificate, kubeconfig } from '../kubeconfigs.ts';
+import { base64, inlineCertificate, type KubeconfigFields, kubeconfig } from '../kubeconfigs.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');
 const read = (text: string, context?: string) => parseKubeconfig(text, { source: 'it', now, context });
@@ -40,66 +40,58 @@ describe('parseKubeconfig', () => {
     expect(read(kubeconfig({ current: 'nowhere' }), 'here').server.port).toBe('6443');
   });
 
-  it.each<[string, string, string]>([
+  it.each<[string, KubeconfigFields | string, string]>([
     ['invalid YAML', 'a: [', 'not YAML'],
     ['another document', 'a: 1', 'contexts, clusters, users missing'],
-    ['no current context', kubeconfig({ current: '' }), 'current-context is not set'],
-    ['an unknown context', kubeconfig({ current: 'x' }), 'context "x" does not exist; it has here'],
-    ['an unknown cluster', kubeconfig({ context: { cluster: 'x' } }), 'cluster "x" does not exist; it has c'],
-    ['an unknown user', kubeconfig({ context: { user: 'x' } }), 'user "x" does not exist; it has u'],
-    ['no credentials', kubeconfig({ user: {} }), 'user "u": no credentials'],
-    ['no user at all', kubeconfig({ user: null }), 'user "u": no credentials'],
-    ['a plug-in', kubeconfig({ user: { exec: { command: 'x' } } }), 'user "u": exec would run a program'],
-    ['an auth provider', kubeconfig({ user: { 'auth-provider': {} } }), 'user "u": auth-provider is a plug-in'],
-    [
-      'a file',
-      kubeconfig({ cluster: { 'certificate-authority': '/x' } }),
-      'cluster "c": certificate-authority names a file',
-    ],
+    ['no current context', { current: '' }, 'current-context is not set'],
+    ['an unknown context', { current: 'x' }, 'context "x" does not exist; it has here'],
+    ['an unknown cluster', { context: { cluster: 'x' } }, 'cluster "x" does not exist; it has c'],
+    ['an unknown user', { context: { user: 'x' } }, 'user "x" does not exist; it has u'],
+    ['no credentials', { user: {} }, 'user "u": no credentials'],
+    ['no user at all', { user: null }, 'user "u": no credentials'],
+    ['a plug-in', { user: { exec: { command: 'x' } } }, 'user "u": exec would run a program'],
+    ['an auth provider', { user: { 'auth-provider': {} } }, 'user "u": auth-provider is a plug-in'],
+    ['a file', { cluster: { 'certificate-authority': '/x' } }, 'cluster "c": certificate-authority names a file'],
     [
       'insecure-skip-tls-verify',
-      kubeconfig({ cluster: { 'insecure-skip-tls-verify': true } }),
+      { cluster: { 'insecure-skip-tls-verify': true } },
       'insecure-skip-tls-verify is not allowed',
     ],
-    ['a client key without its certificate', kubeconfig({ user: { 'client-key-data': 'eA==' } }), 'belong together'],
+    ['a client key without its certificate', { user: { 'client-key-data': 'eA==' } }, 'belong together'],
     [
       'a key of another certificate',
-      kubeconfig({ user: inlineCertificate('server', 'other') }),
+      { user: inlineCertificate('server', 'other') },
       'does not match the client certificate',
     ],
     [
       'an expired certificate',
-      kubeconfig({ user: inlineCertificate('expired', 'expired') }),
+      { user: inlineCertificate('expired', 'expired') },
       'expired on 2021-01-01T00:00:00.000Z; renew it',
     ],
     [
       'an authority without PEM',
-      kubeconfig({ cluster: { 'certificate-authority-data': base64('x') } }),
+      { cluster: { 'certificate-authority-data': base64('x') } },
       'certificate-authority-data: no PEM certificate',
     ],
     [
       'an authority with invalid PEM',
-      kubeconfig({
+      {
         cluster: { 'certificate-authority-data': base64('-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----') },
-      }),
+      },
       'cannot be read',
     ],
-    ['invalid base64', kubeconfig({ cluster: { 'certificate-authority-data': '***' } }), 'not base64'],
-    ['http to another machine', kubeconfig({ cluster: { server: 'http://10.0.0.1' } }), 'only https is accepted'],
-    ['an invalid server address', kubeconfig({ cluster: { server: 'here' } }), 'server: not an https address'],
+    ['invalid base64', { cluster: { 'certificate-authority-data': '***' } }, 'not base64'],
+    ['http to another machine', { cluster: { server: 'http://10.0.0.1' } }, 'only https is accepted'],
+    ['an invalid server address', { cluster: { server: 'here' } }, 'server: not an https address'],
     [
       'a password in the address',
-      kubeconfig({ cluster: { server: 'https://u:hunter2@host' } }),
+      { cluster: { server: 'https://u:hunter2@host' } },
       'contains a user name or password',
     ],
-    [
-      'a query in the address',
-      kubeconfig({ cluster: { server: 'https://host?a=b' } }),
-      'contains a query or a fragment',
-    ],
-    ['a fragment in the address', kubeconfig({ cluster: { server: 'https://host/#a' } }), 'a query or a fragment'],
-  ])('parseKubeconfig throws a one-line UserError that names the field for %s', (_, text, expected) => {
-    const message = problem(text);
+    ['a query in the address', { cluster: { server: 'https://host?a=b' } }, 'contains a query or a fragment'],
+    ['a fragment in the address', { cluster: { server: 'https://host/#a' } }, 'a query or a fragment'],
+  ])('parseKubeconfig throws a one-line UserError that names the field for %s', (_, given, expected) => {
+    const message = problem(typeof given === 'string' ? given : kubeconfig(given));
     expect(message).toContain(expected);
     expect(message).toMatch(/^it: .+$/);
     expect(message).not.toMatch(/secret|hunter2/);

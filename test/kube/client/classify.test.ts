@@ -41,20 +41,14 @@ const classOf = async (request: KubeRequest, read?: Parameters<typeof classifyRe
 
 describe('classifyResponse of what an API server returns', () => {
   const missing = { group: '', plural: 'configmaps', name: 'missing' };
+  const get = (path: string) => (): KubeRequest => ({
+    method: 'GET',
+    path: path.startsWith('/') ? path : `${collection}/${path}`,
+  });
   it.each<[string, () => KubeRequest, ResponseClass | '201', Parameters<typeof classifyResponse>[1]?]>([
-    ['GET of a missing object', () => ({ method: 'GET', path: `${collection}/missing` }), 'gone', missing],
-    [
-      'GET in a missing namespace',
-      () => ({ method: 'GET', path: '/api/v1/namespaces/none/configmaps/missing' }),
-      'gone',
-      missing,
-    ],
-    [
-      'GET of another missing object than asked for',
-      () => ({ method: 'GET', path: `${collection}/other` }),
-      'unusable',
-      missing,
-    ],
+    ['GET of a missing object', get('missing'), 'gone', missing],
+    ['GET in a missing namespace', get('/api/v1/namespaces/none/configmaps/missing'), 'gone', missing],
+    ['GET of another missing object than asked for', get('other'), 'unusable', missing],
     ['DELETE of a missing object', () => ({ method: 'DELETE', path: `${collection}/missing` }), 'not-found'],
     ['PATCH of a missing object', () => patch('merge', `${collection}/missing`, { data: {} }), 'not-found'],
     [
@@ -63,12 +57,8 @@ describe('classifyResponse of what an API server returns', () => {
       'not-found',
     ],
     ['GET of a missing subresource', () => ({ method: 'GET', path: `${widgets}/one/none` }), 'not-found'],
-    [
-      'GET of the status of a ConfigMap',
-      () => ({ method: 'GET', path: `${collection}/owner/status` }),
-      'kind-not-served',
-    ],
-    ['GET of a missing CRD', () => ({ method: 'GET', path: '/apis/none.example.com/v1/nones/one' }), 'kind-not-served'],
+    ['GET of the status of a ConfigMap', get('owner/status'), 'kind-not-served'],
+    ['GET of a missing CRD', get('/apis/none.example.com/v1/nones/one'), 'kind-not-served'],
     [
       'GET of an unknown built-in',
       () => ({ method: 'GET', path: `/api/v1/namespaces/${fixture.namespace}/nones/missing` }),

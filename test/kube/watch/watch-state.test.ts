@@ -15,158 +15,60 @@ import {
 const gone = new ApiError('WATCH /x', 410, undefined);
 const reset = new ConnectError('reset');
 const failed = (error: unknown): WatchOutcome => ({ type: 'failed', error });
-type Failures = number | WatchFailures;
-/** Failures without a 410, unless they are given in full. */
-const counts = (failures: Failures) => (typeof failures === 'number' ? { failures, gone: 0 } : failures);
-const probe = (next: 'watch' | 'exact' | 'expired' | 'relist', failures: Failures = 0): WatchState => ({
-  step: 'probe',
-  version: '50',
-  next,
-  ...counts(failures),
+const [expired, lost] = [failed(gone), failed(reset)];
+const probed = (version: string): WatchOutcome => ({ type: 'probed', version });
+const listed = (version: string): WatchOutcome => ({ type: 'listed', version });
+const received = (version: string): WatchOutcome => ({ type: 'received', version });
+const [ended, restored] = [{ type: 'ended' }, { type: 'restored' }] as const;
+// The last two numbers are the failures, and how many of them were a 410.
+const probe = (next: 'watch' | 'exact' | 'expired' | 'relist', failures = 0, gone = 0): WatchState => ({
+  ...{ step: 'probe', version: '50', next, failures, gone },
 });
-const watch = (received: boolean, failures: Failures = 0, version = '50'): WatchState => ({
-  step: 'watch',
-  version,
-  received,
-  ...counts(failures),
+const watch = (received: boolean, failures = 0, gone = 0, version = '50'): WatchState => ({
+  ...{ step: 'watch', version, received, failures, gone },
 });
-const list = (mode: 'exact' | 'expired' | 'relist', failures: Failures = 0): WatchState => ({
-  step: 'list',
-  mode,
-  version: '50',
-  ...counts(failures),
+const list = (mode: 'exact' | 'expired' | 'relist', failures = 0, gone = 0): WatchState => ({
+  ...{ step: 'list', mode, version: '50', failures, gone },
 });
-const listNow = (mode: 'initial' | 'restored', failures: Failures = 0): WatchState => ({
-  step: 'list',
-  mode,
-  ...counts(failures),
+const listNow = (mode: 'initial' | 'restored', failures = 0, gone = 0): WatchState => ({
+  ...{ step: 'list', mode, failures, gone },
 });
 
 describe('nextState', () => {
   it.each<[string, WatchState, WatchOutcome, WatchState]>([
+    ['a probe of the same version opens the watch', probe('watch', 2), probed('50'), watch(false, 2)],
+    ['a probe of a newer version lists as of the start version', probe('exact'), probed('51'), list('exact')],
+    ['a probe of an older version lists the restored server', probe('exact'), probed('49'), listNow('restored')],
     [
-      'a probe that returns the same version opens the watch',
-      probe('watch', 2),
-      { type: 'probed', version: '50' },
-      watch(false, 2),
-    ],
-    [
-      'a probe that returns a newer version lists as of the start version',
-      probe('exact'),
-      { type: 'probed', version: '51' },
-      list('exact'),
-    ],
-    [
-      'a probe that returns an older version lists the restored server',
-      probe('exact'),
-      { type: 'probed', version: '49' },
+      'a probe of a version with fewer digits lists the restored server',
+      probe('watch'),
+      probed('9'),
       listNow('restored'),
     ],
+    ['a probe of an incomparable version opens the watch', probe('watch'), probed('abc'), watch(false)],
+    ['a failed probe is repeated', probe('relist', 1), lost, probe('relist', 2)],
+    ['an exact list with 410 probes, for the newest version', list('exact'), expired, probe('expired', 1, 1)],
+    ['an exact list that fails otherwise probes and starts over', list('exact'), lost, probe('exact', 1)],
+    ['a relist whose token expired probes and starts over', list('relist', 3), expired, probe('relist', 4, 1)],
+    ['a failed initial list is repeated', listNow('initial'), lost, listNow('initial', 1)],
+    ['a restore that is reported lists the restored server', probe('watch'), restored, listNow('restored')],
+    ['a failed list of a restored server is repeated', listNow('restored', 1), expired, listNow('restored', 2, 1)],
+    ['a probe that succeeds keeps the failures', probe('relist', 3, 1), probed('51'), list('relist', 3, 1)],
+    ['a list that succeeds keeps the failures', list('relist', 3, 1), listed('60'), watch(false, 3, 1, '60')],
+    ['a restore keeps the failures', probe('watch', 3, 1), restored, listNow('restored', 3, 1)],
+    ['a watch with 410 after an outage counts its first 410', watch(false, 4), expired, probe('relist', 5, 1)],
+    ['a connection lost after a 410 keeps the count of 410s', watch(false, 1, 1), lost, probe('watch', 2, 1)],
+    ['a completed list opens the watch at its version', listNow('initial', 1), listed('60'), watch(false, 1, 0, '60')],
     [
-      'a probe that returns an older version with fewer digits lists the restored server',
-      probe('watch'),
-      { type: 'probed', version: '9' },
-      listNow('restored'),
+      'an event advances the version and resets the failures',
+      watch(false, 5, 2),
+      received('61'),
+      watch(true, 0, 0, '61'),
     ],
-    [
-      'a probe that returns an incomparable version of an aggregated API opens the watch',
-      probe('watch'),
-      { type: 'probed', version: 'abc' },
-      watch(false),
-    ],
-    ['a failed probe is repeated', probe('relist', 1), failed(reset), probe('relist', 2)],
-    [
-      'an exact list that fails with 410 probes and then lists the newest version',
-      list('exact'),
-      failed(gone),
-      probe('expired', { failures: 1, gone: 1 }),
-    ],
-    ['an exact list that fails otherwise probes and then starts over', list('exact'), failed(reset), probe('exact', 1)],
-    [
-      'a relist whose continue token expired probes and then starts over',
-      list('relist', 3),
-      failed(gone),
-      probe('relist', { failures: 4, gone: 1 }),
-    ],
-    ['a failed initial list is repeated', listNow('initial'), failed(reset), listNow('initial', 1)],
-    [
-      'a restore that another watch reported lists the restored server',
-      probe('watch'),
-      { type: 'restored' },
-      listNow('restored'),
-    ],
-    [
-      'a failed list of a restored server is repeated',
-      listNow('restored', 1),
-      failed(gone),
-      listNow('restored', { failures: 2, gone: 1 }),
-    ],
-    [
-      'a probe that succeeds keeps the failures',
-      probe('relist', { failures: 3, gone: 1 }),
-      { type: 'probed', version: '51' },
-      list('relist', { failures: 3, gone: 1 }),
-    ],
-    [
-      'a list that succeeds keeps the failures',
-      list('relist', { failures: 3, gone: 1 }),
-      { type: 'listed', version: '60' },
-      watch(false, { failures: 3, gone: 1 }, '60'),
-    ],
-    [
-      'a restore keeps the failures',
-      probe('watch', { failures: 3, gone: 1 }),
-      { type: 'restored' },
-      listNow('restored', { failures: 3, gone: 1 }),
-    ],
-    [
-      'a watch that fails with 410 after an outage counts its first 410',
-      watch(false, 4),
-      failed(gone),
-      probe('relist', { failures: 5, gone: 1 }),
-    ],
-    [
-      'a connection lost after a 410 keeps the count of 410s',
-      watch(false, { failures: 1, gone: 1 }),
-      failed(reset),
-      probe('watch', { failures: 2, gone: 1 }),
-    ],
-    [
-      'a completed list opens the watch at its version',
-      listNow('initial', 1),
-      { type: 'listed', version: '60' },
-      watch(false, 1, '60'),
-    ],
-    [
-      'a watch event advances the version and resets the failures',
-      watch(false, { failures: 5, gone: 2 }),
-      { type: 'received', version: '61' },
-      watch(true, 0, '61'),
-    ],
-    [
-      'a watch that fails with 410 probes and then relists',
-      watch(true),
-      failed(gone),
-      probe('relist', { failures: 1, gone: 1 }),
-    ],
-    [
-      'a watch that loses its connection probes and then resumes at the last version',
-      watch(true),
-      failed(reset),
-      probe('watch', 1),
-    ],
-    [
-      'a watch that the server ended after an event resumes without a failure',
-      watch(true),
-      { type: 'ended' },
-      probe('watch', 0),
-    ],
-    [
-      'a watch that the server ended before the first event counts as a failure',
-      watch(false, 2),
-      { type: 'ended' },
-      probe('watch', 3),
-    ],
+    ['a watch with 410 probes and then relists', watch(true), expired, probe('relist', 1, 1)],
+    ['a lost watch probes and resumes at the last version', watch(true), lost, probe('watch', 1)],
+    ['a watch that ends after an event resumes without a failure', watch(true), ended, probe('watch', 0)],
+    ['a watch that ends before an event counts as a failure', watch(false, 2), ended, probe('watch', 3)],
   ])('nextState: %s', (_, state, outcome, expected) => {
     expect(nextState(state, outcome)).toEqual(expected);
   });
@@ -226,7 +128,7 @@ describe('watchBackoffSeconds', () => {
     [9, new ApiError('GET /x', 429, undefined, 1), 0, 15],
     [1, new ApiError('GET /x', 503, undefined, 9999), 0, 60],
   ])('watchBackoffSeconds after %d failures, %s, random %d: %d s', (failures, error, random, expected) => {
-    expect(watchBackoffSeconds(counts(failures), error, random)).toBeCloseTo(expected, 1);
+    expect(watchBackoffSeconds({ failures, gone: 0 }, error, random)).toBeCloseTo(expected, 1);
   });
 
   it.each<[WatchFailures, unknown, number]>([
