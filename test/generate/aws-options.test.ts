@@ -39,22 +39,10 @@ describe('the options of a deployment', () => {
   });
 
   it('options are read from the strings of --param', () => {
-    const given = {
-      ...defaults,
-      LOG_RETENTION_DAYS: '7',
-      TRACING: 'on',
-      ALARM_TOPIC_ARN: topic,
-      KMS_KEY_ARN: key,
-      ...vpc,
-      PAUSED: 'water-tank, foo',
-    };
-    expect(readOptions(given)).toEqual({
-      paused: ['water-tank', 'foo'],
-      monitoring: 'full',
-      logRetentionDays: 7,
-      tracing: true,
-      alarmTopicArn: topic,
-      kmsKeyArn: key,
+    const given = { LOG_RETENTION_DAYS: '7', TRACING: 'on', PAUSED: 'water-tank, foo' };
+    expect(readOptions({ ...defaults, ...given, ALARM_TOPIC_ARN: topic, KMS_KEY_ARN: key, ...vpc })).toEqual({
+      ...{ paused: ['water-tank', 'foo'], monitoring: 'full', logRetentionDays: 7, tracing: true },
+      ...{ alarmTopicArn: topic, kmsKeyArn: key },
       vpc: { subnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'], securityGroupIds: ['sg-0a1b2c3d'] },
     });
   });
@@ -69,19 +57,10 @@ describe('the options of a deployment', () => {
     [{ MONITORING: 'on' }, 'MONITORING: "on" is not valid; give full, lean or off'],
     [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
-    [
-      { CLUSTERS_TABLE: 'clusters.json' },
-      'CLUSTERS_TABLE: "clusters.json" is not valid; give s3://bucket/clusters.json',
-    ],
+    [{ CLUSTERS_TABLE: 'clusters' }, 'CLUSTERS_TABLE: "clusters" is not valid; give s3://bucket/clusters.json'],
     [{ KMS_KEY_ARN: 'alias/mine' }, 'KMS_KEY_ARN: "alias/mine" is not valid; give an ARN like arn:aws:kms:'],
-    [
-      { ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b2c3d' },
-      'VPC_SUBNET_IDS: "vpc-0a1b2c3d" is not valid; give comma-separated ids',
-    ],
-    [
-      { ...vpc, VPC_SECURITY_GROUP_IDS: 'default' },
-      'VPC_SECURITY_GROUP_IDS: "default" is not valid; give comma-separated ids',
-    ],
+    [{ ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b' }, 'VPC_SUBNET_IDS: "vpc-0a1b" is not valid; give comma-separated ids'],
+    [{ ...vpc, VPC_SECURITY_GROUP_IDS: 'a' }, 'VPC_SECURITY_GROUP_IDS: "a" is not valid; give comma-separated ids'],
     [{ ...vpc, VPC_SECURITY_GROUP_IDS: '' }, 'VPC_SECURITY_GROUP_IDS is required with VPC_SUBNET_IDS: --param'],
     [{ ...vpc, VPC_SUBNET_IDS: '' }, 'VPC_SUBNET_IDS is required with VPC_SECURITY_GROUP_IDS: --param'],
   ])('options %j are rejected in one line with the option and the fix', (given, line) => {
@@ -131,7 +110,7 @@ describe('a template with options', () => {
     expect(Resources.WatcherPolicy.Properties.PolicyDocument.Statement).toEqual([statement, use]);
   });
 
-  it('a template with a VPC places the functions in it, and allows only their roles to create interfaces', () => {
+  it('a template with a VPC places the functions in it, and allows only their roles to create interfaces, as Lambda', () => {
     expect(made(vpc).Resources.Function.Properties).toEqual({
       Timeout: 30,
       VpcConfig: { SubnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'], SecurityGroupIds: ['sg-0a1b2c3d'] },
@@ -139,9 +118,7 @@ describe('a template with options', () => {
     expect(actions(vpc)).toContain('ec2:CreateNetworkInterface');
     expect(actions({})).toEqual([]);
     expect(made(vpc).Resources.WatcherPolicy).toEqual(template.Resources.WatcherPolicy);
-  });
-
-  it('a template with a VPC denies the code of functions what Lambda does with network interfaces', () => {
+    // The code of functions is denied what Lambda does.
     const roles = JSON.stringify(made(vpc).Resources);
     expect(roles).toMatch(/"Effect":"Deny","Action":\["ec2:CreateNetworkInterface","ec2:DeleteNetworkInterface"/);
     expect(roles).toMatch(/"ArnLike":\{"lambda:SourceFunctionArn":\{"Fn::Sub":"arn:[^"]+:function:\*"/);
@@ -177,11 +154,8 @@ describe('a template with options', () => {
     ['AWS::Scheduler::Schedule', 'Name', 64],
   ] as const)('a name of %s that is too long blames its longest part', (Type, property, most) => {
     const check = (project: string, stage: string, controller: string) => () => {
-      const name = `${project}-${stage}-${controller}`;
-      checkNames(
-        { Resources: { One: { Type, Properties: { [property]: name } } } },
-        { project, stage, region: 'us-east-1' },
-      );
+      const One = { Type, Properties: { [property]: `${project}-${stage}-${controller}` } };
+      checkNames({ Resources: { One } }, { project, stage, region: 'us-east-1' });
     };
     const long = 'x'.repeat(most - 9);
     expect(check('cafes', 'dev', long.slice(1))).not.toThrow();
@@ -214,11 +188,7 @@ describe('the option CLUSTERS_TABLE', () => {
         Type: 'AWS::IAM::Role',
         Properties: {
           Policies: [
-            {
-              PolicyDocument: {
-                Statement: [statement('s3:GetObject'), statement('s3:ListBucket'), statement('sqs:SendMessage')],
-              },
-            },
+            { PolicyDocument: { Statement: ['s3:GetObject', 's3:ListBucket', 'sqs:SendMessage'].map(statement) } },
           ],
         },
       },
@@ -236,10 +206,8 @@ describe('the option CLUSTERS_TABLE', () => {
   it("with a bucket of one's own, the stack has none, and a parameter has its name", () => {
     const { Resources, Parameters } = apply({ CLUSTERS_TABLE: 's3://mine/tables/prod.json' });
     expect(Object.keys(Resources)).toEqual(['ServerlessDeploymentBucket', 'FooLambdaFunction', 'FooRole']);
-    expect(Parameters).toMatchObject({
-      ClustersBucket: { Default: 'mine' },
-      ClustersKey: { Default: 'tables/prod.json' },
-    });
+    const named = { ClustersBucket: { Default: 'mine' }, ClustersKey: { Default: 'tables/prod.json' } };
+    expect(Parameters).toMatchObject(named);
   });
 
   it('with parameters of Systems Manager, functions read them by path and may read nothing in S3', () => {

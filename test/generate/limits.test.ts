@@ -17,8 +17,8 @@ const treeKind = (index: number) =>
     ...{ spec: z.object({}), status: z.object({}) },
   });
 const reconcile = async () => ({ status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } }) as const;
-const manySettings = (count: number) =>
-  z.object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`SETTING_${index}`, z.string()])));
+const manySettings = (count: number, prefix = 'SETTING') =>
+  z.object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, z.string()])));
 const used = (given: readonly ControllerDefinition[], what: string): number =>
   stackLimits(given).find((one) => one.what === what)?.used ?? Number.NaN;
 
@@ -110,10 +110,7 @@ describe('the limits of a stack', () => {
 
   it('more than 200 parameters, and more variables than a function can have, are refused', () => {
     const different = Array.from({ length: 20 }, (_, index) =>
-      only(
-        `controller-${index}`,
-        z.object(Object.fromEntries([...'ABCDEFGHIJ'].map((c) => [`S_${c}${index}`, z.string()]))),
-      ),
+      only(`c-${index}`, manySettings(10, `S${index}`)),
     ).flat();
     expect(() => checkStackLimits(different)).toThrow(/^204 parameters, of at most 200 in a stack; 19 controllers/);
     expect(() => checkStackLimits(controllers(1, manySettings(40)))).toThrow(

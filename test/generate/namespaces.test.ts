@@ -1,9 +1,6 @@
 // Only what is generated for a project with some namespaces: Roles, the watch list and the resync function, and the list
 // in package.json. The lists and watches are test/resync/namespaces.test.ts and test/forwarding/watch-loops.test.ts.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { readNamespaces } from '../../src/cli/project.ts';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
@@ -13,7 +10,9 @@ import { sharedFunctions } from '../../src/generate/functions.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Namespace } from '../../src/kubernetes.ts';
+import { useFolder } from '../support/folder.ts';
 
+const folder = useFolder();
 const namespaces = ['shop', 'office'];
 const placeReporter = Namespace.controller('place-reporter', { reconcile: async () => undefined });
 const registry = [memcachedProxy, placeReporter];
@@ -75,10 +74,8 @@ it.each<[string, unknown, string | undefined]>([
   ['a namespace twice', ['shop', 'shop'], 'twice'],
   ['more than 20', Array.from({ length: 21 }, (_, index) => `n${index}`), 'more than 20'],
 ])('package.json may have %s of namespaces', async (_, given, problem) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'namespaces-'));
-  onTestFinished(async () => await rm(folder, { recursive: true }));
-  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ outrigger: { namespaces: given } }));
-  const reading = readNamespaces(folder);
+  await folder.write('package.json', JSON.stringify({ outrigger: { namespaces: given } }));
+  const reading = readNamespaces(folder.path);
   if (problem === undefined) expect(await reading).toEqual(given);
   else await expect(reading).rejects.toThrow(problem);
 });

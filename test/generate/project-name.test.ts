@@ -17,7 +17,7 @@ import { generatedFiles } from '../../src/generate/files.ts';
 import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { fixtureRegistry } from './sample-registry.ts';
+import { fixtureRegistry, treeWith } from './sample-registry.ts';
 
 describe('the names of a project', () => {
   const objects = (project?: string) =>
@@ -89,11 +89,9 @@ describe('the names of a project', () => {
 
   it('a controller whose label value would be too long is rejected', () => {
     const project = 'p'.repeat(30);
-    const [first] = fixtureRegistry;
-    if (first === undefined) throw new Error('no controller');
-    const long = { ...first, name: 'c'.repeat(33) };
-    expect(() => generatedFiles([long], [], project)).toThrow(/is longer than 63 characters; use a shorter name/);
-    expect(() => generatedFiles([{ ...first, name: 'c'.repeat(32) }], [], project)).not.toThrow();
+    const generated = (length: number) => () => generatedFiles([treeWith('c'.repeat(length))], [], project);
+    expect(generated(33)).toThrow(/is longer than 63 characters; use a shorter name/);
+    expect(generated(32)).not.toThrow();
   });
 
   it.each([

@@ -12,21 +12,17 @@ import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import * as kubernetes from '../../src/kubernetes.ts';
 import { Deployment, Ingress, Pod } from '../../src/kubernetes.ts';
-import { fixtureRegistry, fixtureRegistryWith, OtherTree, only, running } from './sample-registry.ts';
+import { fixtureRegistry, OtherTree, only, running, treeWith, withGrafter } from './sample-registry.ts';
 
 describe('the watch list', () => {
   const { resources } = watchListOf(fixtureRegistry);
   const of = (plural: string) => resources.find((resource) => resource.plural === plural)?.subscribers ?? [];
+  const podsOf = (...given: Parameters<typeof watchListOf>) =>
+    watchListOf(...given).resources.find(({ plural }) => plural === 'pods');
 
   it('the watch list has every primary, owned and watched kind once, and no kind that is only read', () => {
-    expect(resources.map(({ plural }) => plural)).toEqual([
-      'pods',
-      'secrets',
-      'services',
-      'endpointslices',
-      'trees',
-      'weathers',
-    ]);
+    const plurals = ['pods', 'secrets', 'services', 'endpointslices', 'trees', 'weathers'];
+    expect(resources.map(({ plural }) => plural)).toEqual(plurals);
     expect(of('secrets').map(({ as }) => as)).toEqual(['watched']);
   });
 
@@ -50,44 +46,24 @@ describe('the watch list', () => {
       ['services', 'outrigger.dev/controller=tree'],
       ['endpointslices', 'kubernetes.io/service-name'],
     ]);
-    const [first] = fixtureRegistry;
-    if (first === undefined) throw new Error('there is no orchard');
-    const owner = {
-      ...first,
-      name: 'digger',
-      declaration: { ...first.declaration, owns: [Pod] },
-    };
-    const shared = watchListOf([...fixtureRegistry, owner]).resources.find(({ plural }) => plural === 'pods');
-    expect(shared).not.toHaveProperty('labelSelector');
+    expect(podsOf([...fixtureRegistry, treeWith('digger', { owns: [Pod] })])).not.toHaveProperty('labelSelector');
   });
 
   it('the watch list selects the children of its owners for a kind that is only owned', () => {
-    const [first] = fixtureRegistry;
-    if (first === undefined) throw new Error('there is no orchard');
-    const owning = (...names: string[]) =>
-      names.map((name) => ({ ...first, name, declaration: { ...first.declaration, owns: [Pod], watches: [] } }));
-    const selectorOf = (names: readonly string[], project?: string) =>
-      watchListOf(owning(...names), project).resources.find(({ plural }) => plural === 'pods')?.labelSelector;
-    expect(selectorOf(['digger'])).toBe('outrigger.dev/controller=digger');
-    expect(selectorOf(['sower', 'digger'])).toBe('outrigger.dev/controller in (digger,sower)');
-    expect(selectorOf(['digger'], 'farm')).toBe('outrigger.dev/controller=farm.digger');
+    const owning = (name: string) => treeWith(name, { owns: [Pod], watches: [] });
+    const [sower, digger] = [owning('sower'), owning('digger')];
+    expect(podsOf([digger])?.labelSelector).toBe('outrigger.dev/controller=digger');
+    expect(podsOf([sower, digger])?.labelSelector).toBe('outrigger.dev/controller in (digger,sower)');
+    expect(podsOf([digger], 'farm')?.labelSelector).toBe('outrigger.dev/controller=farm.digger');
   });
 
   it('the watch list has the selector of a watch, and of its label, for the API server and for the watcher', () => {
-    const [first] = fixtureRegistry;
-    if (first === undefined) throw new Error('there is no orchard');
     const selector = { matchLabels: { app: 'orchard' } };
-    const watching = { ...first, declaration: { ...first.declaration, owns: [], watches: [{ kind: Pod, selector }] } };
-    const byLabel = {
-      ...first,
-      declaration: { ...watching.declaration, watches: [{ kind: Pod, selector, label: 'tree' }] },
-    };
-    const pods = (one: typeof first) => watchListOf([one]).resources.find(({ plural }) => plural === 'pods');
-    expect(pods(watching)).toMatchObject({ labelSelector: 'app=orchard', subscribers: [selector] });
-    expect(pods(byLabel)).toMatchObject({
-      labelSelector: 'tree,app=orchard',
-      subscribers: [{ label: 'tree', ...selector }],
-    });
+    const watching = (label: object) =>
+      podsOf([treeWith('tree', { owns: [], watches: [{ kind: Pod, selector, ...label }] })]);
+    expect(watching({})).toMatchObject({ labelSelector: 'app=orchard', subscribers: [selector] });
+    const subscribers = [{ label: 'tree', ...selector }];
+    expect(watching({ label: 'tree' })).toMatchObject({ labelSelector: 'tree,app=orchard', subscribers });
   });
 
   it('the watch list marks only the kinds of aggregated APIs, whose resource versions are not comparable', () => {
@@ -120,14 +96,11 @@ describe('a kind without a controller', () => {
 
 describe('the roles', () => {
   const documents = rbacOf(fixtureRegistry, watchListOf(fixtureRegistry));
+  const rules = z.array(z.looseObject({ resources: z.array(z.string()), verbs: z.array(z.string()) }));
+  const role = z.object({ metadata: z.object({ name: z.string() }), rules });
   const rulesOf = (name: string) =>
-    z
-      .object({ rules: z.array(z.looseObject({ resources: z.array(z.string()), verbs: z.array(z.string()) })) })
-      .parse(
-        documents.find(
-          ({ kind, metadata }) => kind === 'ClusterRole' && JSON.stringify(metadata) === JSON.stringify({ name }),
-        ),
-      )
+    role
+      .parse(documents.find((one) => one.kind === 'ClusterRole' && role.parse(one).metadata.name === name))
       .rules.map(({ resources, verbs }) => `${resources.join()}: ${verbs.join()}`);
 
   it('the roles have the permissions of a controller’s declaration, each once', () => {
@@ -142,15 +115,11 @@ describe('the roles', () => {
   });
 
   it('the roles allow patch on the own kind only with a finalizer, and a policy limits it', () => {
-    expect(rulesOf('outrigger-tree-pruner')).toEqual([
-      'trees: get,list,patch',
-      'trees/status: patch',
-      'events: create,patch',
-    ]);
-    const policies = documents
-      .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
-      .map(({ metadata }) => metadata);
-    expect(policies).toEqual([{ name: 'outrigger-tree-children' }, { name: 'outrigger-tree-pruner-finalizers' }]);
+    const own = ['trees: get,list,patch', 'trees/status: patch', 'events: create,patch'];
+    expect(rulesOf('outrigger-tree-pruner')).toEqual(own);
+    const policies = documents.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+    const names = [{ name: 'outrigger-tree-children' }, { name: 'outrigger-tree-pruner-finalizers' }];
+    expect(policies.map(({ metadata }) => metadata)).toEqual(names);
   });
 
   it('the roles allow the resync to list a kind of two controllers once', () => {
@@ -243,98 +212,51 @@ it('a controller that adds a condition may patch the status, a policy limits it 
 });
 
 describe('generatedFiles errors', () => {
+  const setting = (name: string) => only('tree', z.object({ [name]: z.string() }));
+  const otherSlice = { resource: OtherTree, statusSlice: { status: [], conditions: ['Other'] } };
+  const twice = [...fixtureRegistry, treeWith('tree-two', otherSlice)];
+  const b = 'a.example.com/B';
+  const runs = (...commands: readonly (readonly string[])[]) => running({ container: 'a', commands });
   it.each([
     ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
     ['a name of 41 characters', only('a'.repeat(41)), 'a name has at most 40'],
     ['a reserved name', only('timers'), 'controller timers: that name is reserved'],
     ['a duplicate name', [...only('tree'), ...only('tree')], 'controller tree: there are two'],
+    ['a setting with another name than a variable', setting('url'), 'tree.settings.url: the name of a setting is'],
+    ['a setting of the runtime', setting('LOG_LEVEL'), 'tree.settings.LOG_LEVEL: the runtime'],
+    ['a setting of Lambda', setting('AWS_REGION'), 'tree.settings.AWS_REGION: the runtime'],
+    ['a second first controller', [...fixtureRegistry, treeWith('two')], 'two: Tree has a first controller, tree'],
+    ['a status slice without a first controller', fixtureRegistry.slice(1), 'tree-pruner: Tree has no first'],
+    ['a status slice of a kind that is defined twice', twice, 'there are two definitions of its kind, Tree'],
     [
-      'a setting with another name than a variable',
-      only('tree', z.object({ url: z.url() })),
-      'tree.settings.url: the name of a setting is',
+      'a status field of two controllers',
+      withGrafter(['pruned'], ['Grafted']),
+      'tree-pruner: status.pruned is grafter',
     ],
+    ['a condition of two controllers', withGrafter(['grafted'], ['Pruned']), 'condition Pruned is grafter'],
+    ['a condition of the kind in a status slice', withGrafter([], ['Ripe']), 'grafter: condition Ripe is the first'],
     [
-      'a setting of the runtime',
-      only('tree', z.object({ LOG_LEVEL: z.string() })),
-      'tree.settings.LOG_LEVEL: the runtime',
-    ],
-    [
-      'a setting of Lambda',
-      only('tree', z.object({ AWS_REGION: z.string() })),
-      'tree.settings.AWS_REGION: the runtime',
-    ],
-    [
-      'a second first controller of a kind',
-      fixtureRegistryWith('tree-two', {}),
-      'tree-two: Tree has a first controller, tree',
-    ],
-    [
-      'a status slice without a first controller',
-      fixtureRegistry.slice(1),
-      'tree-pruner: Tree has no first controller',
-    ],
-    [
-      'a status slice of a kind that is defined twice',
-      fixtureRegistryWith('tree-two', { resource: OtherTree, statusSlice: { status: [], conditions: ['Other'] } }),
-      'there are two definitions of its kind, Tree',
-    ],
-    [
-      'a status field with two writers',
-      fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted', 'pruned'], conditions: ['Grafted'] } }),
-      'controller tree-pruner: status.pruned is grafter',
-    ],
-    [
-      'a condition with two writers',
-      fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted'], conditions: ['Pruned'] } }),
-      'condition Pruned is grafter',
-    ],
-    [
-      'a condition of the kind in a status slice',
-      fixtureRegistryWith('grafter', { statusSlice: { status: [], conditions: ['Ripe'] } }),
-      'grafter: condition Ripe is the first controller',
-    ],
-    [
-      'a condition of the runtime in a status slice',
-      fixtureRegistryWith('grafter', { statusSlice: { status: [], conditions: ['Stalled'] } }),
+      'a condition of the runtime in a slice',
+      withGrafter([], ['Stalled']),
       'grafter: condition Stalled is the runtime',
     ],
-    [
-      'a missing status field in a status slice',
-      fixtureRegistryWith('grafter', { statusSlice: { status: ['height'], conditions: ['Grafted'] } }),
-      'grafter: status.height is no optional field',
-    ],
-    [
-      'a status slice without a condition',
-      fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted'], conditions: [] } }),
-      'grafter: a status slice needs a condition',
-    ],
+    ['a missing status field', withGrafter(['height'], ['Grafted']), 'grafter: status.height is no optional field'],
+    ['a slice without a condition', withGrafter(['grafted'], []), 'grafter: a status slice needs a condition'],
     [
       'a condition of a kind that has none',
-      [adding('one', Ingress, 'a.example.com/B')],
-      'controller one: Ingress has no conditions in its status',
+      [adding('one', Ingress, b)],
+      'one: Ingress has no conditions in its status',
     ],
-    [
-      'a condition without a domain on a kind that is not ours',
-      [adding('one', Deployment, 'Available')],
-      'controller one: condition Available has no domain',
-    ],
+    ['a condition without a domain', [adding('one', Deployment, 'Available')], 'condition Available has no domain'],
     [
       'a condition of two controllers on a kind that is not ours',
-      [adding('one', Deployment, 'a.example.com/B'), adding('two', Deployment, 'a.example.com/B')],
+      [adding('one', Deployment, b), adding('two', Deployment, b)],
       'controller one: condition a.example.com/B is two',
     ],
     ['exec in every container', running({ container: '', commands: [['ls']] }), 'controller tree.exec: container is'],
-    ['exec without a command', running({ container: 'a', commands: [] }), 'controller tree.exec: commands is empty'],
-    [
-      'exec of an empty command',
-      running({ container: 'a', commands: [['ls'], []] }),
-      'a command begins with a program',
-    ],
-    [
-      'exec of invalid Unicode',
-      running({ container: 'a', commands: [['ls', '\ud800']] }),
-      'a string is not valid Unicode',
-    ],
+    ['exec without a command', runs(), 'controller tree.exec: commands is empty'],
+    ['exec of an empty command', runs(['ls'], []), 'a command begins with a program'],
+    ['exec of invalid Unicode', runs(['ls', '\ud800']), 'a string is not valid Unicode'],
   ])('generatedFiles rejects %s', (_, registry, message) => {
     expect(() => generatedFiles(registry)).toThrow(message);
   });

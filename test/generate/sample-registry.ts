@@ -54,17 +54,14 @@ export function only(name: string, settings: z.ZodObject = z.object({})): readon
   return [Tree.controller(name, { settings, clients: () => ({}), reconcile: async () => ripe })];
 }
 
-/**
- * The registry with one more controller of the same kind, or of another kind of that name, with a given declaration.
- */
-export function fixtureRegistryWith(
-  name: string,
-  declaration: Partial<ControllerDeclaration>,
-): readonly ControllerDefinition[] {
-  return [
-    ...fixtureRegistry,
-    { ...tree, name, declaration: { ...tree.declaration, settings: z.object({}), ...declaration } },
-  ];
+/** A controller of trees, or of another kind of that name, with a given declaration and no settings. */
+export function treeWith(name: string, declaration: Partial<ControllerDeclaration> = {}): ControllerDefinition {
+  return { ...tree, name, declaration: { ...tree.declaration, settings: z.object({}), ...declaration } };
+}
+
+/** The registry with a third controller, whose status slice has these fields and conditions. */
+export function withGrafter(status: readonly string[], conditions: readonly string[]): readonly ControllerDefinition[] {
+  return [...fixtureRegistry, treeWith('grafter', { statusSlice: { status, conditions } })];
 }
 
 /** Another kind of the same name. */

@@ -6,6 +6,7 @@ import { parseTemplate } from '../../src/dev/lambda/template.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { sharedFunctions } from '../../src/generate/functions.ts';
 import { packageTemplate } from './package-template.ts';
+import { treeWith } from './sample-registry.ts';
 import { wakingRegistry } from './waking-registry.ts';
 
 let resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: unknown }>>;
@@ -74,8 +75,6 @@ describe('the resources of wakes', () => {
     const files = (registry: typeof wakingRegistry) => [...sharedFunctions('package', registry).keys()];
     expect(files(wakingRegistry)).toContain('functions/wake.ts');
     expect(files(wakingRegistry.slice(1))).not.toContain('functions/wake.ts');
-    const [gauge] = wakingRegistry;
-    if (gauge === undefined) throw new Error('no controller');
-    expect(() => checkRegistry([{ ...gauge, name: 'wake' }])).toThrow(/reserved/);
+    expect(() => checkRegistry([treeWith('wake')])).toThrow(/reserved/);
   });
 });
