@@ -1,9 +1,9 @@
 // A fake of the AWS Lambda and Systems Manager requests that `outrigger doctor`, `pause` and `--stage` send. It
 // responds from the state that a test sets. SQS is a separate, real server.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import * as z from 'zod';
+import { listenOnLoopback } from '../support/listen.ts';
 
 /** The state of the account; tests change it. */
 export type Account = {
@@ -29,15 +29,8 @@ export async function startAwsServices(account: Account) {
     const [status, body] = await respond(account, request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const port = await listenOnLoopback(server);
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
 /** CloudWatch and SNS, in the form of their API references. */
@@ -79,15 +72,8 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
     if (account.unreserved === undefined) return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
     return [200, { AccountLimit: { UnreservedConcurrentExecutions: account.unreserved } }];
   }
-  if (url.startsWith('/2015-03-31/functions/'))
-    return [
-      200,
-      {
-        Environment: {
-          Variables: { CLUSTERS: 'ssm:/outrigger/dev/clusters/', SENDER_CHECK: account.senderCheck ?? 'on' },
-        },
-      },
-    ];
+  const Variables = { CLUSTERS: 'ssm:/outrigger/dev/clusters/', SENDER_CHECK: account.senderCheck ?? 'on' };
+  if (url.startsWith('/2015-03-31/functions/')) return [200, { Environment: { Variables } }];
   const { Name, Path } = byName.parse(await json(request));
   const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));
   if (Path !== undefined) return [200, { Parameters: parameters }];

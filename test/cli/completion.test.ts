@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
+import { runProcess } from './command-result.ts';
 
 const main = path.resolve(import.meta.dirname, '../../src/cli/main.ts');
 
-const printScript = async (shell: string) =>
-  (await promisify(execFile)(process.execPath, [main, 'completion', shell])).stdout;
+const printScript = async (shell: string) => (await runProcess([main, 'completion', shell], '.')).out;
 let bashScript: string;
 beforeAll(async () => {
   bashScript = await printScript('bash');

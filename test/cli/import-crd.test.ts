@@ -1,14 +1,12 @@
 // outrigger import crd: the written modules are compiled, and their schemas parse objects. The samples of other projects' CRDs
 // are too large to keep; this one has each form that a schema of a CRD can have.
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/testing/api-server.ts';
+import { expectUserError, runProcess } from './command-result.ts';
 
-const run = promisify(execFile);
 const program = path.resolve('src/cli/main.ts');
 
 const crd = {
@@ -58,13 +56,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const importCrd = async (...args: readonly string[]) =>
-  await run(process.execPath, [program, 'import', 'crd', ...args], { cwd: folder });
+const importCrd = async (...args: readonly string[]) => await runProcess([program, 'import', 'crd', ...args], folder);
 
 it('the module of a CRD in a file compiles, has its types, and parses its objects', async () => {
   await writeFile(path.join(folder, 'crds.yaml'), `kind: Namespace\n---\n${JSON.stringify(crd)}\n`);
-  const { stdout } = await importCrd('crds.yaml', '--zod', '--out', 'kinds');
-  expect(stdout).toBe('kinds/tls-route.ts: TLSRoute\n');
+  const imported = await importCrd('crds.yaml', '--zod', '--out', 'kinds');
+  expect(imported).toMatchObject({ out: 'kinds/tls-route.ts: TLSRoute\n', status: 0 });
   const file = path.join(folder, 'kinds', 'tls-route.ts');
   const text = (await readFile(file, 'utf8')).replace("'outrigger'", `'${path.resolve('src/outrigger.ts')}'`);
   await writeFile(file, text);
@@ -80,7 +77,8 @@ export const wrongMode: TLSRouteObject = { spec: { port: 1, mode: 'Other' } };
   await writeFile(path.join(folder, 'use.ts'), use);
   const config = { extends: path.resolve('tsconfig.json'), files: ['use.ts'], include: [] };
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
-  await run(process.execPath, [path.resolve('node_modules/typescript/bin/tsc'), '-p', folder]);
+  const compiled = await runProcess([path.resolve('node_modules/typescript/bin/tsc'), '-p', folder], '.');
+  expect(compiled).toMatchObject({ out: '', status: 0 });
   const { TLSRoute, TLSRouteSchema } = z
     .object({ TLSRoute: z.looseObject({}), TLSRouteSchema: z.custom<z.ZodType>() })
     .parse(await import(file));
@@ -92,32 +90,22 @@ export const wrongMode: TLSRouteObject = { spec: { port: 1, mode: 'Other' } };
 
 it('a CRD is read from a cluster by its name, in the version that is asked for', async () => {
   await using server = await startApiServer({ crds: [crd] });
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    clusters: [{ name: 'c', cluster: { server: server.url } }],
-    users: [{ name: 'u', user: {} }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-  };
-  await writeFile(path.join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
+  await writeFile(path.join(folder, 'kubeconfig'), server.kubeconfig());
   const name = crd.metadata.name;
   await importCrd(name, '--kubeconfig', 'kubeconfig', '--kind-version', 'v1beta1', '--out', 'older');
   expect(await readFile(path.join(folder, 'older', 'tls-route.ts'), 'utf8')).toContain("version: 'v1beta1'");
-  await expect(importCrd(name, '--kubeconfig', 'kubeconfig', '--kind-version', 'v3')).rejects.toThrow(
-    'version v3 is not served; the served ones are v1beta1, v1',
-  );
-  await expect(importCrd('nothing.example.com', '--kubeconfig', 'kubeconfig')).rejects.toThrow(
-    'the cluster has no CustomResourceDefinition nothing.example.com',
-  );
+  const other = await importCrd(name, '--kubeconfig', 'kubeconfig', '--kind-version', 'v3');
+  expectUserError(other, 'version v3 is not served; the served ones are v1beta1, v1');
+  const missing = await importCrd('nothing.example.com', '--kubeconfig', 'kubeconfig');
+  expectUserError(missing, 'the cluster has no CustomResourceDefinition nothing.example.com');
 });
 
 it('a file that the command did not write stays, and a file without a CRD is named', async () => {
   await writeFile(path.join(folder, 'one.yaml'), JSON.stringify(crd));
   await mkdir(path.join(folder, 'own'));
   await writeFile(path.join(folder, 'own', 'tls-route.ts'), 'export {};\n');
-  await expect(importCrd('one.yaml', '--out', 'own')).rejects.toThrow('own/tls-route.ts is not of this command');
+  expectUserError(await importCrd('one.yaml', '--out', 'own'), 'own/tls-route.ts is not of this command');
   expect(await readFile(path.join(folder, 'own', 'tls-route.ts'), 'utf8')).toBe('export {};\n');
   await writeFile(path.join(folder, 'none.yaml'), 'kind: Namespace\n');
-  await expect(importCrd('none.yaml')).rejects.toThrow('none.yaml: there is no CustomResourceDefinition in it');
+  expectUserError(await importCrd('none.yaml'), 'none.yaml: there is no CustomResourceDefinition in it');
 });

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { createActions, type DryRunReport } from '../../src/console/actions.ts';
 import { foo } from '../../src/controllers/foo.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import { applySamples } from '../cli/operated-system.ts';
 
 it('a dry run has the YAML of the object with the fields that it would write on it, and on no other one', async () => {
   await using parts = new AsyncDisposableStack();
@@ -15,10 +15,7 @@ it('a dry run has the YAML of the object with the fields that it would write on 
   const client = createClient({ server: new URL(server.url) });
   parts.defer(async () => client.close());
   const { signal } = new AbortController();
-  const generated = await readManifests('infra/kubernetes/generated');
-  const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
-  for (const manifests of [definitions, await readManifests('infra/kubernetes/samples/foo.yaml')])
-    await applyManifests(client, manifests, { signal });
+  await applySamples(server, ['foo']);
   const sqs = new SQSClient({ region: 'eu-west-1' });
   parts.defer(async () => sqs.destroy());
 
@@ -36,14 +33,13 @@ it('a dry run has the YAML of the object with the fields that it would write on 
     ...{ sqs, urlPrefix: 'http://127.0.0.1:9/1/outrigger-', clientOf: () => client },
     ...{ dryRun: async () => report, pauseController: never, pauseCluster: never },
   });
-  const result = await act({ type: 'dry-run', id: 'lab:foos.samples.example.com/default/example' }, signal);
+  const dryRun = { type: 'dry-run', id: 'lab:foos.samples.example.com/default/example' } as const;
+  const result = await act(dryRun, signal);
   expect(result.lines).toEqual(report.lines);
   const written = result.yaml?.filter(({ mark }) => mark !== ' ').map(({ mark, text }) => `${mark}${text}`);
   expect(written).toEqual(['+  finalizers:', '+    - foo', '+status:', '+  availableReplicas: 1']);
   expect(result.yaml?.map(({ text }) => text)).toContain('  name: example');
   // It is not written.
-  expect((await act({ type: 'dry-run', id: 'lab:foos.samples.example.com/default/example' }, signal)).yaml).toEqual(
-    result.yaml,
-  );
+  expect((await act(dryRun, signal)).yaml).toEqual(result.yaml);
   await expect(act({ type: 'dry-run', id: 'lab:pods/default/example' }, signal)).rejects.toThrow('no controller');
 });

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { createStageSource } from '../../src/console/stage/stage-source.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import { applySamples } from '../cli/operated-system.ts';
 
 const id = 'lab:foos.samples.example.com/default/example';
 const line = { message: 'reconciled', key: `foo:${id}`, cause: 'change', outcome: 'done', durationMs: 3, writes: 1 };
@@ -20,10 +20,7 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
   const ending = new AbortController();
   parts.defer(async () => ending.abort());
   const { signal } = ending;
-  const generated = await readManifests('infra/kubernetes/generated');
-  const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
-  for (const manifests of [definitions, await readManifests('infra/kubernetes/samples/foo.yaml')])
-    await applyManifests(client, manifests, { signal });
+  await applySamples(server, ['foo']);
   // Nothing listens there: the depths of its queues are unknown.
   const sqs = new SQSClient({ region: 'eu-west-1', endpoint: 'http://127.0.0.1:9', maxAttempts: 1 });
   parts.defer(async () => sqs.destroy());

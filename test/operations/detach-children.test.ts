@@ -61,12 +61,8 @@ describe('detach of children', () => {
     await aDinner();
     const labels = { 'outrigger.dev/controller': 'other' };
     await fixture.system.patch(Ingredient, 'soup-leek', { metadata: { labels } });
-    expect(await detachFrom(childrenOfDinners(true))).toMatchObject({
-      objects: 1,
-      affected: 1,
-      managers: 1,
-      metadata: 0,
-    });
+    const counts = { objects: 1, affected: 1, managers: 1, metadata: 0 };
+    expect(await detachFrom(childrenOfDinners(true))).toMatchObject(counts);
     const { metadata } = await fixture.system.read(Ingredient, 'soup-leek');
     expect(metadata.labels).toMatchObject(labels);
     expect(metadata.ownerReferences).toHaveLength(1);

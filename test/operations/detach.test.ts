@@ -26,14 +26,8 @@ describe('detach of a kind', () => {
     });
     expect(before.metadata.finalizers).toHaveLength(1);
     expect(managersOf(before)).not.toEqual([]);
-    expect(await detachFrom(tank)).toMatchObject({
-      objects: 1,
-      affected: 1,
-      finalizers: 1,
-      metadata: 1,
-      failed: [],
-      deleting: [],
-    });
+    const counts = { objects: 1, affected: 1, finalizers: 1, metadata: 1 };
+    expect(await detachFrom(tank)).toMatchObject({ ...counts, failed: [], deleting: [] });
     const after = await fixture.system.read(WaterTank, 'north');
     // The user of this test writes with the field manager "outrigger", the default of the client.
     expect(JSON.stringify(after.metadata)).not.toMatch(/outrigger[.-]/);
@@ -115,12 +109,19 @@ describe('detach with concurrent writes and failures', () => {
     },
   });
 
-  it('detach keeps a finalizer that is added between its read and its write', async () => {
-    await tanks('north');
+  /** Runs an action before the first write only. */
+  const once = (act: () => Promise<unknown>) => {
     let acted = false;
-    const through = clientWithAction(async () => {
+    return clientWithAction(async () => {
       if (acted) return;
       acted = true;
+      await act();
+    });
+  };
+
+  it('detach keeps a finalizer that is added between its read and its write', async () => {
+    await tanks('north');
+    const through = once(async () => {
       const finalizers = ['outrigger.dev/water-tank', 'example.com/late'];
       await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers } });
     });
@@ -131,10 +132,7 @@ describe('detach with concurrent writes and failures', () => {
 
   it('detach ignores an object that is deleted meanwhile', async () => {
     await tanks('north');
-    let acted = false;
-    const through = clientWithAction(async () => {
-      if (acted) return;
-      acted = true;
+    const through = once(async () => {
       await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
       await fixture.system.delete(WaterTank, 'north');
     });

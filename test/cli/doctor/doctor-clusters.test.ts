@@ -1,9 +1,9 @@
 // The findings of `outrigger doctor --stage` about functions and clusters. When watchers count as down is in
 // test/checkpoint/watcher-status.test.ts.
 import { describe, expect, it } from 'vitest';
-import { startApiServer } from '../../../src/apiserver/server.ts';
+import { startApiServer } from '../../../src/testing.ts';
 import { pem, startWireServer } from '../../kube/wire-server.ts';
-import { account, findings, mappingOf, most, parameter, useDeployment } from './doctor-fixture.ts';
+import { account, findings, mappingOf, most, setEntry, useDeployment } from './doctor-fixture.ts';
 
 useDeployment();
 
@@ -30,10 +30,8 @@ describe('doctor and functions', () => {
   });
 
   it('doctor names a function that fails whole batches, and one without maximumConcurrency', async () => {
-    account.mappings = [
-      ...without('foo.fifo'),
-      mappingOf('foo.fifo', { FunctionResponseTypes: [], ScalingConfig: {} }),
-    ];
+    const whole = mappingOf('foo.fifo', { FunctionResponseTypes: [], ScalingConfig: {} });
+    account.mappings = [...without('foo.fifo'), whole];
     const { bad } = await findings();
     expect(bad.map(({ about, message }) => `${about}: ${message}`)).toEqual([
       'function of foo.fifo: it does not report the failed messages of a batch',
@@ -63,19 +61,16 @@ describe('doctor and functions', () => {
 
 describe('doctor and clusters', () => {
   it('doctor names clusters that are unreachable, have another certificate or an invalid entry, and checks the others', async () => {
-    account.parameters['/outrigger/dev/clusters/dark'] = '{"server":"http://127.0.0.1:9","access":{"type":"none"}}';
+    const dark = { server: 'http://127.0.0.1:9', access: { type: 'none' } };
+    setEntry('dark', dark);
+    setEntry('gone', { ...dark, decommissioning: true });
+    setEntry('idle', { ...dark, server: `${dark.server}/`, paused: true });
+    setEntry('prod eu', {});
     account.parameters['/outrigger/dev/clusters/odd'] = 'not JSON';
     const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
-    account.parameters['/outrigger/dev/clusters/moved'] = JSON.stringify({
-      server: wire.url.href,
-      ca: pem('other.pem'),
-      access: { type: 'token', token: 'secret-token' },
-    });
-    account.parameters['/outrigger/dev/clusters/gone'] =
-      '{"server":"http://127.0.0.1:9","access":{"type":"none"},"decommissioning":true}';
-    account.parameters['/outrigger/dev/clusters/idle'] =
-      '{"server":"http://127.0.0.1:9/","access":{"type":"none"},"paused":true}';
-    account.parameters['/outrigger/dev/clusters/prod eu'] = '{}';
+    const access = { type: 'token', token: 'secret-token' };
+    setEntry('moved', { server: wire.url.href, ca: pem('other.pem'), access });
+    const newCa = 'cluster "moved": if its certificate has changed, put the CA certificate';
     const { all, bad, status } = await findings();
     expect(bad).toMatchObject([
       { state: 'wrong', about: 'clusters', fix: expect.stringContaining('cluster "prod eu": not a name') },
@@ -84,18 +79,8 @@ describe('doctor and clusters', () => {
       { state: 'warning', about: 'cluster gone', message: 'is being decommissioned: its messages are deleted' },
       { state: 'warning', about: 'cluster idle', message: expect.stringContaining('PAUSED') },
       { state: 'wrong', about: 'cluster idle' },
-      {
-        state: 'wrong',
-        about: 'cluster moved',
-        message: 'it cannot be reached',
-        fix: expect.stringContaining('cluster "moved": if its certificate has changed, put the CA certificate'),
-      },
-      {
-        state: 'wrong',
-        about: 'cluster odd',
-        message: 'its entry is not valid',
-        fix: expect.stringContaining('cluster "odd"'),
-      },
+      { state: 'wrong', about: 'cluster moved', message: 'it cannot be reached', fix: expect.stringContaining(newCa) },
+      { state: 'wrong', about: 'cluster odd', message: 'its entry is not valid' },
       { state: 'warning', about: 'sender check', message: expect.stringContaining('may send changes of moved:') },
     ]);
     expect(all.filter(({ about, state }) => about === 'cluster berlin' && state === 'ok').length).toBeGreaterThan(2);
@@ -104,8 +89,8 @@ describe('doctor and clusters', () => {
   });
 
   it('doctor of a cluster without the manifests names the missing kinds and the watchers that are down', async () => {
-    await using bare = await startBare();
-    account.parameters[parameter] = JSON.stringify({ server: bare.url, access: { type: 'none' } });
+    await using bare = await startApiServer();
+    setEntry('berlin', { server: bare.url, access: { type: 'none' } });
     const { bad } = await findings();
     const said = bad.map(({ message }) => message);
     expect(said).toContain('it has no watertanks.plant.example.com');
@@ -114,8 +99,3 @@ describe('doctor and clusters', () => {
     expect(fixes).toEqual(new Set(['kubectl apply --server-side -k infra/kubernetes']));
   });
 });
-
-async function startBare() {
-  const server = await startApiServer();
-  return { url: server.url, [Symbol.asyncDispose]: () => server.close() };
-}

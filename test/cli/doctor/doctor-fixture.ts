@@ -20,8 +20,10 @@ import { runHere } from '../operated-system.ts';
 export const prefix = 'outrigger-dev-';
 /** The state of the account; each test begins with a complete one. */
 export const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
-/** The entry of the only cluster. */
-export const parameter = '/outrigger/dev/clusters/berlin';
+/** Writes the entry of a cluster. There is one, berlin, before each test. */
+export function setEntry(name: string, fields: object): void {
+  account.parameters[`/outrigger/dev/clusters/${name}`] = JSON.stringify(fields);
+}
 const consumed = [...registry.map(({ name }) => `${name}.fifo`), 'timers', 'resync'];
 /** The maximum concurrency of all functions together. */
 export const most = 10 * consumed.length;
@@ -50,21 +52,12 @@ export const roles = (): Map<string, string> => {
 };
 
 async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Promise<void> {
-  const RedrivePolicy =
-    deadLetters === undefined
-      ? {}
-      : {
-          RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: `arn:aws:sqs:us-east-1:000000000000:${prefix}${deadLetters.name}`,
-            maxReceiveCount: deadLetters.maxReceiveCount,
-          }),
-        };
-  await queues().sqs.send(
-    new CreateQueueCommand({
-      QueueName: `${prefix}${name}`,
-      Attributes: { ...attributes, ...RedrivePolicy, Policy: queuePolicy },
-    }),
-  );
+  const { name: deadLetterQueue, maxReceiveCount } = deadLetters ?? {};
+  const deadLetterTargetArn = `arn:aws:sqs:us-east-1:000000000000:${prefix}${deadLetterQueue}`;
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount });
+  const redrive = deadLetters === undefined ? {} : { RedrivePolicy };
+  const Attributes = { ...attributes, ...redrive, Policy: queuePolicy };
+  await queues().sqs.send(new CreateQueueCommand({ QueueName: `${prefix}${name}`, Attributes }));
 }
 
 /** The event source mapping of a queue. */
@@ -106,21 +99,17 @@ export function useDeployment(): void {
     account.mappings = consumed.map((name) => mappingOf(name));
     account.unreserved = 1000;
     account.subscriptions = 1;
-    account.parameters = { [parameter]: JSON.stringify({ server: there.server?.url, access: { type: 'none' } }) };
+    account.parameters = {};
+    setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }
 
 /** Runs the command. */
 export async function doctor(...argv: readonly string[]) {
   const env = {
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_SQS: queues().endpoint,
+    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
+    ...{ AWS_ENDPOINT_URL_SQS: queues().endpoint, AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '' },
     AWS_ENDPOINT_URL: there.services?.url ?? '',
-    AWS_ENDPOINT_URL_LAMBDA: there.services?.url ?? '',
-    AWS_ENDPOINT_URL_SSM: there.services?.url ?? '',
-    AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '',
   };
   return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
 }

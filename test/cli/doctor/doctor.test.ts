@@ -9,18 +9,19 @@ import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { createSend } from '../../../src/sqs/send.ts';
+import { expectUserError } from '../command-result.ts';
 import { runHere } from '../operated-system.ts';
 import {
   account,
   doctor,
   findings,
   most,
-  parameter,
   prefix,
   queues,
   roles,
   senderId,
   serverUrl,
+  setEntry,
   useDeployment,
 } from './doctor-fixture.ts';
 
@@ -38,23 +39,17 @@ async function awsArguments(fix = '') {
   return { name: after('--queue-name'), attributes };
 }
 
+const unreachable = { server: 'https://127.0.0.1:9', access: { type: 'token', token: 'token' } };
+const senderFindings = async () => (await findings()).all.filter(({ about }) => about === 'sender check');
+
 describe('doctor', () => {
   it('doctor of a complete deployment finds nothing wrong, lists its checks, and exits with 0', async () => {
     const { all, bad, status } = await findings();
     expect(bad).toEqual([]);
     expect(status).toBe(0);
     const checked = new Set(all.map(({ about }) => about));
-    const areas = [
-      'alarms',
-      'credentials',
-      'node',
-      'generated files',
-      'queues',
-      'concurrency',
-      'cluster berlin',
-      'sender check',
-    ];
-    expect([...checked].sort()).toEqual(areas.sort());
+    const areas = ['alarms', 'credentials', 'node', 'generated files', 'queues', 'concurrency'];
+    expect(checked).toEqual(new Set([...areas, 'cluster berlin', 'sender check']));
     const { out } = await doctor();
     expect(out).toMatch(/^0 wrong, 0 warnings, \d+ ok$/m);
     expect(out).toContain(`up to ${most} functions run at once, the account has 1000 unreserved`);
@@ -62,12 +57,10 @@ describe('doctor', () => {
 
   it('doctor warns about a deployment whose functions do not check senders', async () => {
     account.senderCheck = 'off';
-    const { all } = await findings();
+    const found = await senderFindings();
     account.senderCheck = 'on';
-    expect(all.find(({ about }) => about === 'sender check')).toMatchObject({
-      state: 'warning',
-      fix: 'deploy without SENDER_CHECK=off, unless the queues are emulated',
-    });
+    const fix = 'deploy without SENDER_CHECK=off, unless the queues are emulated';
+    expect(found).toMatchObject([{ state: 'warning', fix }]);
   });
 
   it.each([
@@ -86,50 +79,47 @@ describe('doctor', () => {
   });
 
   it('doctor names the clusters whose entries name no watcher, with the command that fixes it', async () => {
-    const access = { type: 'token', token: 'token' };
-    account.parameters[parameter] = JSON.stringify({ server: 'https://127.0.0.1:9', access });
-    const { all } = await findings();
-    expect(all.find(({ about }) => about === 'sender check')).toMatchObject({
-      state: 'warning',
-      message: 'on, but any sender may send changes of berlin: their entries name no watcher',
-      fix: 'outrigger clusters set-watcher NAME --watcher-role ARN --stage dev',
-    });
+    setEntry('berlin', unreachable);
+    expect(await senderFindings()).toMatchObject([
+      {
+        state: 'warning',
+        message: 'on, but any sender may send changes of berlin: their entries name no watcher',
+        fix: 'outrigger clusters set-watcher NAME --watcher-role ARN --stage dev',
+      },
+    ]);
   });
 
   it('doctor names a watcher’s role that was made again, with the command that fixes it, and no role that was not', async () => {
     const arn = 'arn:aws:iam::000000000000:role/watcher';
     const foreign = { arn: 'arn:aws:iam::999999999999:role/watcher', id: 'AROAFOREIGN00000' };
-    const access = { type: 'token', token: 'token' };
-    const senderFindings = async (...watchers: readonly object[]) => {
-      account.parameters[parameter] = JSON.stringify({ server: 'https://127.0.0.1:9', access, watchers });
-      return (await findings()).all.filter(({ about }) => about === 'sender check');
+    const withWatcher = async (watcher: object) => {
+      setEntry('berlin', { ...unreachable, watchers: [watcher] });
+      return await senderFindings();
     };
     roles().set(arn, 'AROASECOND000000');
     const message = `role ${arn} was made again: it is AROASECOND000000, and the entry of cluster berlin names AROAFIRST0000000`;
-    expect(await senderFindings({ arn, id: 'AROAFIRST0000000' })).toEqual([
+    expect(await withWatcher({ arn, id: 'AROAFIRST0000000' })).toEqual([
       {
         ...{ state: 'wrong', about: 'sender check', message: `${message}; its messages are refused` },
         fix: `outrigger clusters set-watcher berlin --watcher-role ${arn} --stage dev; then outrigger dlq redrive --stage dev`,
       },
     ]);
-    expect(await senderFindings({ arn, id: 'AROASECOND000000' })).toEqual([
-      { state: 'ok', about: 'sender check', message: 'on' },
-    ]);
+    const ok = { state: 'ok', about: 'sender check', message: 'on' };
+    expect(await withWatcher({ arn, id: 'AROASECOND000000' })).toEqual([ok]);
     // The role of that name is this account's, and says nothing about another account's.
-    expect(await senderFindings(foreign)).toMatchObject([
+    expect(await withWatcher(foreign)).toMatchObject([
       { state: 'warning', message: expect.stringContaining('not a role of this account') },
     ]);
   });
 
   it('doctor names a watcher that sends by an id that its entry does not name, such as one of another account', async () => {
     const arn = 'arn:aws:iam::999999999999:role/watcher';
-    const access = { type: 'token', token: 'token' };
-    const senderFindings = async (id: string) => {
-      account.parameters[parameter] = JSON.stringify({ server: serverUrl(), access, watchers: [{ arn, id }] });
-      return (await findings()).all.filter(({ about, state }) => about === 'sender check' && state === 'wrong');
+    const wrongWithId = async (id: string) => {
+      setEntry('berlin', { ...unreachable, server: serverUrl(), watchers: [{ arn, id }] });
+      return (await senderFindings()).filter(({ state }) => state === 'wrong');
     };
-    expect(await senderFindings(senderId)).toEqual([]);
-    expect(await senderFindings('AROAFIRST0000000')).toMatchObject([
+    expect(await wrongWithId(senderId)).toEqual([]);
+    expect(await wrongWithId('AROAFIRST0000000')).toMatchObject([
       {
         message: `cluster berlin: its watcher sends as ${senderId}, which its entry does not name; its messages are refused`,
         fix: expect.stringContaining(
@@ -155,19 +145,10 @@ describe('doctor', () => {
     await set({ VisibilityTimeout: '30', RedrivePolicy: '' });
     const { bad, status } = await findings();
     const fix = expect.stringMatching(/^if it was never deployed: npx osls deploy --stage dev; if it was changed: /);
+    const wrong = { state: 'wrong', about: 'queue foo.fifo', fix };
     expect(bad).toEqual([
-      {
-        state: 'wrong',
-        about: 'queue foo.fifo',
-        message: 'VisibilityTimeout is 30, the deployment has 180',
-        fix,
-      },
-      {
-        state: 'wrong',
-        about: 'queue foo.fifo',
-        message: expect.stringContaining('its dead letters go nowhere'),
-        fix,
-      },
+      { ...wrong, message: 'VisibilityTimeout is 30, the deployment has 180' },
+      { ...wrong, message: expect.stringContaining('its dead letters go nowhere') },
     ]);
     expect(status).toBe(1);
     for (const finding of bad) await set((await awsArguments(finding.fix)).attributes);
@@ -214,37 +195,30 @@ describe('doctor', () => {
 });
 
 describe('doctor errors', () => {
+  const noFile = { AWS_SHARED_CREDENTIALS_FILE: '/nowhere', AWS_CONFIG_FILE: '/nowhere' };
+  const noCredentials = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
+  it.each([
+    [
+      'without credentials',
+      { ...noFile, ...noCredentials, AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' },
+      /--stage dev: CredentialsProviderError: .*; sign in \(aws sso login\), or set AWS_PROFILE\n$/,
+    ],
+    [
+      'without a region',
+      { ...noFile, AWS_REGION: undefined },
+      /Region is missing; name one with --region, or set AWS_/,
+    ],
+  ])('doctor %s prints one line with the next step, and exits with 1', async (_, env, line) => {
+    const result = await runHere(doctorCommand(), ['--stage', 'dev'], env);
+    expect(result.err).toMatch(/^outrigger doctor: .*\n$/);
+    expect(result.err).toMatch(line);
+    expect(result.status).toBe(1);
+  });
+
   it('doctor of an unknown stage prints one line with the next step, and exits with 1', async () => {
-    const { err, out, status } = await doctor('--stage', 'prod');
-    expect(err).toBe(
-      'outrigger doctor: --stage prod: there is no queue outrigger-prod-timers in this account and region; name another --stage or --region, or deploy this one\n',
-    );
-    expect(out).toBe('');
-    expect(status).toBe(1);
-  });
-
-  it('doctor without credentials prints one line with the next step, and exits with 1', async () => {
-    const withoutCredentials = {
-      ...{ AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_EC2_METADATA_DISABLED: 'true' },
-      ...{ AWS_REGION: 'us-east-1', AWS_SHARED_CREDENTIALS_FILE: '/nowhere', AWS_CONFIG_FILE: '/nowhere' },
-    };
-    const { err, status } = await runHere(doctorCommand(), ['--stage', 'dev'], withoutCredentials);
-    expect(err).toMatch(
-      /^outrigger doctor: --stage dev: CredentialsProviderError: .*; sign in \(aws sso login\), or set AWS_PROFILE\n$/,
-    );
-    expect(status).toBe(1);
-  });
-
-  it('doctor without a region prints one line with the next step, and exits with 1', async () => {
-    const withoutRegion = {
-      AWS_REGION: undefined,
-      AWS_CONFIG_FILE: '/nowhere',
-      AWS_SHARED_CREDENTIALS_FILE: '/nowhere',
-    };
-    const { err, status } = await runHere(doctorCommand(), ['--stage', 'dev'], withoutRegion);
-    expect(err).toMatch(
-      /^outrigger doctor: --stage dev: .*Region is missing; name one with --region, or set AWS_REGION\n$/,
-    );
-    expect(status).toBe(1);
+    const result = await doctor('--stage', 'prod');
+    const problem = 'there is no queue outrigger-prod-timers in this account and region; name another --stage';
+    expectUserError(result, `outrigger doctor: --stage prod: ${problem}`);
+    expect(result.out).toBe('');
   });
 });

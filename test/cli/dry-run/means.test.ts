@@ -4,33 +4,30 @@ import { fork } from 'node:child_process';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { gateArguments, hasNetworkPermission, permissionArguments } from '../../../src/cli/dry-run/arguments.ts';
+import { useFolder } from '../../support/folder.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 
 const permission = permissionArguments();
 const gate = gateArguments(path.resolve('src/cli/dry-run/gate.ts'));
 const both = [...permission, ...gate];
 
+const folder = useFolder({ shared: true });
 const parts = new AsyncDisposableStack();
 const arrived = { count: 0 };
 const servers = { port: 0, socketPath: '' };
 
 beforeAll(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-means-'));
-  parts.defer(() => rm(folder, { recursive: true }));
-  servers.socketPath = path.join(folder, 'socket');
+  servers.socketPath = folder.at('socket');
   const count = (socket: net.Socket) => {
     arrived.count += 1;
     socket.on('error', () => undefined).destroy();
   };
-  const tcp = net.createServer(count).listen(0, '127.0.0.1');
-  await once(tcp, 'listening');
-  const address = tcp.address();
-  servers.port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const tcp = net.createServer(count);
+  servers.port = await listenOnLoopback(tcp);
   const unix = net.createServer(count).listen(servers.socketPath);
   await once(unix, 'listening');
   const udp = dgram.createSocket('udp4').on('message', () => {

@@ -1,8 +1,6 @@
 // A dry run's process with controllers of its own: what its code is refused is reported, also where the code ignores it,
 // and a process that does not reply is replaced.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +8,8 @@ import { controllerSettings, createDryRunProcess, type DryRunProcess } from '../
 import { loadProject } from '../../../src/cli/project.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import type { Message } from '../../../src/sqs/message.ts';
+import { useFolder } from '../../support/folder.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 
 const api = pathToFileURL(path.resolve('src/outrigger.ts')).href;
 /** One kind for each way in which code may behave. Its condition shows what its clients were given. */
@@ -43,22 +43,17 @@ export const registry = [
 
 const parts = new AsyncDisposableStack();
 const requests: string[] = [];
-let root = '';
+const root = useFolder({ shared: true });
 let target = '';
 beforeAll(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-dry-run-'));
-  parts.defer(() => rm(root, { recursive: true }));
-  await mkdir(path.join(root, 'src/controllers'), { recursive: true });
-  await writeFile(path.join(root, 'package.json'), '{ "type": "module" }');
-  await writeFile(path.join(root, 'src/controllers/registry.ts'), registry);
+  await root.write('package.json', '{ "type": "module" }');
+  await root.write('src/controllers/registry.ts', registry);
   const server = http.createServer(({ method = '' }, response) => {
     requests.push(method);
     response.end('full');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  target = `http://127.0.0.1:${await listenOnLoopback(server)}/`;
   parts.defer(() => void server.close());
-  const address = server.address();
-  target = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
 });
 afterAll(async () => await parts.disposeAsync());
 
@@ -79,7 +74,7 @@ const client: KubeClient = {
 function start(): DryRunProcess {
   const environment = controllerSettings([], {});
   const process = createDryRunProcess({
-    ...{ root, project: 'outrigger', onLine: () => undefined },
+    ...{ root: root.path, project: 'outrigger', onLine: () => undefined },
     environment: { ...environment, TARGET: target },
   });
   parts.defer(() => process.end());
@@ -87,7 +82,7 @@ function start(): DryRunProcess {
 }
 
 async function run(process: DryRunProcess, name: string, seconds = 20) {
-  const controller = (await loadProject(root)).registry.find((one) => one.name === name);
+  const controller = (await loadProject(root.path)).registry.find((one) => one.name === name);
   if (controller === undefined) throw new Error(`no controller ${name}`);
   const { group, plural: resource } = controller.declaration.resource;
   const message: Message = {
