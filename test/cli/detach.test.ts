@@ -55,15 +55,10 @@ async function createFormerChild(): Promise<void> {
   await applyObject(client, ConfigMap, wanted, { fieldManager: fieldManagerOf('dinner') });
 }
 
-/** Writes a kubeconfig for a server without credentials, and returns its path. */
-async function kubeconfigOf(server: string): Promise<string> {
-  const config = {
-    clusters: [{ name: 'c', cluster: { server } }],
-    users: [{ name: 'u', user: {} }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  await system.folder.write('admin.yaml', JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
+/** Writes a kubeconfig of the API server, or of a proxy of it, and returns its path. */
+async function kubeconfigOf(server = system.apiServer.url): Promise<string> {
+  const text = system.apiServer.kubeconfig().replace(system.apiServer.url, server);
+  await system.folder.write('admin.yaml', text);
   return system.folder.at('admin.yaml');
 }
 
@@ -142,7 +137,11 @@ describe('detach --yes', () => {
       const body = await text(request);
       const { accept = '*/*', 'content-type': type = '' } = request.headers;
       const headers = { 'content-type': type, accept };
-      const answer = await fetch(`${system.apiServer}${url}`, { method, headers, ...(body === '' ? {} : { body }) });
+      const answer = await fetch(`${system.apiServer.url}${url}`, {
+        method,
+        headers,
+        ...(body === '' ? {} : { body }),
+      });
       if (method === 'PATCH') await createFormerChild();
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     });
@@ -153,7 +152,7 @@ describe('detach --yes', () => {
   });
 
   it('detach --kubeconfig needs no running system', async () => {
-    const file = await kubeconfigOf(system.apiServer);
+    const file = await kubeconfigOf();
     const argv = ['WaterTank', '--kubeconfig', file, '--yes', '--folder', '/nowhere'];
     expect(await system.run('detach', ...argv)).toMatchObject({ status: 0 });
     expect(await finalizersOf('pond')).toBeUndefined();

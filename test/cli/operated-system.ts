@@ -90,7 +90,7 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     sentTo: async (controller: string) =>
       (await started(now.queues).drain(controllerQueue(controller))).map(({ Body = '' }) => parseMessage(Body)),
     get apiServer() {
-      return started(now.server).url;
+      return started(now.server);
     },
     /** A client of the API server, which is closed at the end of the test. */
     client: () => {

@@ -6,6 +6,7 @@ import { connectionOf } from '../../src/clusters/connection.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig/load-kubeconfig.ts';
 import { type ClusterAccess, openCluster } from '../../src/dev/cluster-access.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import { base64, type KubeconfigFields, kubeconfig as kubeconfigOf } from '../clusters/kubeconfigs.ts';
 import { pem, sendJson, startWireServer } from '../kube/wire-server.ts';
 import { useFolder } from '../support/folder.ts';
 
@@ -14,25 +15,19 @@ const signal = new AbortController().signal;
 const folder = useFolder();
 
 /** Opens the cluster of a kubeconfig, which is the file `mine`. */
-async function open(kubeconfig: unknown, context: { readonly context?: string } = {}): Promise<ClusterAccess> {
-  if (kubeconfig !== undefined) await folder.write('mine', JSON.stringify(kubeconfig));
+async function open(
+  kubeconfig: string | undefined,
+  context: { readonly context?: string } = {},
+): Promise<ClusterAccess> {
+  if (kubeconfig !== undefined) await folder.write('mine', kubeconfig);
   const access = await openCluster(folder.path, { file: folder.at('mine'), ...context, signal });
   onTestFinished(() => access.close());
   return access;
 }
-function kubeconfig(server: URL, { cluster = {}, user = {}, current = 'here' } = {}) {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': current,
-    contexts: [
-      { name: 'here', context: { cluster: 'c', user: 'u' } },
-      { name: 'there', context: { cluster: 'c', user: 'u' } },
-    ],
-    clusters: [{ name: 'c', cluster: { server: server.href, ...cluster } }],
-    users: [{ name: 'u', user }],
-  };
-}
+/** A kubeconfig for a server, without a CA unless one is given. */
+const kubeconfig = (server: URL, { cluster = {}, ...fields }: KubeconfigFields = {}) =>
+  kubeconfigOf({ cluster: { 'certificate-authority-data': undefined, ...cluster, server: server.href }, ...fields });
+
 /** A plug-in whose token has expired when it is issued, so that it is requested again each time. */
 function plugIn(token: string) {
   const apiVersion = 'client.authentication.k8s.io/v1';
@@ -40,13 +35,13 @@ function plugIn(token: string) {
   const program = `console.log(JSON.stringify({kind: 'ExecCredential', apiVersion: '${apiVersion}', status: ${status}}))`;
   return { apiVersion, command: process.execPath, args: ['-e', program], interactiveMode: 'Never' };
 }
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 it('openCluster writes files with the server, the CA and the token, and without the plug-in', async () => {
   const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
   const cluster = { 'certificate-authority-data': base64(pem('server.pem')) };
   const user = { exec: plugIn("'from-the-plug-in'") };
-  const access = await open(kubeconfig(server.url, { cluster, user }), { context: 'there' });
+  const file = kubeconfig(server.url, { current: 'elsewhere', cluster, user });
+  const access = await open(file, { context: 'here' });
   expect(server.arrived[0]?.headers.authorization).toBe('Bearer from-the-plug-in');
   const table = JSON.parse(await readFile(access.clustersTableFile, 'utf8'));
   expect(table.local).toEqual({
@@ -57,7 +52,7 @@ it('openCluster writes files with the server, the CA and the token, and without 
   const watcher = await loadKubeconfig({ file: access.watcherKubeconfigFile });
   expect(await watcher.token?.()).toBe('from-the-plug-in');
   expect(await readFile(access.watcherKubeconfigFile, 'utf8')).not.toContain('exec');
-  expect(JSON.parse(await readFile(access.kubeconfigFile, 'utf8'))['current-context']).toBe('there');
+  expect(JSON.parse(await readFile(access.kubeconfigFile, 'utf8'))['current-context']).toBe('here');
   for (const written of [access.clustersTableFile, access.watcherKubeconfigFile, access.kubeconfigFile]) {
     expect((await stat(written)).mode & 0o077).toBe(0);
   }

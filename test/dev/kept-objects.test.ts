@@ -5,20 +5,11 @@ import * as z from 'zod';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { keepObjects, readKeptObjects } from '../../src/dev/kept-objects.ts';
 import { useFolder } from '../support/folder.ts';
+import { widgetDefinition } from '../support/widget-crd.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const lamps = '/apis/shop.example.com/v1/namespaces/default/lamps';
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'lamps.shop.example.com' },
-  spec: {
-    group: 'shop.example.com',
-    scope: 'Namespaced',
-    names: { plural: 'lamps', kind: 'Lamp' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-  },
-};
+const { group } = widgetDefinition.spec;
+const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
 const object = z.looseObject({
   metadata: z.looseObject({ uid: z.string(), resourceVersion: z.string(), creationTimestamp: z.string() }),
 });
@@ -40,15 +31,14 @@ async function start() {
 it('objects, their kinds and their owners are there again after a restart, with the same uids', async () => {
   const first = await start();
   const keeper = keepObjects(first.server, file());
-  await first.request('POST', definitions, definition);
-  await first.request('POST', lamps, {
-    apiVersion: 'shop.example.com/v1',
-    kind: 'Lamp',
+  await first.request('POST', definitions, widgetDefinition);
+  await first.request('POST', widgets, {
+    ...{ apiVersion: `${group}/v1`, kind: 'Widget' },
     metadata: { name: 'north', finalizers: ['shop.example.com/light'] },
   });
-  const owner = await first.read(`${lamps}/north`);
+  const owner = await first.read(`${widgets}/north`);
   const { uid } = owner.metadata;
-  const ownerReferences = [{ apiVersion: 'shop.example.com/v1', kind: 'Lamp', name: 'north', uid }];
+  const ownerReferences = [{ apiVersion: `${group}/v1`, kind: 'Widget', name: 'north', uid }];
   const maps = '/api/v1/namespaces/default/configmaps';
   await first.request('POST', maps, { metadata: { name: 'child', ownerReferences } });
   await keeper.close();
@@ -57,15 +47,15 @@ it('objects, their kinds and their owners are there again after a restart, with 
 
   const second = await start();
   onTestFinished(() => second.server.close());
-  expect(await second.read(`${lamps}/north`)).toEqual(owner);
+  expect(await second.read(`${widgets}/north`)).toEqual(owner);
   const { metadata } = await second.read('/api/v1/namespaces/default');
   expect(Number(metadata.resourceVersion)).toBeGreaterThan(0);
   // Its versions go on, its finalizer still holds it, and the garbage collector knows its child.
-  await second.request('DELETE', `${lamps}/north`);
-  const deleting = await second.read(`${lamps}/north`);
+  await second.request('DELETE', `${widgets}/north`);
+  const deleting = await second.read(`${widgets}/north`);
   expect(Number(deleting.metadata.resourceVersion)).toBeGreaterThan(Number(owner.metadata.resourceVersion) + 1);
   const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } };
-  await fetch(`${second.server.url}${lamps}/north`, { ...patch, body: '{"metadata":{"finalizers":null}}' });
+  await fetch(`${second.server.url}${widgets}/north`, { ...patch, body: '{"metadata":{"finalizers":null}}' });
   await expect.poll(async () => (await second.request('GET', `${maps}/child`)).status).toBe(404);
 });
 

@@ -110,7 +110,7 @@ describe('a template with options', () => {
     expect(Resources.WatcherPolicy.Properties.PolicyDocument.Statement).toEqual([statement, use]);
   });
 
-  it('a template with a VPC places the functions in it, and allows only their roles to create interfaces, as Lambda', () => {
+  it('a template with a VPC places the functions in it, and allows only their roles to create interfaces', () => {
     expect(made(vpc).Resources.Function.Properties).toEqual({
       Timeout: 30,
       VpcConfig: { SubnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'], SecurityGroupIds: ['sg-0a1b2c3d'] },
@@ -118,7 +118,9 @@ describe('a template with options', () => {
     expect(actions(vpc)).toContain('ec2:CreateNetworkInterface');
     expect(actions({})).toEqual([]);
     expect(made(vpc).Resources.WatcherPolicy).toEqual(template.Resources.WatcherPolicy);
-    // The code of functions is denied what Lambda does.
+  });
+
+  it('a template with a VPC denies the code of functions what Lambda does with network interfaces', () => {
     const roles = JSON.stringify(made(vpc).Resources);
     expect(roles).toMatch(/"Effect":"Deny","Action":\["ec2:CreateNetworkInterface","ec2:DeleteNetworkInterface"/);
     expect(roles).toMatch(/"ArnLike":\{"lambda:SourceFunctionArn":\{"Fn::Sub":"arn:[^"]+:function:\*"/);

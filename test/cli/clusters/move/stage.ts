@@ -26,8 +26,6 @@ export type Stage = {
   pump(): Promise<void>;
   /** Whether a batch runs. */
   isBusy(): boolean;
-  /** Messages that wait, in any queue but that of dead letters. */
-  waiting(): number;
   deadLetters(): number;
 };
 
@@ -149,8 +147,6 @@ export function createStage(
       });
     },
     isBusy: () => running !== undefined,
-    waiting: () =>
-      [queue, timersQueue].reduce((sum, one) => sum + queues.depth(one).visible + queues.depth(one).delayed, 0),
     deadLetters: () => queues.depth(controllerDeadLetterQueue(name)).visible,
   };
 }
