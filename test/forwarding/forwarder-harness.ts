@@ -89,26 +89,32 @@ export function forwarderFixture({
   const runMicrotasks = async () => {
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };
+  /** Advances the clock. */
+  const advance = async (ms: number) => {
+    await runMicrotasks();
+    now += ms;
+    const due = pending.filter(({ at }) => at <= now);
+    pending = pending.filter(({ at }) => at > now);
+    for (const { end } of due) end();
+    await runMicrotasks();
+  };
+  /** Returns the next call of Send. */
+  const nextCall = async (): Promise<Call> => {
+    await runMicrotasks();
+    const next = calls.shift();
+    if (next === undefined) throw new Error('Send was not called');
+    return next;
+  };
   return {
     ...{ forwarder, calls, counts, waits, recorder, runMicrotasks },
     /** Adds a change of a dish. */
     add: (name: string, version: number, controller?: string, namespace?: string) =>
       forwarder.add({ target: target(name, controller, namespace), source: source(version), observedAt: now }),
-    /** Advances the clock. */
-    advance: async (ms: number) => {
+    ...{ advance, nextCall },
+    /** Responds to the next call of Send, and runs everything that follows. */
+    respond: async (...result: Parameters<Call['respond']>) => {
+      (await nextCall()).respond(...result);
       await runMicrotasks();
-      now += ms;
-      const due = pending.filter(({ at }) => at <= now);
-      pending = pending.filter(({ at }) => at > now);
-      for (const { end } of due) end();
-      await runMicrotasks();
-    },
-    /** Returns the next call of Send. */
-    nextCall: async (): Promise<Call> => {
-      await runMicrotasks();
-      const next = calls.shift();
-      if (next === undefined) throw new Error('Send was not called');
-      return next;
     },
   };
 }

@@ -35,12 +35,12 @@ it('keys that are added together are sent in one call, and keys added during a c
 });
 
 it('a busy forwarder sends full batches at once, and a partial batch within 20 ms', async () => {
-  const { add, nextCall, calls, advance } = forwarderFixture();
+  const { add, nextCall, respond, calls, advance } = forwarderFixture();
   const addSome = (from: number, count: number) => {
     for (let number = from; number < from + count; number += 1) add(`a${number}`, number);
   };
   addSome(0, 5);
-  (await nextCall()).respond('accepted');
+  await respond('accepted');
   await advance(5);
   addSome(5, 9);
   await advance(5);
@@ -70,15 +70,14 @@ it('a single key is sent without waiting for a batch, however fast keys follow e
 });
 
 it('Forwarder.drain sends a partial batch without waiting for it to be filled', async () => {
-  const { add, nextCall, calls, runMicrotasks, forwarder } = forwarderFixture();
+  const { add, respond, calls, runMicrotasks, forwarder } = forwarderFixture();
   for (let number = 0; number < 5; number += 1) add(`a${number}`, number);
-  (await nextCall()).respond('accepted');
-  await runMicrotasks();
+  await respond('accepted');
   add('b', 1);
   await runMicrotasks();
   expect(calls).toEqual([]);
   const drained = forwarder.drain({ signal: new AbortController().signal });
-  (await nextCall()).respond('accepted');
+  await respond('accepted');
   expect(await drained).toBe(0);
 });
 
@@ -100,15 +99,13 @@ it('a key in flight is not sent a second time, and its next change is sent a sec
 });
 
 it('a thousand changes of one key during an outage of SQS are one message', async () => {
-  const { add, nextCall, calls, advance, forwarder, recorder, counts } = forwarderFixture();
+  const { add, nextCall, respond, calls, advance, forwarder, recorder, counts } = forwarderFixture();
   add('a', 0);
-  (await nextCall()).respond('rejected');
-  await advance(0);
+  await respond('rejected');
   for (let version = 1; version <= 1000; version += 1) add('a', version);
   for (let failure = 0; failure < 5; failure += 1) {
     await advance(5_000);
-    (await nextCall()).respond('rejected');
-    await advance(0);
+    await respond('rejected');
   }
   expect(forwarder.queueDepth()).toBe(1);
   expect(counts.rejected).toBe(6);
@@ -126,10 +123,10 @@ it('a thousand changes of one key during an outage of SQS are one message', asyn
 });
 
 it('a queue that rejects everything is retried after 0.25 s, then less often, but at least every 5 s', async () => {
-  const { add, nextCall, calls, advance } = forwarderFixture();
+  const { add, nextCall, respond, calls, advance } = forwarderFixture();
   add('a', 1);
   for (const ms of [250, 500, 1000, 2000, 4000, 5000, 5000]) {
-    (await nextCall()).respond('rejected');
+    await respond('rejected');
     await advance(ms - 1);
     expect(calls).toEqual([]);
     await advance(1);
@@ -138,10 +135,9 @@ it('a queue that rejects everything is retried after 0.25 s, then less often, bu
 });
 
 it('a queue that rejects everything is retried with one batch, and a new key does not shorten the wait', async () => {
-  const { add, nextCall, calls, advance, runMicrotasks } = forwarderFixture();
+  const { add, nextCall, respond, calls, advance, runMicrotasks } = forwarderFixture();
   for (let number = 0; number < 30; number += 1) add(`a${number}`, number);
-  (await nextCall()).respond('rejected');
-  await runMicrotasks();
+  await respond('rejected');
   add('b', 1);
   await advance(249);
   expect(calls).toEqual([]);
@@ -154,11 +150,10 @@ it('a queue that rejects everything is retried with one batch, and a new key doe
 });
 
 it('a key that is rejected alone is retried by itself and does not delay other keys', async () => {
-  const { add, nextCall, advance, forwarder } = forwarderFixture();
+  const { add, nextCall, respond, advance, forwarder } = forwarderFixture();
   add('bad', 1);
   add('good', 2);
-  (await nextCall()).respond([false, true]);
-  await advance(0);
+  await respond([false, true]);
   add('next', 3);
   const second = await nextCall();
   expect(second.names).toEqual(['next']);
@@ -169,16 +164,15 @@ it('a key that is rejected alone is retried by itself and does not delay other k
 });
 
 it('a queue that rejects everything does not delay other queues', async () => {
-  const { add, nextCall, advance } = forwarderFixture();
+  const { add, nextCall, respond } = forwarderFixture();
   add('a', 1);
-  (await nextCall()).respond('rejected');
-  await advance(0);
+  await respond('rejected');
   add('b', 2, 'menu');
   expect(await nextCall()).toMatchObject({ queue: 'menu.fifo', names: ['b'] });
 });
 
 it('low-priority keys go through the timers queue at a rate for each controller, and delay no change', async () => {
-  const { forwarder, add, nextCall } = forwarderFixture();
+  const { add, nextCall, forwarder } = forwarderFixture();
   for (let number = 0; number < 5; number += 1) {
     forwarder.addLowPriority({ target: target(`n${number}`), observedAt: 0, run: 'r' });
   }
@@ -209,10 +203,9 @@ it('a key that cannot be formatted as a message is logged and dropped, and does 
 });
 
 it('Forwarder.drain sends keys without their wait, and resolves when all are accepted', async () => {
-  const { add, nextCall, advance, forwarder } = forwarderFixture();
+  const { add, nextCall, respond, forwarder } = forwarderFixture();
   add('a', 1);
-  (await nextCall()).respond('accepted');
-  await advance(0);
+  await respond('accepted');
   add('a', 2);
   const drained = forwarder.drain({ signal: new AbortController().signal });
   const last = await nextCall();

@@ -2,7 +2,6 @@
 // any API server.
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
-import type { Finalized } from '../../src/api/result.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
@@ -29,18 +28,12 @@ describe('a deletion', () => {
     { next: 'with a new object of the name', recreated: true, outcome: { type: 'done' } },
   ])('a deletion in spite of the finalizer runs finalize ($next)', async ({ recreated, outcome }) => {
     const { metadata } = await apply('a', { size: 3 });
-    const original = widgets.behaviour.reconcile;
-    widgets.behaviour.reconcile = async (object, context) => {
-      widgets.behaviour.reconcile = original;
+    widgets.beforeReconciler(async (call) => {
+      if (call > 1) return;
       await widgets.vanish('a');
       if (recreated) await apply('a', { size: 4 });
-      return await original(object, context);
-    };
-    const finalized: string[] = [];
-    widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
-      finalized.push(uid);
-      return 'done';
-    };
+    });
+    const finalized = widgets.finalizes();
     expect((await reconcile('a')).outcome).toEqual(outcome);
     expect(finalized).toEqual([metadata.uid]);
     expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
@@ -48,27 +41,17 @@ describe('a deletion', () => {
 
   it('a deletion in spite of the finalizer runs finalize until it is done', async () => {
     const { metadata } = await apply('a', { size: 3, parts: ['part'] });
-    const original = widgets.behaviour.reconcile;
+    const { reconcile: original } = widgets.behaviour;
     widgets.behaviour.reconcile = async (object, context) => {
       const result = await original(object, context);
       await widgets.vanish('a');
       return result;
     };
-    const results: (Finalized | Error)[] = [
-      { requeueAfterSeconds: 7, reason: 'Closing' },
-      new Error('unavailable'),
-      'done',
-    ];
-    const finalized: string[] = [];
-    widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
-      finalized.push(uid);
-      const next = results.shift() ?? 'done';
-      if (next instanceof Error) throw next;
-      return next;
-    };
+    const closing = { requeueAfterSeconds: 7, reason: 'Closing' };
+    const finalized = widgets.finalizes(closing, new Error('unavailable'), 'done');
     // The two writes before finalize are the finalizer and the child.
     expect(await reconcile('a')).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
-    expect([finalized, results]).toEqual([Array(3).fill(metadata.uid), []]);
+    expect(finalized).toEqual(Array(3).fill(metadata.uid));
     expect(widgets.waited).toEqual([7, 2]);
   });
 
@@ -78,11 +61,7 @@ describe('a deletion', () => {
     { next: 'until done, if the object is gone meanwhile', gone: true, times: 3 },
   ])('a deletion during a reconcile runs finalize at once: $next', async ({ gone, times }) => {
     await apply('a', { size: 3 });
-    const original = widgets.behaviour.reconcile;
-    widgets.behaviour.reconcile = async (object, context) => {
-      await remove('a');
-      return await original(object, context);
-    };
+    widgets.beforeReconciler(async () => await remove('a'));
     let finalized = 0;
     widgets.behaviour.finalize = async () => {
       finalized += 1;
@@ -99,12 +78,9 @@ describe('a deletion', () => {
     await apply('a', { size: 3 });
     await reconcile('a');
     await remove('a');
-    widgets.behaviour.finalize = async () => {
-      throw new Error('pantry down');
-    };
+    widgets.finalizes(new Error('pantry down'), { requeueAfterSeconds: 4, reason: 'Draining' });
     expect((await reconcile('a')).outcome.type).toBe('failed');
     expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', message: 'pantry down' });
-    widgets.behaviour.finalize = async () => ({ requeueAfterSeconds: 4, reason: 'Draining' });
     expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 4 });
     expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'Draining' });
   });

@@ -190,6 +190,27 @@ export function widgetsOn(connect: () => Connection) {
     onWait: (callback: (waits: number) => void) => {
       state.onWait = callback;
     },
+    /** Runs before each call of the controller's reconciler, with the number of the call. */
+    beforeReconciler: (before: (call: number) => Promise<unknown>) => {
+      const { reconcile } = state.behaviour;
+      let calls = 0;
+      state.behaviour.reconcile = async (...given) => {
+        calls += 1;
+        await before(calls);
+        return await reconcile(...given);
+      };
+    },
+    /** Makes finalize return these results in turn, then `done`. Returns the uids that it is called for. */
+    finalizes: (...results: readonly (Finalized | Error)[]): readonly string[] => {
+      const uids: string[] = [];
+      state.behaviour.finalize = async ({ metadata: { uid } }) => {
+        const next = results[uids.length] ?? 'done';
+        uids.push(uid);
+        if (next instanceof Error) throw next;
+        return next;
+      };
+      return uids;
+    },
     /** Makes the controller throw. */
     throws: (error: Error) => {
       state.behaviour.reconcile = async () => await Promise.reject(error);

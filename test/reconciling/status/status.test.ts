@@ -65,10 +65,15 @@ describe('statusAfterFailure', () => {
     expect(conditionOf(status, 'Reconciling')).toMatchObject({ status: 'True', message: 'boom' });
   });
 
-  it('V14: Ready of the current generation is Unknown from the first failed attempt, with the reason and the error', () => {
+  it.each([
+    ['of the current generation', 3],
+    ['of a generation that was not reconciled', 4],
+  ])('V14: Ready %s is Unknown from the first failed attempt, with the reason and the error', (_, generation) => {
     const owned = currentStatus(3, { AtLevel: 'True', Ready: 'True' });
-    const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 3));
-    expect(conditionOf(status, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying', message: 'boom' });
+    const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, generation));
+    expect(conditionOf(status, 'Ready')).toMatchObject({
+      ...{ status: 'Unknown', reason: 'Retrying', message: 'boom', observedGeneration: generation },
+    });
   });
 
   it('V14: Ready is not True while a result has an error, even if the author’s conditions are all True', () => {
@@ -77,16 +82,6 @@ describe('statusAfterFailure', () => {
     expect(conditionOf(statusAfterResult(result as never, input), 'Ready')).toMatchObject({ status: 'Unknown' });
     expect(conditionOf(statusAfterResult(result as never, input, 'terminal'), 'Ready')).toMatchObject({
       ...{ status: 'False', reason: 'TerminalError', message: 'boom' },
-    });
-  });
-
-  it('Ready does not stay True for a generation that was not reconciled', () => {
-    const owned = currentStatus(3, { Ready: 'True' });
-    const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 4));
-    expect(conditionOf(status, 'Ready')).toMatchObject({
-      status: 'Unknown',
-      reason: 'Retrying',
-      observedGeneration: 4,
     });
   });
 
