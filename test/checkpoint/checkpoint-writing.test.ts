@@ -83,7 +83,8 @@ it('a conflicting write is repeated after another read', async () => {
   expect(checkpoint.warnings()).toEqual([]);
 });
 
-it('a failed write is logged once and repeated with all versions', async () => {
+it('a failed write is logged once, and repeated with all versions and without the dropped entries', async () => {
+  await fixture.writeText(await fixture.textOf({ foos: '7' }));
   let unavailable = true;
   const through = interceptRequests(fixture.client, () => {
     if (unavailable) throw new ApiError('PATCH', 503, statusOf(503, ''));
@@ -92,6 +93,7 @@ it('a failed write is logged once and repeated with all versions', async () => {
   checkpoint.run();
   checkpoint.sent();
   checkpoint.accepted('tanks', '17');
+  checkpoint.drop('foos');
   for (let waits = 0; waits < 3; waits += 1) await checkpoint.endWait();
   expect(checkpoint.warnings()).toMatchObject([{ message: 'watch checkpoint not written, retrying' }]);
   unavailable = false;
