@@ -18,8 +18,11 @@ import { createCheckpointStore } from './store.ts';
 
 /** The watch checkpoint of one cluster. Collections are identified by the names of their entries (entryNameOf). */
 export type WatchCheckpoint = {
-  /** Reads the version to resume at; undefined when there is none. Rejects when the API server does not respond. */
-  start(name: string, options: { readonly signal: AbortSignal }): Promise<string | undefined>;
+  /**
+   * Reads the version to resume at; undefined when there is none. Rejects when the API server does not respond.
+   * @param former the name that version 0.1 gave the entry: its version is continued once, and the entry removed
+   */
+  start(name: string, options: StartOptions): Promise<string | undefined>;
   /**
    * Records a version up to which SQS accepted everything. Cheap: it is called for every event and written at
    * intervals.
@@ -46,6 +49,9 @@ export type WatchCheckpoint = {
   /** Writes the checkpoint now. Never rejects. */
   flush(): Promise<void>;
 };
+
+/** The options of reading a version to resume at. */
+export type StartOptions = { readonly former?: string; readonly signal: AbortSignal };
 
 /** A checkpoint that stores nothing: every start forwards everything. */
 export const noCheckpoint: WatchCheckpoint = {
@@ -98,6 +104,8 @@ export function createWatchCheckpoint(
 ): WatchCheckpoint {
   const store = createCheckpointStore({ client, log, project });
   const versions = new Map<string, string>();
+  /** The former names of entries. */
+  const formers = new Map<string, string>();
   let dropped = new Set<string>();
   let stored: ReturnType<typeof store.read> | undefined;
   /** Whether a message was accepted since the last write. */
@@ -112,7 +120,15 @@ export function createWatchCheckpoint(
   async function write(signal: AbortSignal): Promise<void> {
     const nowMs = now();
     const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
-    const change = { entries, dropped, lastSeenAtMs: lastSeenAt(), senderId: senderId(), nowMs };
+    // A former entry ends with the first version, or the drop, of the one that replaced it: it would be outdated later.
+    const ended = [...formers].flatMap(([name, former]) => (entries.has(name) || dropped.has(name) ? former : []));
+    const change = {
+      entries,
+      dropped: new Set([...dropped, ...ended]),
+      lastSeenAtMs: lastSeenAt(),
+      senderId: senderId(),
+      nowMs,
+    };
     const before = { sent, moved };
     dropped = new Set();
     sent = false;
@@ -153,10 +169,12 @@ export function createWatchCheckpoint(
   }
 
   return {
-    start: async (name, { signal }) => {
+    start: async (name, { former, signal }) => {
       stored ??= store.read(signal);
+      if (former !== undefined) formers.set(name, former);
       try {
-        return (await stored).get(name)?.version;
+        const entries = await stored;
+        return (entries.get(name) ?? entries.get(former ?? name))?.version;
       } catch (error) {
         stored = undefined;
         throw error;
@@ -216,11 +234,12 @@ export function createWatchCheckpoint(
 export async function readStart(
   { checkpoint, wait, random, onError }: ReadStartDeps,
   name: string,
-  signal: AbortSignal,
+  options: StartOptions,
 ): Promise<string | undefined> {
+  const { signal } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      return await checkpoint.start(name, { signal });
+      return await checkpoint.start(name, options);
     } catch (error) {
       signal.throwIfAborted();
       const retryInSeconds = watchBackoffSeconds({ failures, gone: failures }, error, random());

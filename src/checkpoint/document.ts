@@ -38,6 +38,11 @@ export type ParsedCheckpoint =
 
 /** Which part of a collection is watched, and to which queues its keys go. */
 export type CheckpointScope = {
+  /**
+   * The name of the cluster in the clusters table, which is a part of every key. Absent: the name of version 0.1, whose
+   * entries are those of any name.
+   */
+  readonly cluster?: string | undefined;
   readonly namespace?: string | undefined;
   /** Identifies the queues of a deployment: another deployment's queues have not received the accepted messages. */
   readonly queues?: string | undefined;
@@ -129,12 +134,13 @@ export function mergeCheckpoint(
 }
 
 /**
- * Names the entry of a collection. The name depends on the subscribers and the queues, so a controller that was added,
- * or queues that are new and empty, start without a version and receive every key.
+ * Names the entry of a collection. The name depends on the subscribers, the queues and the name of the cluster. A
+ * controller that was added, queues that are new and empty, and a cluster under a new name therefore start without a
+ * version and receive every key.
  */
 export function entryNameOf(
   { group, version, plural, labelSelector = '', fieldSelector, subscribers }: WatchedResource,
-  { namespace = '', queues = '' }: CheckpointScope = {},
+  { cluster, namespace = '', queues = '' }: CheckpointScope = {},
 ): string {
   const receivers = subscribers.map(({ controller, as, predicate, primary, label, matchLabels }) => {
     // A change that was not selected before was accepted without a message.
@@ -146,6 +152,7 @@ export function entryNameOf(
     labelSelector,
     ...(fieldSelector === undefined ? [] : [fieldSelector]),
     ...receivers.sort(),
+    ...(cluster === undefined ? [] : [`cluster ${cluster}`]),
   ).slice(0, 12);
   return [group === '' ? 'core' : group, version, plural, namespace, hash].join('_');
 }

@@ -98,7 +98,8 @@ export function createWatchLoop(
   // The versions of an aggregated API have no defined order, so they are never compared.
   const checkpoint = resource.aggregated === true ? noCheckpoint : deps.checkpoint;
   const namespace = resource.namespaced ? scope.namespace : undefined;
-  const entryName = entryNameOf(resource, { namespace, queues: scope.queues });
+  const entryName = entryNameOf(resource, { cluster, namespace, queues: scope.queues });
+  const former = entryNameOf(resource, { namespace, queues: scope.queues });
   const objects = createTrackedObjects();
   const createAcks = () => createAckTracker((version) => checkpoint.accepted(entryName, version));
   let acks = createAcks();
@@ -244,7 +245,8 @@ export function createWatchLoop(
       let isStartKnown = false;
       while (!signal.aborted) {
         try {
-          if (!isStartKnown) start = await readStart({ ...deps, checkpoint, onError: logError }, entryName, signal);
+          if (!isStartKnown)
+            start = await readStart({ ...deps, checkpoint, onError: logError }, entryName, { former, signal });
           isStartKnown = true;
           await follow(start, signal);
         } catch (thrown) {

@@ -109,7 +109,8 @@ export function checkpointFixture() {
         waits,
         /** How often the watches were told of a restore. */
         restores: () => restores,
-        start: (name: string) => checkpoint.start(name, ended),
+        start: (name: string, former?: string) =>
+          checkpoint.start(name, { signal: ended.signal, ...(former === undefined ? {} : { former }) }),
         run: (lastSeenAt: () => number | undefined = () => nowMs) =>
           void checkpoint.run({
             lastSeenAt,

@@ -28,9 +28,29 @@ describe('a start with a watch checkpoint', () => {
     first.accepted('tanks', '18');
     await first.flush();
     const second = fixture.createCheckpoint();
-    const started = await Promise.all(['tanks', 'dinners', 'foos'].map(second.start));
+    const started = await Promise.all(['tanks', 'dinners', 'foos'].map(async (name) => await second.start(name)));
     expect(started).toEqual(['18', '19', undefined]);
     expect(second.warnings()).toEqual([]);
+  });
+
+  it('a start continues the entry under its former name, which the first version under the new name replaces', async () => {
+    await fixture.writeText(await fixture.textOf({ tanks: '17', dinners: '19' }));
+    const checkpoint = fixture.createCheckpoint();
+    expect(await checkpoint.start('a-tanks', 'tanks')).toBe('17');
+    expect(await checkpoint.start('a-dinners', 'dinners')).toBe('19');
+    checkpoint.accepted('a-tanks', '18');
+    await checkpoint.flush();
+    expect(await fixture.versions()).toEqual({ 'a-tanks': '18', dinners: '19' });
+    expect(await fixture.createCheckpoint().start('a-tanks', 'tanks')).toBe('18');
+  });
+
+  it('a restore drops the entry under its former name too', async () => {
+    await fixture.writeText(await fixture.textOf({ tanks: '17' }));
+    const checkpoint = fixture.createCheckpoint();
+    await checkpoint.start('a-tanks', 'tanks');
+    checkpoint.drop('a-tanks');
+    await checkpoint.flush();
+    expect(await fixture.createCheckpoint().start('a-tanks', 'tanks')).toBeUndefined();
   });
 
   it('a start from the installed ConfigMap has no version, without a warning', async () => {

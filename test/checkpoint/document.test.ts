@@ -169,6 +169,10 @@ describe('entryNameOf', () => {
     expect(entryNameOf({ ...tanks, subscribers: [second, first] })).toBe(entryNameOf(tanks));
   });
 
+  it('the name of an entry differs for another name of the cluster', () => {
+    expect(entryNameOf(tanks, { cluster: 'a' })).not.toBe(entryNameOf(tanks, { cluster: 'b' }));
+  });
+
   it.each<[string, WatchedResource, string?]>([
     ['another namespace', tanks, 'shop'],
     ['another selector', { ...tanks, labelSelector: 'colour=blue' }],

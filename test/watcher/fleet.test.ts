@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { readCheckpoint, readClusterUid, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { entryNameOf, formatCheckpoint } from '../../src/checkpoint/document.ts';
 import { createClusters } from '../../src/clusters/connect.ts';
 import { createClusterRegistry } from '../../src/clusters/registry/registry.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
@@ -54,7 +56,14 @@ const send: Send = async (_, entries) => {
   return entries.map(() => ({ accepted: true, messageId: 'm' }));
 };
 
-type Cluster = { readonly server: ApiServer; readonly put: (name: string) => Promise<void> };
+type Cluster = {
+  readonly server: ApiServer;
+  readonly put: (name: string) => Promise<void>;
+  /** Reads the text of the watch checkpoint. */
+  readonly checkpoint: () => Promise<string>;
+  /** Writes a checkpoint whose only entry, with this name, has the present version. */
+  readonly writeFormer: (name: string) => Promise<void>;
+};
 
 /** Starts an API server with the checkpoint's ConfigMap. */
 async function startCluster(): Promise<Cluster> {
@@ -72,7 +81,19 @@ async function startCluster(): Promise<Cluster> {
   await apply(ConfigMap, { name: checkpointName, namespace: systemNamespace });
   const put = async (name: string) =>
     void (await apply(ConfigMap, { name, namespace: 'default' }, { data: { at: `${Math.random()}` } }));
-  return { server, put };
+  return {
+    server,
+    put,
+    checkpoint: async () => (await readCheckpoint(client))?.text ?? '',
+    writeFormer: async (name) => {
+      const [found, uid] = [await readCheckpoint(client), (await readClusterUid(client)) ?? ''];
+      const write = async (text: string, resourceVersion: string) =>
+        (await writeCheckpoint(client, { text, resourceVersion })).resourceVersion;
+      const version = await write('', found?.resourceVersion ?? '');
+      const entries = new Map([[name, { version, confirmedAtMs: Date.now() }]]);
+      await write(formatCheckpoint({ cluster: uid, entries }), version);
+    },
+  };
 }
 
 const entryOf = ({ server }: Cluster) => ({ server: server.url, access: { type: 'none' } });
@@ -163,6 +184,38 @@ it('a cluster that is added or paused is watched, and one that is removed or dec
   await untilAccepted('three/c');
   expect(accepted.filter((key) => !key.startsWith('three/'))).toEqual([]);
   expect(await page()).not.toMatch(/outrigger_watcher_objects\{cluster="(one|two)"/);
+});
+
+it.each([
+  ['under a second name as well', ['one', 'two']],
+  ['under a new name', ['two']],
+])('a cluster %s starts without a version, and every key is sent under that name', async (_, names) => {
+  const cluster = await startCluster();
+  await Promise.all([cluster.put('a'), cluster.put('b')]);
+  table.set('one', entryOf(cluster));
+  const { fleet } = startFleet();
+  await untilAccepted('one/a', 'one/b');
+  await untilReady(fleet, 'one');
+  // A version is written only after SQS has accepted the keys before it.
+  await expect
+    .poll(async () => (await cluster.checkpoint()).includes('resourceVersion'), { timeout: 20_000 })
+    .toBe(true);
+  table = new Map(names.map((name) => [name, entryOf(cluster)]));
+  await untilAccepted('two/a', 'two/b');
+});
+
+it('a watcher continues from the entries of version 0.1, which have no name of the cluster', async () => {
+  const cluster = await startCluster();
+  await cluster.put('before');
+  const [resource] = watchList.resources;
+  if (resource === undefined) return expect.unreachable('nothing is watched');
+  await cluster.writeFormer(entryNameOf(resource, { queues: 'queues' }));
+  await cluster.put('after');
+  table.set('one', entryOf(cluster));
+  const { fleet } = startFleet();
+  await untilReady(fleet, 'one');
+  await untilAccepted('one/after');
+  expect(accepted).not.toContain('one/before');
 });
 
 it('a cluster that does not respond, and an entry that is wrong, change nothing for the others', async () => {

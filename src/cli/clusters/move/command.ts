@@ -146,7 +146,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     targetEntry,
     untilWatched: async () => {
       const client = await operator();
-      const watched = { registry, project, namespaces, queues };
+      const watched = { cluster: name, registry, project, namespaces, queues };
       while (!(await isWatched(client, watched, { nowMs: Date.now(), signal })))
         await sleep(watchedPollSeconds, signal);
     },

@@ -17,11 +17,14 @@ const recentMs = 180_000;
 export async function isWatched(
   client: KubeClient,
   {
+    cluster,
     registry,
     project,
     namespaces,
     queues,
   }: {
+    /** The name of the cluster in the clusters table of the stage. */
+    readonly cluster: string;
     readonly registry: readonly ControllerDefinition[];
     readonly project: string;
     readonly namespaces: readonly string[] | undefined;
@@ -38,12 +41,20 @@ export async function isWatched(
   );
   // A watcher may have namespaces of its own, which are between the kind and the subscribers in an entry's name.
   const wanted = primaries.map((resource) => {
-    const name = entryNameOf(resource, { queues });
-    return { kind: name.slice(0, name.lastIndexOf('_')), subscribers: name.slice(name.lastIndexOf('_')) };
+    // A watcher of version 0.1 names no cluster.
+    const names = [entryNameOf(resource, { cluster, queues }), entryNameOf(resource, { queues })];
+    const [name = ''] = names;
+    return {
+      kind: name.slice(0, name.lastIndexOf('_')),
+      subscribers: names.map((one) => one.slice(one.lastIndexOf('_'))),
+    };
   });
   const found = wanted.map(({ kind, subscribers }) => {
     const ofKind = recent.filter(([name]) => name.startsWith(kind));
-    return { isListed: ofKind.length > 0, isOurs: ofKind.some(([name]) => name.endsWith(subscribers)) };
+    return {
+      isListed: ofKind.length > 0,
+      isOurs: ofKind.some(([name]) => subscribers.some((one) => name.endsWith(one))),
+    };
   });
   // A kind that the cluster does not serve has no entry of any watcher.
   const needed = found.filter(({ isListed }) => isListed);

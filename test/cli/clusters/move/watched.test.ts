@@ -41,7 +41,7 @@ async function isWatchedWith(text: string | undefined): Promise<boolean> {
     };
     await applyObject(client, ConfigMap, object, { fieldManager: 'test' });
   }
-  const options = { registry, project: 'outrigger', namespaces: undefined, queues: ours };
+  const options = { cluster: 'a', registry, project: 'outrigger', namespaces: undefined, queues: ours };
   return await isWatched(client, options, { nowMs, signal });
 }
 
@@ -55,13 +55,15 @@ function checkpointOf(all: readonly Listed[]): string {
   return formatCheckpoint({ cluster: 'uid', entries: new Map(entries) });
 }
 
-const foos = { plural: 'foos', queues: ours };
-const dinners = { plural: 'dinners', queues: ours };
+const foos = { plural: 'foos', cluster: 'a', queues: ours };
+const dinners = { plural: 'dinners', cluster: 'a', queues: ours };
 it.each<readonly [string, readonly Listed[], boolean]>([
   ['is watched for the queues if every primary kind was listed for them', [foos, dinners], true],
   ['is watched for the queues beside a watcher of other queues', [foos, { ...foos, queues: theirs }], true],
   ['is watched by a watcher with a namespace of its own', [{ ...foos, namespace: 'team' }], true],
   ['is watched if a primary kind is listed by no watcher, because it is not served', [foos], true],
+  ['is watched by a watcher of version 0.1, whose entries have no cluster', [{ ...foos, cluster: undefined }], true],
+  ['is not watched if it is listed under another name only', [{ ...foos, cluster: 'b' }], false],
   ['is not watched if a primary kind is listed for other queues only', [foos, { ...dinners, queues: theirs }], false],
   ['is not watched if a kind was confirmed more than three minutes ago', [{ ...foos, agoSeconds: 181 }], false],
   ['is not watched if only a child kind is listed', [{ plural: 'deployments', queues: ours }], false],
