@@ -19,7 +19,7 @@ export const watchDefences: readonly Mutant[] = [
   swap(
     'no restore detection: watches a restored cluster from a version of the future',
     'src/kube/watch/watch-state.ts',
-    "if (order !== undefined && order < 0) return { step: 'list', mode: 'restored', failures };",
+    "if (order !== undefined && order < 0) return { step: 'list', mode: 'restored', ...failures };",
     '',
   ),
   swap(

@@ -93,7 +93,7 @@ export const travelMutants: readonly Mutant[] = [
   swap(
     'takes messages of other controllers',
     'src/reconciling/group-records.ts',
-    'if (said.controller !== controller)',
+    'if (parsed.controller !== controller)',
     'if (false)',
   ),
   swap(
