@@ -1,5 +1,5 @@
 // Conformance: server-side apply of whole objects: creation, conflicts, force and preconditions. Single fields are in
-// apply-fields.ts, /status is in apply-status.ts.
+// apply-fields.test.ts, /status is in apply-status.test.ts.
 import { expect, it } from 'vitest';
 import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
 import { useSuite } from './suite.ts';

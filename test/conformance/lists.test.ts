@@ -1,5 +1,5 @@
 // Conformance: lists, their pages and selectors, and lists of older versions. Lists of compacted versions are in
-// history.ts.
+// history.test.ts.
 import { expect, it } from 'vitest';
 import type { Body } from './body.ts';
 import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';

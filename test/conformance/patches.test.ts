@@ -1,4 +1,4 @@
-// Conformance: merge patches and JSON patches of a custom resource. Server-side apply is in apply.ts.
+// Conformance: merge patches and JSON patches of a custom resource. Server-side apply is in apply.test.ts.
 import { expect, it } from 'vitest';
 import { useSuite } from './suite.ts';
 

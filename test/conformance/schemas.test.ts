@@ -1,5 +1,5 @@
 // Conformance: defaults, nulls, pruning and field validation by the schema of a CRD. Validation errors are in
-// validations.ts.
+// validations.test.ts.
 import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import { useSuite } from './suite.ts';

@@ -1,5 +1,5 @@
 // The parts of the workload simulator beyond kube-controller-manager: pods run and are ready at addresses of their own,
-// a test can change that, and there are no writes while nothing changes. The controllers are in workloads.test.ts.
+// a test can change that, and there are no writes while nothing changes. The controllers are in the other files of this folder.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';

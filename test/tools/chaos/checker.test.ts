@@ -6,6 +6,7 @@ import { type Checker, countOverlaps, isExtraWrite, startChecker } from '../../.
 import { createPlainApi } from '../../../tools/chaos/plain-api.ts';
 import { type Portion, parseWatchLine } from '../../../tools/chaos/portions.ts';
 import type { PantryRequest } from '../../../tools/chaos/slow-pantry.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 
 const request = (holder: string, startedAt: number, endedAt?: number): PantryRequest =>
   endedAt === undefined ? { holder, startedAt } : { holder, startedAt, endedAt };
@@ -80,10 +81,7 @@ describe('lost changes', () => {
       const list = { metadata: { resourceVersion: '7' }, items };
       response.end(JSON.stringify(url.startsWith('/holders') ? holding : url === '/' ? counts : list));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const client = createPlainApi({ url: `http://127.0.0.1:${port}` });
+    const client = createPlainApi({ url: `http://127.0.0.1:${await listenOnLoopback(server)}` });
     const checker = await startChecker({ api: client, pantry: client, sqs: client, queueUrl: 'q', requests: () => [] });
     running.push({ checker, server });
     return {
