@@ -1,14 +1,13 @@
 // Only the command: its output, its exit status, and that no process is left. What the system does to objects is in the journeys.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
+import { startDev } from '../../tools/troubleshooting/run-dev.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const samples = 'infra/kubernetes/samples';
@@ -22,49 +21,17 @@ const stateShape = z.strictObject({
   simulators: z.strictObject({ plant: z.url(), pantry: z.url() }),
 });
 
-type Running = {
-  readonly child: ChildProcess;
-  readonly folder: string;
-  /** Resolves with the first matching line, printed before or after the call. */
-  line(pattern: RegExp): Promise<string>;
-  /** Resolves with the exit status and the whole output. */
-  readonly ended: Promise<{ readonly status: number | null; readonly said: string }>;
-};
-
-async function dev(...flags: readonly string[]): Promise<Running> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-demo-'));
-  const args = ['src/cli/main.ts', 'dev', '--output', 'json', '--folder', folder, ...flags];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  const said: string[] = [];
-  const listeners = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface(stream).on('line', (text) => {
-      said.push(text);
-      for (const listener of [...listeners]) listener();
-    });
-  }
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await rm(folder, { recursive: true });
-  });
-  return {
-    child,
-    folder,
-    line: (pattern) =>
-      new Promise((resolve) => {
-        const look = () => {
-          const found = said.find((text) => pattern.test(text));
-          if (found === undefined) return;
-          listeners.delete(look);
-          resolve(found);
-        };
-        listeners.add(look);
-        look();
-      }),
-    ended: new Promise((resolve) => {
-      child.once('close', (status) => resolve({ status, said: said.join('\n') }));
-    }),
+async function dev(...flags: readonly string[]) {
+  const folder = await temporaryFolder();
+  const program = path.join(root, 'src/cli/main.ts');
+  const running = startDev({ folder: root, program }, '--output', 'json', '--folder', folder, ...flags);
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  const state = async () => stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));
+  const ended = async () => {
+    const { lines, status } = await running.ended;
+    return { status, said: lines.join('\n') };
   };
+  return { ...running, folder, state, ended };
 }
 
 function isAlive(pid: number): boolean {
@@ -77,10 +44,10 @@ function isAlive(pid: number): boolean {
 }
 
 it('the demo ends without an error when the reader of its output ends', { timeout: 240_000 }, async () => {
-  const { child, line, ended } = await dev('--apply', samples);
-  await line(/everything runs/);
+  const { child, until, ended } = await dev('--apply', samples);
+  await until(/everything runs/);
   child.stdout?.destroy();
-  const { status, said } = await ended;
+  const { status, said } = await ended();
   expect(status).toBe(0);
   expect(said).not.toContain('EPIPE');
 });
@@ -88,7 +55,7 @@ it('the demo ends without an error when the reader of its output ends', { timeou
 describe('outrigger dev', { timeout: 120_000 }, () => {
   it('dev --until-ready exits with 0 and prints a table of every sample', async () => {
     const { ended } = await dev('--apply', samples, '--until-ready');
-    const { status, said } = await ended;
+    const { status, said } = await ended();
     expect(said).toMatch(/KIND +OBJECT +READY +REASON +AGE/);
     for (const name of ['north', 'south', 'pond', 'risotto', 'salt', 'example', 'sharded-example', 'my-network']) {
       expect(said).toMatch(new RegExp(`default/${name} +True`));
@@ -97,19 +64,19 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
   });
 
   it('dev --until-ready exits with 1 and prints what is not ready and why, and --attempts makes a dead letter of it', async () => {
-    const { folder, line, ended } = await dev(
+    const { until, ended, state } = await dev(
       ...['--apply', samples, '--until-ready', '--simulator-fault', 'pantry=down', '--timeout-seconds', '20'],
       ...['--attempts', '2', '--retry-after', '1'],
     );
-    await line(/"source":"status","object":"ingredient\/salt".*retries|"object":"ingredient\/salt".*RetriesExhausted/i);
-    const { queueEndpoint, queues } = stateShape.parse(
-      JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')),
+    await until(
+      /"source":"status","object":"ingredient\/salt".*retries|"object":"ingredient\/salt".*RetriesExhausted/i,
     );
+    const { queueEndpoint, queues } = await state();
     const sqs = createLocalSqsClient(queueEndpoint);
     const receive = new ReceiveMessageCommand({ QueueUrl: queues['ingredient-dlq.fifo'], WaitTimeSeconds: 20 });
     expect((await sqs.send(receive)).Messages).toHaveLength(1);
     sqs.destroy();
-    const { status, said } = await ended;
+    const { status, said } = await ended();
     expect(status).toBe(1);
     expect(said).toMatch(/default\/north +True/);
     expect(said).toMatch(/^not ready: Ingredient default\/salt: \w+: .+/m);
@@ -117,11 +84,11 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
   });
 
   it('dev prints changes and function runs as they happen, writes its state file, and leaves no process', async () => {
-    const { child, folder, line, ended } = await dev('--apply', samples);
-    await line(/"source":"changed","object":"watertank\/north"/);
-    await line(/"source":"water-tank","object":"watertank\/north","text":"ran because it changed/);
-    await line(/"source":"status","object":"watertank\/north"/);
-    const state = stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));
+    const { child, folder, until, ended, state: readState } = await dev('--apply', samples);
+    await until(/"source":"changed","object":"watertank\/north"/);
+    await until(/"source":"water-tank","object":"watertank\/north","text":"ran because it changed/);
+    await until(/"source":"status","object":"watertank\/north"/);
+    const state = await readState();
     expect(state.watchers).toHaveLength(1);
     expect(new Set(state.functions.map(({ name }) => name))).toEqual(
       new Set([...registry.map(({ name }) => name), 'timers', 'resync', 'wake']),
@@ -131,7 +98,7 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
     );
     expect(await readFile(path.join(folder, 'kubeconfig'), 'utf8')).toContain(state.apiServer);
     child.kill('SIGINT');
-    expect((await ended).status).toBe(0);
+    expect((await ended()).status).toBe(0);
     for (const { pid } of [...state.watchers, ...state.functions]) expect(isAlive(pid)).toBe(false);
   });
 
@@ -139,7 +106,7 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
     [['--apply', '/nowhere'], /^outrigger dev: \/nowhere: cannot be read/m],
     [['--api-port', '99999999'], /a port is at most 65535/],
   ])('%j is one line and exit status 1', async (flags, expected) => {
-    const { status, said } = await (await dev(...flags)).ended;
+    const { status, said } = await (await dev(...flags)).ended();
     expect(said).toMatch(expected);
     expect(said).not.toContain('    at ');
     expect(status).toBe(1);

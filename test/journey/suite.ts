@@ -1,86 +1,40 @@
 // The journeys of a change, from an object in the API to its status and its external system: the same cases on the embedded parts and on a
 // real control plane. Whole processes and real queues; single parts have tests of their own.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/api/kind.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { parseCheckpoint } from '../../src/checkpoint/document.ts';
-import { build } from '../../src/cli/build.ts';
 import { Dinner } from '../../src/controllers/dinner.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
-import { registry } from '../../src/controllers/registry.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
-import type { OutputLine } from '../../src/dev/lines.ts';
 import { objectReadiness } from '../../src/dev/readiness.ts';
-import { type Dev, type DevOptions, startDev } from '../../src/dev/system.ts';
+import type { DevOptions } from '../../src/dev/system.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
-import { objectPath } from '../../src/kube/client/path.ts';
+import { caseSeconds, useLocalSystem } from './local-system.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
-const startSeconds = 90;
-const caseSeconds = 90;
 const crowd = 200;
 
 /** Declares the journeys on a system with these options; `options` is called when the suite begins. */
 export function describeJourneys(title: string, options: () => DevOptions): void {
   describe(title, { timeout: caseSeconds * 1000 }, () => {
-    let dev: Dev;
-    let folder: string;
-    let namespace: string;
+    let namespace = '';
     let cases = 0;
-    const lines: OutputLine[] = [];
-    const listeners = new Set<() => void>();
-
-    beforeAll(async () => {
-      folder = await mkdtemp(path.join(tmpdir(), 'outrigger-journey-'));
-      const onLine = (line: OutputLine) => {
-        lines.push(line);
-        for (const listener of [...listeners]) listener();
-      };
-      // Without the schedule: every key comes from the watcher, and no resync hides a loss.
-      const chosen = { folder, resync: false, onLine, ...options() };
-      dev = await startDev({ controllers: registry, build, root }, chosen, AbortSignal.timeout(startSeconds * 1000));
-    }, startSeconds * 1000);
-    afterAll(async () => {
-      await dev?.close();
-      await rm(folder, { recursive: true, force: true });
-    }, startSeconds * 1000);
+    // Without the schedule: every key comes from the watcher, and no resync hides a loss.
+    const { apply, dev, gone, ready, remove } = useLocalSystem(
+      () => ({ resync: false, ...options() }),
+      () => namespace,
+    );
     beforeEach(async () => {
       cases += 1;
       namespace = `journey-${cases}-${process.pid}`;
       const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
       const resource = { group: '', version: 'v1', plural: 'namespaces', namespaced: false };
-      await applyObject(dev.client, resource, object, { fieldManager: 'journey' });
+      await applyObject(dev().client, resource, object, { fieldManager: 'journey' });
     });
-
-    const limit = () => AbortSignal.timeout((caseSeconds - 5) * 1000);
-    const apply = ({ apiVersion, kind, ...resource }: Kind, name: string, spec: object): Promise<KubeObject> =>
-      applyObject(
-        dev.client,
-        resource,
-        { apiVersion, kind, metadata: { name, namespace }, spec },
-        { fieldManager: 'journey' },
-      );
-    const remove = async (kind: Kind, name: string): Promise<void> => {
-      await dev.client.request({ method: 'DELETE', path: objectPath(kind, { name, namespace }) });
-    };
-    const ready = (kind: Kind, name: string, generation = 1): Promise<KubeObject> =>
-      dev.view.until((view) => {
-        const object = view.get(kind, { name, namespace });
-        const isIt = object?.metadata.generation === generation && objectReadiness(object).ready;
-        return isIt ? object : undefined;
-      }, limit());
-    const gone = (kind: Kind, name: string): Promise<true> =>
-      dev.view.until((view) => (view.get(kind, { name, namespace }) === undefined ? true : undefined), limit());
-    const uidOf = (object: KubeObject) => object.metadata.uid ?? '';
 
     it('a tank fills without any event of its water level', async () => {
       const object = await apply(WaterTank, 'a', { targetLevel: 8, capacity: 100, tolerance: 4 });
       await ready(WaterTank, 'a');
-      const { level, inlet, outlet } = dev.simulators.plant.tank(uidOf(object));
+      const { level, inlet, outlet } = dev().simulators.plant.tank(object.metadata.uid ?? '');
       expect(level).toBeGreaterThanOrEqual(4);
       expect([inlet.open, outlet.open]).toEqual([false, false]);
     });
@@ -91,11 +45,11 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       expect((await ready(Dinner, 'd')).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 3 });
       await apply(Dinner, 'd', { ingredients: [line('rice'), line('butter')] });
       await gone(Ingredient, 'd-saffron');
-      expect(dev.simulators.pantry.stock(line('saffron').item, 'g')).toBe(1000);
+      expect(dev().simulators.pantry.stock(line('saffron').item, 'g')).toBe(1000);
       await ready(Dinner, 'd', 2);
       await remove(Dinner, 'd');
       await Promise.all([gone(Dinner, 'd'), gone(Ingredient, 'd-rice'), gone(Ingredient, 'd-butter')]);
-      expect(dev.simulators.pantry.stock(line('rice').item, 'g')).toBe(1000);
+      expect(dev().simulators.pantry.stock(line('rice').item, 'g')).toBe(1000);
     });
 
     it('a watcher killed in the middle of 200 creates loses none of them', async () => {
@@ -103,24 +57,27 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       const half = crowd / 2;
       const create = (name: string) => apply(Ingredient, name, { item: 'rice', amount: 1, unit: 'g' });
       await Promise.all(names.slice(0, half - 10).map(create));
-      const [pid = 0] = dev.watchers.pids();
+      const [pid = 0] = dev().watchers.pids();
       const middle = names.slice(half - 10, half + 10).map(create);
       process.kill(pid, 'SIGKILL');
       await Promise.all([...middle, ...names.slice(half + 10).map(create)]);
-      await dev.view.until((view) => {
-        const here = view.list(Ingredient).filter(({ metadata }) => metadata.namespace === namespace);
-        return here.length === crowd && here.every((object) => objectReadiness(object).ready) ? true : undefined;
-      }, limit());
-      expect(dev.watchers.pids()).not.toContain(pid);
-      expect(dev.watchers.pids()).toHaveLength(1);
+      await dev().view.until(
+        (view) => {
+          const here = view.list(Ingredient).filter(({ metadata }) => metadata.namespace === namespace);
+          return here.length === crowd && here.every((object) => objectReadiness(object).ready) ? true : undefined;
+        },
+        AbortSignal.timeout((caseSeconds - 5) * 1000),
+      );
+      expect(dev().watchers.pids()).not.toContain(pid);
+      expect(dev().watchers.pids()).toHaveLength(1);
     });
 
     it('a watcher that ends leaves its watch checkpoint in the cluster', async () => {
-      const [pid = 0] = dev.watchers.pids();
-      const before = (await readCheckpoint(dev.client))?.text;
+      const [pid = 0] = dev().watchers.pids();
+      const before = (await readCheckpoint(dev().client))?.text;
       process.kill(pid, 'SIGTERM');
       const entries = async () => {
-        const object = await readCheckpoint(dev.client);
+        const object = await readCheckpoint(dev().client);
         const reading = parseCheckpoint(object?.text);
         return object?.text !== before && reading.type === 'read' ? [...reading.document.entries.keys()] : [];
       };

@@ -1,7 +1,6 @@
 // Only two projects in one cluster and one account of SQS, in the same stage, whose controllers have the same name: both
 // work, and one goes without the other. test/reconciling has what they leave on one object, test/deploy what osls deploys.
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished } from 'vitest';
@@ -9,6 +8,7 @@ import { startApiServer } from '../../src/apiserver/server.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { installPackage } from '../../tools/troubleshooting/project.ts';
 import { runCommand, startDev } from '../../tools/troubleshooting/run-dev.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const names = ['bakery', 'shop'] as const;
 const mergePatch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } };
@@ -17,8 +17,7 @@ it(
   'two projects share cluster, account and stage; one is removed, and the other works on',
   { timeout: 400_000 },
   async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-two-'));
-    onTestFinished(async () => await rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     const server = await startApiServer();
     onTestFinished(() => server.close());
     const kubeconfig = path.join(folder, 'kubeconfig');

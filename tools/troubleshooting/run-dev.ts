@@ -10,6 +10,10 @@ export type RunningDev = {
   until(pattern: RegExp, mark?: number): Promise<readonly string[]>;
   /** The number of lines so far. */
   mark(): number;
+  /** Its process. */
+  readonly child: ChildProcess;
+  /** Resolves with all lines and the exit status when it has ended. */
+  readonly ended: Promise<Ended>;
   /** Ends the system, as Ctrl-C does. */
   stop(): Promise<void>;
 };
@@ -32,6 +36,8 @@ export function startDev(
     });
   }
   return {
+    child,
+    ended: once(child, 'close').then(() => ({ lines, status: child.exitCode ?? 1 })),
     mark: () => lines.length,
     until: async (pattern, mark = 0) =>
       await new Promise((resolve, reject) => {
