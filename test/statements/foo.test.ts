@@ -71,6 +71,7 @@ describe('Foo', () => {
     await made();
     await system.pass(24 * 3600);
     expect(await system.deadLetters('foo')).toHaveLength(1);
+    expect(await system.events()).toEqual([taken]);
     expect(system.waiting()).toEqual([]);
     await system.delete(Deployment, 'example-foo');
     await system.tick();
@@ -78,9 +79,15 @@ describe('Foo', () => {
     expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
   });
 
-  it('F9: under a new name it has a new Deployment, and the one of the old name goes', async () => {
+  it('F9: under a new name it has a new Deployment, and the one of the old name goes; the replicas that were available are kept while a name is taken', async () => {
     await stranger();
     await made({ deploymentName: 'old' });
+    const counts = { observedGeneration: 1, replicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    await system.patch(Deployment, 'old', { status: counts }, 'status');
+    await system.reconcile(foos, 'a');
+    await made({ deploymentName: 'example-foo' });
+    const { status } = await system.read(foos, 'a');
+    expect(status).toMatchObject({ availableReplicas: 1, conditions: [{ reason: 'NotOwned' }, {}, {}] });
     await made({ deploymentName: 'new' });
     expect(await names()).toEqual(['example-foo', 'new']);
   });
