@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { controllerQueue, timersQueue } from '../../src/core/names.ts';
-import { groupIdOf, keyParts } from '../../src/sqs/deduplication.ts';
-import { formatMessage, hashOf, keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
 import { startWatch } from '../statements/watch.ts';
 import type { Harness } from './harness.ts';
 import { lineOf } from './wire.ts';
@@ -119,8 +119,6 @@ export function twinCases(harness: Harness): void {
 
     // Two such keys on one queue stay apart as well: one is reconciled, the other one is not this controller's.
     const stranger = system.message({ group: twinGroup });
-    expect(groupIdOf(keyOfMessage(stranger))).not.toBe(groupIdOf(keyOfMessage(system.message())));
-    expect(hashOf(...keyParts(keyOfMessage(stranger)))).not.toBe(hashOf(...keyParts(keyOfMessage(system.message()))));
     await system.enqueue(stranger, system.message());
     await system.deliver();
     expect((await system.deadLetters(controller.name)).map((body) => parseMessage(body).group)).toEqual([twinGroup]);
@@ -128,7 +126,6 @@ export function twinCases(harness: Harness): void {
     // Each controller reads the object of its own kind, in any order of the keys.
     const mine = system.message();
     const its = { ...mine, controller: twin.name, group: twinGroup };
-    expect(formatMessage(its)).not.toBe(formatMessage(mine));
     await system.enqueue(mine, its);
     await system.deliver();
     for (const one of [controller, twin]) {

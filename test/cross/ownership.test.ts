@@ -1,8 +1,8 @@
 // X15 and hostile states of children on the in-memory API server.
 import { inMemory } from './in-memory.ts';
-import { damageCases, lossCases, ownersCases, takenCases } from './ownership-cases.ts';
+import { damageCases, ownersCases, releaseCases, takenCases } from './ownership-cases.ts';
 
 takenCases(inMemory);
 ownersCases(inMemory);
 damageCases(inMemory);
-lossCases(inMemory);
+releaseCases(inMemory);

@@ -4,9 +4,10 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import { parseMessage } from '../../src/sqs/message.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import { asChange, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import type { Harness } from './harness.ts';
-import { lateMessages } from './repeated-cases.ts';
+import type { Fixture } from './system.ts';
 import { isCommand, isWrite, lineOf } from './wire.ts';
 
 /** Declares X2. */
@@ -82,4 +83,17 @@ export function metadataCases(harness: Harness): void {
     const subject = `${system.kind.kind}/${system.name}`;
     expect(await system.versions()).toEqual({ ...before, [subject]: metadata.resourceVersion });
   });
+}
+
+/** Old messages of the subject: one for each delayed cause, unordered. */
+export function lateMessages(system: Fixture): readonly Message[] {
+  const now = Math.floor(system.clock.ms / 1000);
+  const late: readonly Partial<Message>[] = [
+    asRetry({ attempt: 3, dueAt: now - 60, slot: '60/1' }),
+    asResync({ run: '2025-12-31T23:50:00Z' }),
+    asRequeue({ dueAt: now - 3600, slot: '30/7' }),
+    asChange({ observedAt: system.clock.ms - 3_600_000 }),
+    asRetry({ postponements: 4, dueAt: now - 900, slot: '900/2' }),
+  ];
+  return late.map((fields) => system.message(fields));
 }

@@ -3,7 +3,6 @@
 import { onTestFailed } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
-import { controllerQueue } from '../../src/core/names.ts';
 import { applyManifests, type Manifest } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
@@ -11,10 +10,10 @@ import type { KubeObject } from '../../src/kube/client/object.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import { pour } from '../../src/simulators/registry.ts';
-import { groupIdOf } from '../../src/sqs/deduplication.ts';
-import { formatMessage, hashOf, keyOfMessage, type Message } from '../../src/sqs/message.ts';
+import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import {
   type Clock,
+  changeOf,
   createVirtualWait,
   type QueueRunner,
   resyncPeriodSeconds,
@@ -62,8 +61,6 @@ export type Fixture = QueueRunner &
     reconcileOnce(functions?: number): Promise<readonly Call[]>;
     /** Creates a message with the subject's key. */
     message(fields?: Partial<Message>): Message;
-    /** Sends messages to their controllers' queues, each with an id of its own, so that none is deduplicated. */
-    enqueue(...messages: readonly Message[]): Promise<void>;
     /** Runs everything until nothing changes and every object is Ready or deleted. */
     settle(): Promise<void>;
     /** As above, but the objects need not be Ready. */
@@ -111,35 +108,15 @@ export async function openFixture(
   const kinds = kindsOf(registry);
   const primaries = kinds.filter((one) => registry.some((other) => isOf(other, one)));
   const hasWorkloads = kinds.some(isWorkload);
-  let sent = 0;
-
-  const messageFor = (one: ControllerDefinition, object: string): Message => ({
-    controller: one.name,
-    cluster: 'test',
-    group: one.declaration.resource.group,
-    resource: one.declaration.resource.plural,
-    namespace,
-    name: object,
-    cause: { type: 'change', observedAt: clock.ms },
-  });
-  async function enqueue(...messages: readonly Message[]): Promise<void> {
-    const signal = AbortSignal.timeout(15_000);
-    for (const [to, all] of Map.groupBy(messages, (message) => message.controller)) {
-      const entries = all.map((message) => {
-        sent += 1;
-        const deduplicationId = hashOf('cross', sent);
-        return { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId };
-      });
-      await pump.send(controllerQueue(to), entries, { signal });
-    }
-  }
+  const messageFor = (one: ControllerDefinition, object: string): Message =>
+    changeOf(one, { namespace, name: object, observedAt: clock.ms });
   async function wakeAll(): Promise<void> {
     const messages = primaries.map(async (one) => {
       const concerned = registry.filter((other) => isOf(other, one));
       const all = await user.list(one);
       return all.flatMap(({ metadata }) => concerned.map((other) => messageFor(other, metadata.name)));
     });
-    await enqueue(...(await Promise.all(messages)).flat());
+    await pump.enqueue(...(await Promise.all(messages)).flat());
   }
   const standing = async () => (await Promise.all(primaries.map((one) => user.list(one)))).flat();
   const isWell = async () => (await standing()).every(isSettled);
@@ -203,7 +180,6 @@ export async function openFixture(
       return wire.calls.slice(before).filter((call) => call.controller === controller.name);
     },
     message: (fields = {}) => ({ ...messageFor(controller, name), ...fields }),
-    enqueue,
     settle: async () => await run(isWell),
     rest: async () => await run(async () => true),
     period,

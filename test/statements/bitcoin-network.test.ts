@@ -1,4 +1,4 @@
-// What BitcoinNetwork's workloads are (B1 to B6, B14, B15, B27, B32), for any API server where the test alone says how a StatefulSet changes.
+// What BitcoinNetwork's workloads are (B1 to B6, B14, B15, B32), for any API server where the test alone says how a StatefulSet changes.
 // bitcoin-network-wake.test.ts has the wake-ups, bitcoin-peers.test.ts nodes and peers; what holds for every controller is test/cross.
 
 import { describe, expect, it } from 'vitest';
@@ -138,13 +138,6 @@ describe('BitcoinNetwork: workloads', () => {
     await system.client.request({ method: 'PATCH', path, contentType, body: { spec: { replicas: 5 } } });
     await reconcile();
     expect((await bitcoin.set(name)).spec?.replicas).toBe(5);
-  });
-
-  it('B27: a message for a network that is gone is done with: one read, no write', async () => {
-    await reconcile();
-    expect(system.requests.filter((request) => !request.endsWith(`/bitcoinnetworks/${name}`))).toEqual([]);
-    expect(system.waiting()).toEqual([]);
-    expect(await system.deadLetters('bitcoin-network')).toEqual([]);
   });
 
   it('B32: what the API server refuses is one Warning however often it is tried', async () => {

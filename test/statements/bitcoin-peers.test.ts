@@ -149,7 +149,7 @@ describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
 });
 
 describe('BitcoinNetwork: functions and secrets', () => {
-  it('B19a, B27: no command runs for a network that is being deleted or gone', async () => {
+  it('B19a, B27: no command and no write is made for a network that is being deleted or gone, which costs one read', async () => {
     await made();
     await system.patch(networks, name, { metadata: { finalizers: ['example.com/other'] } });
     await system.delete(networks, name);
@@ -158,9 +158,14 @@ describe('BitcoinNetwork: functions and secrets', () => {
     await reconcile();
     await system.patch(networks, name, { metadata: { finalizers: null } }).catch(() => undefined);
     await expect.poll(async () => await system.get(networks, name)).toBeUndefined();
+    expect(system.writes()).toEqual([]);
+    system.requests.length = 0;
     await reconcile();
     expect(commandsSent()).toEqual([]);
-    expect(system.writes()).toEqual([]);
+    // One read for each of the two controllers.
+    expect(system.requests.map((request) => request.split('/').at(-1))).toEqual([name, name]);
+    expect([...system.writes(), ...system.waiting()]).toEqual([]);
+    for (const one of ['bitcoin-network', 'bitcoin-peers']) expect(await system.deadLetters(one)).toEqual([]);
   });
 
   it('B22, B23, B24: no Secret is read, and nothing that a node prints, credentials least, is shown anywhere', async () => {

@@ -2,9 +2,11 @@
 // message that was sent, and concurrent functions. Time is a number that tests move, so that minutes of waiting take none.
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Log } from '../../src/core/log.ts';
-import { controllerDeadLetterQueue, timersQueue } from '../../src/core/names.ts';
+import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { sleep, type Wait } from '../../src/core/time.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { formatMessage, hashOf, keyOfMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { createSystemFunctions } from '../../src/testing/system/functions.ts';
 import { createSystemQueues } from '../../src/testing/system/queues.ts';
@@ -15,6 +17,8 @@ export type Clock = { ms: number };
 /** A running delivery. */
 export type QueueRunner = {
   readonly send: Send;
+  /** Sends messages to the queues of their controllers, each with an id of its own, so that none is deduplicated. */
+  enqueue(...messages: readonly Message[]): Promise<void>;
   /** Delivers what is due until nothing is, without moving the clock. Returns how many messages were delivered. */
   deliver(): Promise<number>;
   /** Hands a message to so many functions at the same time, as no queue ever would. */
@@ -38,6 +42,23 @@ export type QueueRunner = {
 const reconcileMs = 15_000;
 /** Ten hours between two visits would only make the clock's numbers larger. */
 export const resyncPeriodSeconds = 600;
+
+/** The message of a change of an object. */
+export function changeOf(
+  { name: controller, declaration: { resource } }: ControllerDefinition,
+  { namespace, name, observedAt }: { readonly namespace: string; readonly name: string; readonly observedAt: number },
+): Message {
+  const { group, plural } = resource;
+  return {
+    controller,
+    cluster: 'test',
+    group,
+    resource: plural,
+    namespace,
+    name,
+    cause: { type: 'change', observedAt },
+  };
+}
 
 /**
  * Starts the delivery for controllers that run against one cluster, `test`.
@@ -87,6 +108,19 @@ export function startQueueRunner({
     return records.map(({ body }) => body);
   };
 
+  async function enqueue(...messages: readonly Message[]): Promise<void> {
+    const signal = AbortSignal.timeout(15_000);
+    for (const [controller, all] of Map.groupBy(messages, (message) => message.controller)) {
+      const entries = all.map((message, index) => ({
+        body: formatMessage(message),
+        groupId: groupIdOf(keyOfMessage(message)),
+        deduplicationId: hashOf('enqueued', sent.length, index),
+      }));
+      for (const result of await send(controllerQueue(controller), entries, { signal })) {
+        if (!result.accepted) throw new Error(result.reason);
+      }
+    }
+  }
   async function deliver(): Promise<number> {
     let delivered = 0;
     for (;;) {
@@ -100,6 +134,7 @@ export function startQueueRunner({
 
   return {
     send,
+    enqueue,
     sent,
     lines,
     deliver,

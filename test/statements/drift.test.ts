@@ -1,4 +1,4 @@
-// A child that another client changes or deletes (F3, F5, B16 to B18, M16, M18, M18a, M18b, M21): the event of the child wakes its
+// A child that another client changes or deletes (C3, F3, F5, B16 to B18, M16, M18, M18a, M18b, M21): the event of the child wakes its
 // owner, and the owner's controller restores it. No test enqueues a key: only the watcher does.
 import { it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
@@ -27,7 +27,7 @@ const owners = {
   },
 };
 const stranger = { metadata: { labels: { 'bitcoin.example.com/network': 'other' } } };
-const wrongPort = { name: 'mcrouter', port: 9999, targetPort: 9999 };
+const foreignPort = { name: 'second', port: 9999, targetPort: 9999 };
 const otherImage = { spec: { containers: [{ name: `${set}-ctr`, image: 'other' }] } };
 
 type Row = {
@@ -71,13 +71,13 @@ const changes: readonly Row[] = [
     ...{ id: 'B16', owner: 'network', kind: Service, child: networkService },
     patch: { spec: { selector: { app: 'other' } } },
   },
-  ...[[wrongPort], [wrongPort, { ...wrongPort, name: 'second' }]].map((ports) => ({
+  ...[[{ ...foreignPort, name: 'mcrouter' }], [foreignPort, { name: 'mcrouter', port: 11_211 }]].map((ports) => ({
     ...({ id: 'M16', owner: 'proxy', kind: Service, child: proxyService } as const),
     patch: { spec: { selector: { app: 'other', mcrouter: null }, ports } },
   })),
 ];
 const deletions = [
-  { id: 'F5', ...foo },
+  { id: 'C3, F5', ...foo },
   { id: 'B17', ...ofNetwork },
   { id: 'B18', owner: 'network', kind: Service, child: networkService },
   { id: 'M18', owner: 'proxy', kind: Deployment, child: mcrouter },

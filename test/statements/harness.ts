@@ -5,29 +5,28 @@ import { afterEach, beforeAll, beforeEach } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
-import { controllerQueue } from '../../src/core/names.ts';
 import { sleep } from '../../src/core/time.ts';
+import { definitionsOf } from '../../src/generate/files.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError, isThrottled } from '../../src/kube/client/errors.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
 import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
-import { groupIdOf } from '../../src/sqs/deduplication.ts';
-import { formatMessage, hashOf, keyOfMessage, type Message } from '../../src/sqs/message.ts';
+import { formatMessage, hashOf } from '../../src/sqs/message.ts';
 import { untilEstablished } from '../support/established.ts';
-import { definitions } from './definitions.ts';
-import { type Clock, type QueueRunner, startQueueRunner } from './drain.ts';
+import { type Clock, changeOf, type QueueRunner, startQueueRunner } from './drain.ts';
 import { createUser, type User } from './user.ts';
 
 /** Every controller of a kind, or one alone. */
 export type Concerned = Kind | ControllerDefinition;
 
 /** Everything that a statement sees and does. */
-export type System = QueueRunner &
+export type System = Omit<QueueRunner, 'enqueue'> &
   User & {
     readonly client: KubeClient;
     readonly clock: Clock;
@@ -59,7 +58,8 @@ export type System = QueueRunner &
 export async function install(connection: Connection): Promise<void> {
   const client = createClient(connection);
   try {
-    for (const definition of definitions()) {
+    for (const [, crd] of definitionsOf(registry, crdsOnly)) {
+      const definition = parseObject(crd);
       await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'statements' });
       await untilEstablished(client, definition.metadata.name);
     }
@@ -161,39 +161,10 @@ export async function startSystem(
       await sleep(seconds, signal);
     },
   });
-  let sent = 0;
-
-  const messageFor = (
-    { name: controller, declaration: { resource } }: ControllerDefinition,
-    name: string,
-  ): Message => ({
-    controller,
-    cluster: 'test',
-    group: resource.group,
-    resource: resource.plural,
-    namespace,
-    name,
-    cause: { type: 'change', observedAt: clock.ms },
-  });
-  async function enqueue(target: Concerned, ...names: readonly string[]): Promise<number> {
-    const controllers = controllersOf(target);
-    for (const controller of controllers) {
-      const entries = names.map((name) => {
-        sent += 1;
-        const message = messageFor(controller, name);
-        return {
-          body: formatMessage(message),
-          groupId: groupIdOf(keyOfMessage(message)),
-          deduplicationId: hashOf(namespace, sent),
-        };
-      });
-      const queue = controllerQueue(controller.name);
-      for (const result of await pump.send(queue, entries, { signal: AbortSignal.timeout(15_000) })) {
-        if (!result.accepted) throw new Error(result.reason);
-      }
-    }
-    return controllers.length * names.length;
-  }
+  const messagesFor = (target: Concerned, names: readonly string[]) =>
+    controllersOf(target).flatMap((controller) =>
+      names.map((name) => changeOf(controller, { namespace, name, observedAt: clock.ms })),
+    );
 
   return {
     ...pump,
@@ -204,15 +175,16 @@ export async function startSystem(
     pantry,
     requests,
     writes: () => requests.filter((request) => !request.startsWith('GET ')),
-    enqueue: async (target, ...names) => void (await enqueue(target, ...names)),
+    enqueue: async (target, ...names) => await pump.enqueue(...messagesFor(target, names)),
     reconcileAtOnce: async (target, name, functions) => {
-      const bodies = controllersOf(target).map((controller) => messageFor(controller, name));
-      await Promise.all(bodies.map((body) => pump.atOnce(body.controller, formatMessage(body), functions)));
+      const messages = messagesFor(target, [name]);
+      await Promise.all(messages.map((one) => pump.atOnce(one.controller, formatMessage(one), functions)));
     },
     reconcile: async (target, ...names) => {
-      const messages = await enqueue(target, ...names);
+      const messages = messagesFor(target, names);
+      await pump.enqueue(...messages);
       const delivered = await pump.deliver();
-      if (delivered < messages) throw new Error(`${messages} were sent, ${delivered} delivered`);
+      if (delivered < messages.length) throw new Error(`${messages.length} were sent, ${delivered} delivered`);
     },
     dieAt: (fits) => {
       fatal = fits;

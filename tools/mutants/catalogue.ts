@@ -115,7 +115,15 @@ const given: Readonly<Record<string, Given>> = {
         mutants: configurationMutants,
         suites: [...proxyLife, ...proxyParts('config', 'endpoints', 'grammar')],
       },
-      { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out'), ...controllers('memcached-proxy')] },
+      {
+        mutants: rollOutMutants,
+        suites: [
+          ...proxy,
+          ...statements('hostile-child'),
+          ...proxyParts('roll-out'),
+          ...controllers('memcached-proxy'),
+        ],
+      },
       { mutants: workloadMutants, suites: [...proxy, ...controllers('memcached-proxy')] },
       { mutants: reportMutants, suites: [...proxy, ...controllers('memcached-proxy'), ...api('readiness')] },
       { mutants: addressMutants, suites: statements('hostile-child') },

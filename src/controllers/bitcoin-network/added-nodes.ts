@@ -27,7 +27,7 @@ export type AddedNodeChanges = { readonly add: readonly string[]; readonly remov
  * Returns the addresses to add to a node's list and to remove from it: it should have all peers except for the node
  * itself. Pure.
  */
-export function changesTo(listed: readonly string[], own: string, peers: readonly string[]): AddedNodeChanges {
+function changesTo(listed: readonly string[], own: string, peers: readonly string[]): AddedNodeChanges {
   const wanted = new Set(peers.filter((ip) => ip !== own));
   const there = new Set(listed);
   return { add: [...wanted].filter((ip) => !there.has(ip)), remove: [...there].filter((one) => !wanted.has(one)) };

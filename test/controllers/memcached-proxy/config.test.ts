@@ -47,10 +47,6 @@ describe('names', () => {
 });
 
 describe('routes', () => {
-  it('M2: a sharded Service is one pool', () => {
-    expect(parsed(leaf('sharded-memcached'), new Map([['6db93', three]]))).toEqual(JSON.parse(golden));
-  });
-
   it('M9: of replicas one is read, with the next one if it fails, and all are written and deleted', () => {
     expect(parsed(leaf('replicated-memcached', 'replicated'), new Map([['ad50b', three]]))).toEqual({
       pools: { ad50b: { servers: three } },
@@ -136,17 +132,6 @@ describe('routes', () => {
     expect(poolsOf(over('sharded', ...(rules.children ?? []).toReversed()), 'default').map(({ pool }) => pool)).toEqual(
       pools.toReversed(),
     );
-  });
-
-  it('M11: a child without a type is sharded', () => {
-    const { rules } = MemcachedProxy.object('p', {
-      rules: { type: 'replicated', children: [{ service: { name: 'a', port: 1 } }] },
-    }).spec;
-    expect(rules.children?.[0]?.type).toBe('sharded');
-  });
-
-  it('M14: a pool without servers is an empty list, never null', () => {
-    expect(formatConfig(leaf('sharded-memcached'), 'default', new Map([['6db93', []]]))).toContain('"servers":[]');
   });
 
   it('M3: pools are in the order of their names, whatever order they came in', () => {

@@ -111,46 +111,41 @@ describe('servers', () => {
 });
 
 describe("a Service's port", () => {
-  const two = service([
+  const two = [
     { name: 'a', port: 1000, targetPort: 11_211 },
     { name: 'b', port: 8080, targetPort: 8081 },
-  ]);
-  const slices = [
-    slice(ready('10.0.0.1'), [
-      { name: 'a', port: 11_211 },
-      { name: 'b', port: 8081 },
-    ]),
+  ];
+  const alike = [
+    { name: 'a', port: 11_211 },
+    { name: 'b', port: 11_211 },
+  ];
+  const targets = [
+    { name: 'a', port: 11_211 },
+    { name: 'b', port: 8081 },
   ];
 
-  it('M12: is found by its number on the Service, and leads to the target port alone', () => {
-    expect(findPort(two, 1000)).toEqual({ name: 'a' });
-    expect(serversOf(two, { name: 'a' }, slices)).toEqual(['10.0.0.1:11211']);
+  it.each([
+    { row: 'M12: its number leads to the target port alone', ports: two, port: 1000, targets, server: 11_211 },
+    { row: 'M12a: its name leads to the target port', ports: two, port: 'b', targets, server: 8081 },
+    {
+      row: 'M12b: its number leads to the resolved number although its target port has a name of its own',
+      ports: [{ name: 'front', port: 1000, targetPort: 'memcached' }],
+      ...{ port: 1000, targets: [{ name: 'front', port: 11_213 }], server: 11_213 },
+    },
+    {
+      row: 'M12c: of two with one target port neither gives a server twice',
+      ports: alike,
+      port: 'a',
+      targets: alike,
+      server: 11_211,
+    },
+  ])('$row', ({ ports, port, targets: resolved, server }) => {
+    const found = findPort(service(ports), port) ?? { name: 'none' };
+    expect(serversOf(service(ports), found, [slice(ready('10.0.0.1'), resolved)])).toEqual([`10.0.0.1:${server}`]);
   });
 
-  it('M12a: is found by its name', () => {
-    expect(findPort(two, 'b')).toEqual({ name: 'b' });
-    expect(serversOf(two, { name: 'b' }, slices)).toEqual(['10.0.0.1:8081']);
-  });
-
-  it('M12b: leads to the resolved number although its target port has a name of its own', () => {
-    const named = service([{ name: 'front', port: 1000, targetPort: 'memcached' }]);
-    const port = findPort(named, 1000) ?? { name: 'none' };
-    expect(serversOf(named, port, [slice(ready('10.0.0.1'), [{ name: 'front', port: 11_213 }])])).toEqual([
-      '10.0.0.1:11213',
-    ]);
-  });
-
-  it('M12c: of two that lead to one target port, neither gives a server twice', () => {
-    const ports = [
-      { name: 'a', port: 11_211 },
-      { name: 'b', port: 11_211 },
-    ];
-    expect(serversOf(service(ports), { name: 'a' }, [slice(ready('10.0.0.1'), ports)])).toEqual(['10.0.0.1:11211']);
-  });
-
-  it('M13a: that is not there is not found, neither by number nor by name', () => {
-    expect(findPort(two, 11_211)).toBeUndefined();
-    expect(findPort(two, 'c')).toBeUndefined();
-    expect(findPort({}, 1)).toBeUndefined();
+  it.each([11_211, 'c'])('M13a: %s, which the Service does not have, is not found', (port) => {
+    expect(findPort(service(two), port)).toBeUndefined();
+    expect(findPort({}, port)).toBeUndefined();
   });
 });

@@ -42,6 +42,17 @@ export type BadInput = {
   readonly taken?: readonly Taken[];
 };
 
+/** A row for a name that is refused, or taken if it says so. */
+export function badName(name: string, spec: object, says: string): Refused {
+  const what = name.length > 40 ? `metadata.name of ${name.length} letters` : `metadata.name "${name}"`;
+  return { what, name, spec, fields: [wholeObject], says };
+}
+
+/** A row for the longest name. */
+export function longestName(length: number, spec: object): Taken {
+  return { what: `metadata.name of ${length} letters`, name: 'a'.repeat(length), spec, stored: spec };
+}
+
 /** The object without one of its fields. */
 export function without(object: object, field: string): object {
   return Object.fromEntries(Object.entries(object).filter(([name]) => name !== field));

@@ -1,6 +1,6 @@
 // Dinner's bad input: what an Ingredient refuses, its lines refuse too, and each has to name a child.
 import { Dinner } from '../../../src/controllers/dinner.ts';
-import { type BadInput, wholeObject, without } from './bad-input.ts';
+import { type BadInput, badName, longestName, without } from './bad-input.ts';
 
 const line = { name: 'salt', item: 'salt', amount: 1, unit: 'tbsp' };
 const good = { ingredients: [line] };
@@ -25,16 +25,10 @@ export const dinnerInput: BadInput = {
     { what: 'a line’s amount "1"', spec: lines({ ...line, amount: '1' }), fields: [`${first}.amount`] },
     { what: 'a line’s unit "handful"', spec: lines({ ...line, unit: 'handful' }), fields: [`${first}.unit`] },
     { what: 'a line’s item ""', spec: lines({ ...line, item: '' }), fields: [`${first}.item`] },
-    {
-      what: 'metadata.name of 64 letters',
-      name: 'a'.repeat(64),
-      spec: good,
-      fields: [wholeObject],
-      says: 'a name has at most 63 characters',
-    },
+    badName('a'.repeat(64), good, 'a name has at most 63 characters'),
   ],
   taken: [
-    { what: 'metadata.name of 63 letters', name: 'a'.repeat(63), spec: good, stored: good },
+    longestName(63, good),
     { what: '50 ingredients', spec: lines(...numbered(50)), stored: lines(...numbered(50)) },
   ],
 };

@@ -1,6 +1,6 @@
 // Foo's bad input.
 import { Foo } from '../../../src/controllers/foo.ts';
-import { type BadInput, wholeObject, without } from './bad-input.ts';
+import { type BadInput, badName, longestName, without } from './bad-input.ts';
 
 const good = { deploymentName: 'web', replicas: 2 };
 const named = (deploymentName: unknown) => ({ ...good, deploymentName });
@@ -17,20 +17,13 @@ export const fooInput: BadInput = {
     { what: 'replicas "2"', spec: { ...good, replicas: '2' }, fields: replicas, says: 'must be of type integer' },
     { what: 'replicas 1.5', spec: { ...good, replicas: 1.5 }, fields: replicas, says: 'must be of type int' },
     { what: 'no deploymentName', spec: without(good, 'deploymentName'), fields: name, says: 'Required' },
-    { what: 'deploymentName null', spec: named(null), fields: name, says: 'Required' },
     { what: 'deploymentName ""', spec: named(''), fields: name },
     { what: 'deploymentName "a_B"', spec: named('a_B'), fields: name, says: 'should match' },
     { what: 'deploymentName of 64 letters', spec: named('a'.repeat(64)), fields: name },
-    {
-      what: 'metadata.name of 64 letters',
-      name: 'a'.repeat(64),
-      spec: good,
-      fields: [wholeObject],
-      says: 'a name has at most 63 characters',
-    },
+    badName('a'.repeat(64), good, 'a name has at most 63 characters'),
   ],
   taken: [
-    { what: 'metadata.name of 63 letters', name: 'a'.repeat(63), spec: good, stored: good },
+    longestName(63, good),
     { what: 'no replicas', spec: without(good, 'replicas'), stored: { deploymentName: 'web' } },
   ],
 };

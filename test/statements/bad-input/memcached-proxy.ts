@@ -1,7 +1,7 @@
 // MemcachedProxy's bad input, row by row as the statements list it. A Service of another namespace is not among it: a controller
 // refuses that (RefNotPermitted), not the schema.
 import { MemcachedProxy } from '../../../src/controllers/memcached-proxy/kind.ts';
-import { type BadInput, wholeObject } from './bad-input.ts';
+import { type BadInput, badName, longestName } from './bad-input.ts';
 
 const service = { name: 'm', port: 11_211 };
 const rules = { service };
@@ -70,18 +70,12 @@ export const memcachedProxyInput: BadInput = {
     { what: 'mcrouter.port 70000', spec: mcrouter({ port: 70_000 }), fields: ['spec.mcrouter.port'] },
     { what: 'statsRoot "relative"', spec: mcrouter({ statsRoot: 'relative' }), fields: statsRoots },
     { what: 'statsRoot with ".."', spec: mcrouter({ statsRoot: '/a/../etc' }), fields: statsRoots },
-    { what: 'metadata.name with dots', name: 'a.b', spec: { rules }, fields: [wholeObject], says: tooLong },
-    { what: 'metadata.name with a leading digit', name: '1a', spec: { rules }, fields: [wholeObject], says: tooLong },
-    {
-      what: 'metadata.name of 48 letters',
-      name: 'a'.repeat(48),
-      spec: { rules },
-      fields: [wholeObject],
-      says: tooLong,
-    },
+    badName('a.b', { rules }, tooLong),
+    badName('1a', { rules }, tooLong),
+    badName('a'.repeat(48), { rules }, tooLong),
   ],
   taken: [
-    { what: 'metadata.name of 47 letters', name: 'a'.repeat(47), spec: { rules }, stored: { rules } },
+    longestName(47, { rules }),
     { what: 'rules with 256 Services, on three levels', spec: { rules: most }, stored: { rules: most } },
     { what: 'rules with 256 Services, on four levels', spec: { rules: deepest }, stored: { rules: deepest } },
     { what: 'a tree of four levels', spec: { rules: deep(4) }, stored: { rules: deep(4) } },

@@ -11,7 +11,6 @@ export const waterTankInput: BadInput = {
   good,
   refused: [
     { what: 'no targetLevel', spec: without(good, 'targetLevel'), fields: target, says: 'Required' },
-    { what: 'targetLevel null', spec: { ...good, targetLevel: null }, fields: target, says: 'Required' },
     { what: 'targetLevel "40"', spec: { ...good, targetLevel: '40' }, fields: target, says: 'must be of type number' },
     { what: 'targetLevel -1', spec: { ...good, targetLevel: -1 }, fields: target },
     {
