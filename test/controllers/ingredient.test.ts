@@ -33,6 +33,14 @@ describe('the reconcile of an ingredient', () => {
     expect(result).toHaveProperty('error', expect.any(Error));
   });
 
+  it('I1: an ingredient that is out of stock has no measured amount, and is retried', async () => {
+    pantry.setFaults({ items: { salt: 'out-of-stock' } });
+    const result = await ingredient.reconcile(salt, context());
+    expect(result.status).toEqual({ location: 'Unknown' });
+    expect(result.conditions.Located).toMatchObject({ status: 'False', reason: 'OutOfStock' });
+    expect(result).toHaveProperty('error', expect.any(Error));
+  });
+
   it('I1: the status of an ingredient has what the pantry has measured, not what was asked for', async () => {
     const clients = createPantryClient(pantry.url);
     const nearly: Holding = { location: 'Counter', measured: { amount: 0.9, unit: 'tbsp' } };
