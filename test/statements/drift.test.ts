@@ -28,7 +28,8 @@ const owners = {
 };
 const stranger = { metadata: { labels: { 'bitcoin.example.com/network': 'other' } } };
 const foreignPort = { name: 'second', port: 9999, targetPort: 9999 };
-const otherImage = { spec: { containers: [{ name: `${set}-ctr`, image: 'other' }] } };
+const otherImage = (more: object = {}) => ({ spec: { containers: [{ name: `${set}-ctr`, image: 'other', ...more }] } });
+const otherProbe = { readinessProbe: { exec: { command: ['true'] }, periodSeconds: 60 } };
 
 type Row = {
   readonly id: string;
@@ -48,25 +49,8 @@ const changes: readonly Row[] = [
     ...{ id: 'B16', ...ofNetwork, patch: { spec: { replicas: 5 } } },
     event: '1 x Normal Scaled: Adjusting number of replicas to 3',
   },
-  { id: 'B16', ...ofNetwork, patch: { spec: { template: { ...stranger, ...otherImage } } } },
-  {
-    ...{ id: 'B16', ...ofNetwork },
-    patch: {
-      spec: {
-        template: {
-          spec: {
-            containers: [
-              {
-                name: `${set}-ctr`,
-                image: 'other',
-                readinessProbe: { exec: { command: ['true'] }, periodSeconds: 60 },
-              },
-            ],
-          },
-        },
-      },
-    },
-  },
+  { id: 'B16', ...ofNetwork, patch: { spec: { template: { ...stranger, ...otherImage() } } } },
+  { id: 'B16', ...ofNetwork, patch: { spec: { template: otherImage(otherProbe) } } },
   {
     ...{ id: 'B16', owner: 'network', kind: Service, child: networkService },
     patch: { spec: { selector: { app: 'other' } } },
