@@ -130,7 +130,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     'detachCommand(), argv',
   ],
   'kubectl delete -k infra/kubernetes': ['test/cluster/uninstall.test.ts', "'delete', '-k', manifests"],
-  'outrigger dev': ['test/journey/demo.test.ts', "'src/cli/main.ts', 'dev'"],
+  'outrigger dev': ['tools/troubleshooting/run-dev.ts', "[program, 'dev', ...options]"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],

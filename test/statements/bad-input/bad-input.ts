@@ -42,7 +42,7 @@ export type BadInput = {
   readonly taken?: readonly Taken[];
 };
 
-/** A row for a name that is refused, or taken if it says so. */
+/** A row for a name that is refused. */
 export function badName(name: string, spec: object, says: string): Refused {
   const what = name.length > 40 ? `metadata.name of ${name.length} letters` : `metadata.name "${name}"`;
   return { what, name, spec, fields: [wholeObject], says };
