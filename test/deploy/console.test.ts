@@ -3,8 +3,6 @@
 // the page by itself (test/console/browser).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   CloudWatchLogsClient,
@@ -24,12 +22,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { Foo } from '../../src/controllers/foo.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import { applySamples } from '../cli/operated-system.ts';
 import { eventually, openPage, startBrowser } from '../console/browser/chromium.ts';
-import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { useFolder } from '../support/folder.ts';
+import { paramsOf, type ServiceFolder, sampleSettings, serviceFolder } from '../support/service-folder.ts';
 import { type Account, createAccount } from './account.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
 
@@ -43,20 +42,19 @@ const key = {
   namespace: 'default',
   name: 'example',
 };
-const { signal } = new AbortController();
 const parts = new AsyncDisposableStack();
 let aws: EmulatedAccount;
 let account: Account;
 let clusters: Readonly<Record<'lab' | 'prod', ApiServer>>;
 let sqs: SQSClient;
-let folder: string;
+const folder = useFolder({ shared: true });
 let page: Page;
 let problems: readonly string[];
 let output = '';
 
 /** Starts the command with the operator's credentials. */
 function start(argv: readonly string[]) {
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...aws.environment };
+  const env = { PATH: process.env.PATH ?? '', HOME: folder.path, ...aws.environment };
   const child = spawn(process.execPath, ['bin/outrigger.js', ...argv], { cwd: root, env });
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data) => {
@@ -68,12 +66,7 @@ function start(argv: readonly string[]) {
 async function startCluster(): Promise<ApiServer> {
   const server = await startApiServer();
   parts.defer(() => server.close());
-  const client = createClient({ server: new URL(server.url) });
-  const generated = await readManifests('infra/kubernetes/generated');
-  const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
-  for (const manifests of [definitions, await readManifests('infra/kubernetes/samples/foo.yaml')])
-    await applyManifests(client, manifests, { signal });
-  client.close();
+  await applySamples(server, ['foo']);
   return server;
 }
 
@@ -101,22 +94,19 @@ async function received(name: string): Promise<readonly string[]> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
   let service: ServiceFolder;
   [aws, service] = await Promise.all([startEmulatedAccount(), serviceFolder()]);
   parts.defer(() => aws.close());
   parts.defer(() => service.remove());
   account = createAccount(aws, prefix);
-  const settings = ['PLANT_URL=https://plant.example.com', 'PANTRY_URL=https://pantry.example.com'];
-  const params = settings.flatMap((setting) => ['--param', setting]);
+  const params = paramsOf(sampleSettings);
   const deployed = await service.osls(['deploy', '--stage', stage, '--region', aws.region, ...params], aws.environment);
   expect(deployed.status, deployed.progress).toBe(0);
 
   clusters = { lab: await startCluster(), prod: await startCluster() };
   for (const [name, { url }] of Object.entries(clusters)) {
-    const file = path.join(folder, `${name}.json`);
-    await writeFile(file, JSON.stringify({ server: url, access: { type: 'none' } }));
+    await folder.write(`${name}.json`, JSON.stringify({ server: url, access: { type: 'none' } }));
+    const file = folder.at(`${name}.json`);
     expect(await once(start(['clusters', 'add', name, file, '--stage', stage]), 'exit'), output).toEqual([0, null]);
   }
   sqs = new SQSClient({ ...aws.client, useQueueUrlAsEndpoint: false });
@@ -125,19 +115,15 @@ beforeAll(async () => {
   const text = (StringValue: string) => ({ DataType: 'String', StringValue });
   await sqs.send(
     new SendMessageCommand({
-      ...{
-        QueueUrl: await queueUrl('foo-dlq.fifo'),
-        MessageBody: body,
-        MessageGroupId: 'a',
-        MessageDeduplicationId: 'a',
-      },
+      QueueUrl: await queueUrl('foo-dlq.fifo'),
+      ...{ MessageBody: body, MessageGroupId: 'a', MessageDeduplicationId: 'a' },
       MessageAttributes: { reason: text('RetriesExhausted'), error: text('the pump is stuck'), messageId: text('m-1') },
     }),
   );
   const reconciled = { key: 'foo:lab:foos.samples.example.com/default/example', message: 'reconciled' };
   await log({ ...reconciled, cause: 'change', outcome: 'done', durationMs: 12, latencyMs: 40, writes: 1 });
 
-  const console = start(['console', '--stage', stage, '--folder', folder]);
+  const console = start(['console', '--stage', stage, '--folder', folder.path]);
   parts.defer(async () => {
     const ended = once(console, 'exit');
     console.kill('SIGINT');
@@ -158,7 +144,7 @@ afterAll(() => parts.disposeAsync(), 60_000);
 
 /** The lines of the audit file, which the command prints too. */
 async function audit(): Promise<readonly Record<string, unknown>[]> {
-  const text = await readFile(path.join(folder, 'audit.jsonl'), 'utf8').catch(() => '');
+  const text = await folder.read('audit.jsonl').catch(() => '');
   const lines = text.split('\n').filter((line) => line !== '');
   for (const line of lines) expect(output).toContain(line);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);

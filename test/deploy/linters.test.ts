@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { wakingRegistry } from '../generate/waking-registry.ts';
-import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { paramsOf, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';
 
 let service: ServiceFolder;
@@ -49,8 +49,8 @@ describe('the packaged templates with no option, with every option and with wake
         await writeFile(join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');
         await service.addBundles([...registry.map(({ name }) => name), 'wake']);
       }
-      const params = Object.entries(options).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
-      expect(await service.osls(['package', '--region', 'eu-central-1', ...params])).toMatchObject({ status: 0 });
+      const packaged = await service.osls(['package', '--region', 'eu-central-1', ...paramsOf(options)]);
+      expect(packaged).toMatchObject({ status: 0 });
       const file = join(service.folder, `template-${what.replaceAll(' ', '-')}.json`);
       await writeFile(file, await service.template());
       files.push(file);

@@ -1,10 +1,9 @@
 // Only the errors of osls for wrong input: one line with the input and the next step, from our plug-in or from osls.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { paramsOf, type ServiceFolder, sampleSettings, serviceFolder } from '../support/service-folder.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
 
 const stage = 'proof';
-const settings = { PLANT_URL: 'https://plant.example.com', PANTRY_URL: 'https://pantry.example.com' };
 
 let aws: EmulatedAccount;
 let service: ServiceFolder;
@@ -26,6 +25,7 @@ function errorLines(output: string): readonly string[] {
 }
 
 describe('errors of osls', () => {
+  const deploy = (param: string) => ['deploy', '--stage', stage, '--param', param];
   const stackless = `Stack with id outrigger-nowhere does not exist`;
   it.each([
     ['a missing stage', ['remove', '--stage', 'nowhere'], stackless],
@@ -40,21 +40,9 @@ describe('errors of osls', () => {
       ['package', '--stage', 'x'.repeat(40)],
       /outrigger-x+\S+ has \d+ characters, and AWS::\S+ at most 64; shorten its longest part: the stage x+ \(--stage\)/,
     ],
-    [
-      'a missing setting',
-      ['deploy', '--stage', stage, '--param', 'PLANT_URL=https://x'],
-      'PANTRY_URL is needed: --param PANTRY_URL=...',
-    ],
-    [
-      'a misspelt option',
-      ['deploy', '--stage', stage, '--param', 'KMS_KEY=x'],
-      '--param KMS_KEY: unknown parameter; use one of LOG_RETENTION_DAYS, ',
-    ],
-    [
-      'an invalid option',
-      ['deploy', '--stage', stage, '--param', 'LOG_RETENTION_DAYS=31'],
-      'LOG_RETENTION_DAYS: "31" is not valid; give one of 1, 3, ',
-    ],
+    ['a missing setting', deploy('PLANT_URL=https://x'), 'PANTRY_URL is needed: --param PANTRY_URL=...'],
+    ['a misspelt option', deploy('KMS_KEY=x'), '--param KMS_KEY: unknown parameter; use one of LOG_RETENTION_DAYS, '],
+    ['an invalid option', deploy('LOG_RETENTION_DAYS=31'), 'LOG_RETENTION_DAYS: "31" is not valid; give one of 1, 3, '],
   ])('osls reports %s (%j) in one line', async (_what, args, line) => {
     const { status, output } = await service.osls([...args, '--region', aws.region], aws.environment);
     expect(status).toBe(1);
@@ -63,8 +51,7 @@ describe('errors of osls', () => {
 
   it('osls without credentials reports which are missing, and where to get them', async () => {
     const { AWS_ENDPOINT_URL = '' } = aws.environment;
-    const params = Object.entries(settings).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
-    const args = ['deploy', '--stage', stage, ...params];
+    const args = ['deploy', '--stage', stage, ...paramsOf(sampleSettings)];
     const { status, output } = await service.osls(args, { AWS_ENDPOINT_URL, AWS_EC2_METADATA_DISABLED: 'true' });
     expect(status).toBe(1);
     expect(errorLines(output)).toEqual([

@@ -21,6 +21,14 @@ export type ServiceFolder = {
   remove(): Promise<void>;
 };
 
+/** The arguments of osls for values of `--param`. */
+export function paramsOf(values: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+}
+
+/** The settings that the samples need. */
+export const sampleSettings = { PLANT_URL: 'https://plant.example.com', PANTRY_URL: 'https://pantry.example.com' };
+
 const source = path.resolve(import.meta.dirname, '../..');
 const oslsMilliseconds = 400_000;
 

@@ -1,23 +1,18 @@
 // The pictures of sources in memory, and that the documents show every picture. A person looks at them. Those of a local
 // system are dev.test.ts.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { expect, it } from 'vitest';
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../support/folder.ts';
 import { localPictures, memoryPictures, takeMemoryPictures } from '../screenshots.ts';
 import { startBrowser } from './chromium.ts';
 import { expectPicture } from './expect-picture.ts';
 
 it('the script takes the pictures of sources in memory', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pictures-'));
+  const folder = await temporaryFolder();
   const browser = await startBrowser();
-  try {
-    await takeMemoryPictures(browser, folder);
-    for (const name of memoryPictures) await expectPicture(folder, name);
-  } finally {
-    await browser.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  onTestFinished(() => browser.close());
+  await takeMemoryPictures(browser, folder);
+  for (const name of memoryPictures) await expectPicture(folder, name);
 }, 60_000);
 
 it('the documents have every picture of the script, and no other', async () => {
