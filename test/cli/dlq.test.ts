@@ -61,6 +61,7 @@ describe('dlq list', () => {
       { controller: 'foo', key: null, reason: 'unknown', attempts: null, messageId: junk, body: '\t{"v": 1, not JSON' },
     ]);
     expect(status).toBe(0);
+    expect((await system.run('dlq', 'list')).out).toMatch(/^foo +\S+ +unknown +- /m);
   });
 });
 
