@@ -1,22 +1,15 @@
 // Only where the deduplication ids of a function come from: the deployment's secret, which may be unreadable.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { withFileSecrets } from '../../src/clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../../src/clusters/auth/secret-reader.ts';
 import { createIdSource } from '../../src/lambda/function-ids.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { aMessage } from '../sqs/messages.ts';
+import { useFolder } from '../support/folder.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const slot = { slot: '30/7', dueAt: 210 };
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-ids-'));
-  await writeFile(path.join(folder, 'secret'), 'swordfish');
-});
-afterAll(async () => await rm(folder, { recursive: true }));
+const folder = useFolder();
 
 const setUp = (getSecret: () => Promise<string>) => {
   const { log, lines } = createRecorder();
@@ -26,8 +19,9 @@ const setUp = (getSecret: () => Promise<string>) => {
 
 it('two functions with the same secret make the same ids, which differ from those without a secret', async () => {
   const { idsOf } = setUp(async () => 'swordfish');
+  await folder.write('secret', 'swordfish');
   const made = await Promise.all(
-    [idsOf('arn:secret'), idsOf(`file:${path.join(folder, 'secret')}`), idsOf(undefined)].map(async (source) =>
+    [idsOf('arn:secret'), idsOf(`file:${folder.at('secret')}`), idsOf(undefined)].map(async (source) =>
       (await source()).requeue(aMessage(), slot),
     ),
   );

@@ -1,29 +1,23 @@
 // The cases of the watcher process on the embedded API server, and the errors of a watcher that cannot start.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
 import { pem, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { useFolder } from '../support/folder.ts';
 import { watcherCases } from './process-cases.ts';
 import { startWatcherProcess } from './watcher-process.ts';
 
-let folder: string;
+const folder = useFolder({ shared: true });
 let server: ApiServer;
-const kubeconfigFile = () => path.join(folder, 'kubeconfig');
+const kubeconfigFile = () => folder.at('kubeconfig');
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-watcher-'));
   server = await startApiServer();
-  await writeFile(kubeconfigFile(), server.kubeconfig());
+  await folder.write('kubeconfig', server.kubeconfig());
 });
-afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(async () => await server.close());
 
 watcherCases(() => ({ connection: { server: new URL(server.url) }, kubeconfig: kubeconfigFile() }));
 
@@ -78,17 +72,12 @@ describe('the watcher exits with 1 and one log line', () => {
     return last?.error;
   };
   const kubeconfig = async (cluster: object, user: object) => {
-    const file = path.join(folder, `kubeconfig-${Math.random()}`);
-    await writeFile(
-      file,
-      stringify({
-        clusters: [{ name: 'c', cluster }],
-        users: [{ name: 'u', user }],
-        contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-        'current-context': 'x',
-      }),
-    );
-    return file;
+    const file = `kubeconfig-${Math.random()}`;
+    const clusters = [{ name: 'c', cluster }];
+    const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
+    const users = [{ name: 'u', user }];
+    await folder.write(file, stringify({ clusters, users, contexts, 'current-context': 'x' }));
+    return folder.at(file);
   };
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -1,18 +1,17 @@
 // The identity of the watcher with EKS Pod Identity: the variables that EKS sets in a pod, and an agent that exchanges
 // the pod's token for credentials. IRSA is in test/cluster/watcher-deployment.test.ts.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { startWatcherProcess } from './watcher-process.ts';
 
 it('the watcher signs its SQS calls with the credentials of the Pod Identity Agent for its token', async () => {
   await using cleanup = new AsyncDisposableStack();
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pod-identity-'));
-  cleanup.defer(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const [tokenFile, kubeconfig] = [path.join(folder, 'token'), path.join(folder, 'kubeconfig')];
   const server = await startApiServer();
   cleanup.defer(() => server.close());
