@@ -4,6 +4,7 @@
 import { defaultRetry } from '../core/controller-options.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { MessageError } from '../sqs/body.ts';
+import { groupIdOf } from '../sqs/deduplication.ts';
 import {
   attemptOf,
   dueAtOf,
@@ -88,6 +89,11 @@ export function groupRecords(
     }
     if (!declares(parsed)) {
       refused.push({ record, reason: `${controller} declares no ${parsed.resource}.${parsed.group}` });
+      continue;
+    }
+    // SQS delivers two groups at the same time, so such a message would be reconciled beside others of its key.
+    if (record.groupId !== undefined && record.groupId !== groupIdOf(parsed)) {
+      refused.push({ record, reason: 'the message group is not that of its key' });
       continue;
     }
     const said = withinLimits(parsed, attempts);

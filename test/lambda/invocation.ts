@@ -1,7 +1,8 @@
 // The arguments of a function: an event of SQS records, and a context with the remaining time.
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import { groupOf } from '../sqs/messages.ts';
 
-/** Makes an SQS record. */
+/** Makes an SQS record in the group of its key, if the body is a message. */
 export function aRecord(messageId: string, body: string): SQSRecord {
   return {
     messageId,
@@ -12,7 +13,7 @@ export function aRecord(messageId: string, body: string): SQSRecord {
       SentTimestamp: `${Date.now()}`,
       SenderId: 'x',
       ApproximateFirstReceiveTimestamp: `${Date.now()}`,
-      MessageGroupId: 'group',
+      MessageGroupId: groupOf(body),
     },
     messageAttributes: {},
     md5OfBody: '',

@@ -19,7 +19,7 @@ import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
 import { notFoundAt, sendJson, startWireServer, type WireServer } from '../kube/wire-server.ts';
-import { asRequeue } from '../sqs/messages.ts';
+import { asRequeue, groupOf } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { messageFor } from './batch-harness.ts';
 
@@ -53,7 +53,7 @@ function acceptingQueues() {
 }
 const recordsOf = (bodies: readonly string[]): readonly QueueRecord[] =>
   bodies.map((body, index) => ({
-    ...{ messageId: `m${index}`, receiptHandle: `r${index}`, body, groupId: 'g' },
+    ...{ messageId: `m${index}`, receiptHandle: `r${index}`, body, groupId: groupOf(body) },
     ...{ receiveCount: 1, firstReceivedAt: nowMs },
   }));
 const findCluster = async (name: string) =>

@@ -6,6 +6,7 @@ import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { KeyGroup } from '../../src/reconciling/group-records.ts';
 import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
@@ -48,7 +49,7 @@ export const record = (name: string, more: Partial<Message> = {}, receiveCount =
   messageId: `m-${name}`,
   receiptHandle: `r-${name}`,
   body: formatMessage(messageFor(name, more)),
-  groupId: name,
+  groupId: groupIdOf(messageFor(name, more)),
   receiveCount,
   firstReceivedAt: startMs,
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
@@ -17,9 +18,9 @@ const body = { ...JSON.parse(formatMessage(message)) };
 const [group, resource, namespace, name] = body.object;
 const bodyWith = (changes: object) => JSON.stringify({ ...body, ...changes });
 let count = 0;
-const record = (body: string, receiveCount = 1): QueueRecord => {
+const record = (body: string, receiveCount = 1, groupId?: string): QueueRecord => {
   count += 1;
-  return { messageId: `m${count}`, receiptHandle: `r${count}`, body, groupId: 'g', receiveCount, firstReceivedAt: 1 };
+  return { messageId: `m${count}`, receiptHandle: `r${count}`, body, groupId, receiveCount, firstReceivedAt: 1 };
 };
 
 const grouped = (records: readonly QueueRecord[], acceptance?: Acceptance) =>
@@ -41,6 +42,14 @@ it('messages of one key form one group, with the fewest attempts and the earlies
     },
   });
   expect(groups[0]?.records).toHaveLength(2);
+});
+
+it('a message in another group than that of its key is refused: SQS would deliver it beside the others', () => {
+  const text = formatMessage(message);
+  expect(grouped([record(text, 1, groupIdOf(message)), record(text, 1, 'another')])).toMatchObject({
+    groups: [{ records: [{ groupId: groupIdOf(message) }] }],
+    refused: [{ reason: 'the message group is not that of its key', record: { groupId: 'another' } }],
+  });
 });
 
 it('attempts and postponements of a retry are limited to what Outrigger writes', () => {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { listPages } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { lastTry, record, setUp } from './batch-harness.ts';
@@ -26,7 +27,9 @@ async function runUntilDeadline(more: Partial<Message> = {}) {
   };
   const harness = setUp(async (input) => await widgets.runReconcile({ ...input, client: widgets.client }));
   const message = { ...widgets.messageFor('one', more), controller: 'water-tank' };
-  const ended = harness.run([{ ...record('one'), body: formatMessage(message) }]).catch(() => 'exited');
+  const ended = harness
+    .run([{ ...record('one'), body: formatMessage(message), groupId: groupIdOf(message) }])
+    .catch(() => 'exited');
   await started.promise;
   harness.advance(25_000);
   return { ...harness, ended: await ended };

@@ -6,7 +6,7 @@ import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts
 import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
 import { formatResyncMessage } from '../../src/resync/message.ts';
 import { createResync } from '../../src/resync/run.ts';
-import { createFunctionIds } from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
 import { type CauseType, dueAtOf, formatMessage, type Message } from '../../src/sqs/message.ts';
 import { createCopyLimit } from '../../src/sqs/senders.ts';
 import { createTimers } from '../../src/timers/run.ts';
@@ -57,7 +57,7 @@ async function send(
 ) {
   const queues = createQueueDouble(() => nowMs);
   const attributes = stamp === undefined ? {} : { attributes: { sender: stamp } };
-  const fifo = to === 'timers' ? {} : { groupId: 'g', deduplicationId: 'd' };
+  const fifo = to === 'timers' ? {} : { groupId: groupIdOf(message), deduplicationId: 'd' };
   await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
   await timersOn(queues).run();
   const records = queues.take(`${message.controller}.fifo`).map(readRecord);

@@ -14,7 +14,7 @@ import { localCluster } from '../../src/dev/cluster-access.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
-import { asRetry } from '../sqs/messages.ts';
+import { asRetry, groupOf } from '../sqs/messages.ts';
 import { type PlantedSystem, planted, type RecordedOutput, startPlantedSystem } from './planted-system.ts';
 
 const seconds = 180;
@@ -99,7 +99,12 @@ it(
     ] as const) {
       const QueueUrl = system.queueUrl('ingredient.fifo');
       await system.sqs.send(
-        new SendMessageCommand({ QueueUrl, MessageBody, MessageGroupId: id, MessageDeduplicationId: id }),
+        new SendMessageCommand({
+          QueueUrl,
+          MessageBody,
+          MessageGroupId: groupOf(MessageBody),
+          MessageDeduplicationId: id,
+        }),
       );
     }
 

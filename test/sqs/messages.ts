@@ -1,5 +1,6 @@
 // Messages for tests: one valid key, and each cause with values that a test can override.
-import type { CauseOf, CauseType, Message } from '../../src/sqs/message.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { type CauseOf, type CauseType, type Message, parseMessage } from '../../src/sqs/message.ts';
 
 const observedAt = 1_700_000_000_000;
 const dueAt = observedAt / 1000;
@@ -37,3 +38,12 @@ export const asResync = (changes: Changes<'resync'> = {}): Caused<'resync'> => (
 export const asCommand = (changes: Changes<'command'> = {}): Caused<'command'> => ({
   cause: { type: 'command', observedAt, id: 'm', ...changes },
 });
+
+/** Returns the group id of a body's key, or another one for a body that is no message. */
+export function groupOf(body: string): string {
+  try {
+    return groupIdOf(parseMessage(body));
+  } catch {
+    return 'group';
+  }
+}
