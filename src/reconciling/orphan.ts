@@ -1,6 +1,7 @@
 // The object of a dead letter whose finalize was not completed: nothing else is left of it, and an operator needs it to
 // clean up what it has outside of the cluster.
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
+import { jsonForSqs } from '../sqs/body.ts';
 
 /** SQS accepts 256 KiB in one batch, and the message has a body and other attributes too. */
 const maxBytes = 200 * 1024;
@@ -28,7 +29,7 @@ export function formatOrphan(resource: ResourceName, object: KubeObject): string
     withoutStatus,
     { ...identity, metadata: { ...identity.metadata, labels, ownerReferences } },
   ];
-  const texts = [...candidates, identity].map(toText);
+  const texts = [...candidates, identity].map(jsonForSqs);
   return texts.find((text) => Buffer.byteLength(text) <= maxBytes) ?? '';
 }
 
@@ -39,9 +40,4 @@ function isSecret({ group, plural }: ResourceName): boolean {
 function withoutData(object: KubeObject): KubeObject {
   const { data: _, stringData: __, ...rest } = object;
   return rest;
-}
-
-/** JSON with the only characters escaped that SQS rejects and JSON allows. */
-function toText(value: unknown): string {
-  return JSON.stringify(value).replaceAll('\uFFFE', String.raw`\ufffe`).replaceAll('\uFFFF', String.raw`\uffff`);
 }

@@ -43,7 +43,12 @@ export function parseBody<S extends z.ZodType>(schema: S, body: string): z.outpu
  * Writes a body. Throws MessageError for a message that could not be read again, so that no malformed message is sent.
  */
 export function formatBody<S extends z.ZodType>(schema: S, message: z.input<S>): string {
-  return JSON.stringify(parse(schema, message));
+  return jsonForSqs(parse(schema, message));
+}
+
+/** JSON with the only characters escaped that SQS rejects and JSON allows. A rejected key would be sent for ever. */
+export function jsonForSqs(value: unknown): string {
+  return JSON.stringify(value).replaceAll('\uFFFE', String.raw`\ufffe`).replaceAll('\uFFFF', String.raw`\uffff`);
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

@@ -82,6 +82,13 @@ describe('a message', () => {
     );
   });
 
+  it('a name with characters that SQS rejects and an API server accepts is escaped, and read back', () => {
+    const name = 'a\uFFFEb\uFFFFc';
+    const body = formatMessage(aMessage({ name }));
+    expect(body).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u);
+    expect(parseMessage(body).name).toBe(name);
+  });
+
   it('a message that is written can always be read', () => {
     const name = fc.string({ unit: 'binary', maxLength: 300 });
     fc.assert(
