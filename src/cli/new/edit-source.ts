@@ -8,7 +8,8 @@ export type SourceFile = { readonly file: string; readonly text: string };
 
 /** Adds an import below the last one. Throws UserError for a source without imports. */
 export function withImport({ file, text }: SourceFile, statement: string): SourceFile {
-  const last = [...text.matchAll(/^(?:import [^;]*|\} )from '[^']+';$/gm)].at(-1);
+  // A formatter may have given the source other quotes, and no semicolons.
+  const last = [...text.matchAll(/^(?:import [^;]*|\} )from (?:'[^']+'|"[^"]+");?$/gm)].at(-1);
   if (last === undefined) throw new UserError(`${file}: there is no import to add one to; add ${statement}`);
   const end = last.index + last[0].length;
   return { file, text: `${text.slice(0, end)}\n${statement}${text.slice(end)}` };
@@ -21,11 +22,14 @@ export function withImport({ file, text }: SourceFile, statement: string): Sourc
 export function withEntry({ file, text }: SourceFile, opening: string, entry: string): SourceFile {
   const start = text.indexOf(opening);
   const close = opening.endsWith('{') ? '}' : ']';
-  const inside = start + opening.length;
-  const end = [text.indexOf(`\n${close};`, inside), text.indexOf(`${close};`, inside)].find((at) => at >= 0);
-  if (start < 0 || end === undefined) {
+  const rest = text.slice(start + opening.length);
+  // A list that ends on its first line, or with a line of its own.
+  const [line = ''] = rest.split('\n', 1);
+  const length = [line.search(`\\${close};?$`), rest.search(new RegExp(`^\\${close};?$`, 'm'))].find((at) => at >= 0);
+  if (start < 0 || length === undefined) {
     throw new UserError(`${file}: ${JSON.stringify(opening)} is not there; add ${entry.trim()}`);
   }
+  const end = start + opening.length + length;
   const before = text.slice(0, end).trimEnd();
   const comma = before.endsWith(',') || before.endsWith(opening) ? '' : ',';
   return { file, text: `${before}${comma}\n${entry}\n${text.slice(end).trimStart()}` };

@@ -59,6 +59,21 @@ describe('withImport and withEntry', () => {
     expect(of('const all = [];\n')).toBe('const all = [\n  c,\n];\n');
   });
 
+  it('withEntry adds to a list on one line that is followed by a longer one', () => {
+    const text = 'const all = [a];\nconst other = [\n  x,\n];\n';
+    expect(withEntry({ file: 'x.ts', text }, 'const all = [', '  c,').text).toBe(
+      'const all = [a,\n  c,\n];\nconst other = [\n  x,\n];\n',
+    );
+  });
+
+  it('withImport and withEntry add to a source that a formatter gave double quotes and no semicolons', () => {
+    const text = 'import { a } from "./a.ts"\nimport { b } from "./b.ts"\n\nconst all = [a, b]\n';
+    const added = withEntry(withImport({ file: 'x.ts', text }, "import { c } from './c.ts';"), 'const all = [', '  c,');
+    expect(added.text).toBe(
+      'import { a } from "./a.ts"\nimport { b } from "./b.ts"\nimport { c } from \'./c.ts\';\n\nconst all = [a, b,\n  c,\n]\n',
+    );
+  });
+
   it('withEntry and withImport name the missing line and the addition in their error', () => {
     expect(() => withEntry({ file: 'x.ts', text }, 'const none = [', '  c,')).toThrow(
       'x.ts: "const none = [" is not there; add c,',
