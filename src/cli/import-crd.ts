@@ -2,16 +2,15 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { parseAllDocuments } from 'yaml';
 import { SchemaError, toError, UserError } from '../core/errors.ts';
-import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
+import { parseManifests } from '../dev/manifests.ts';
 import { replaceFile } from '../dev/replace-file.ts';
 import { importCrd, importedHeader } from '../generate/import/import-crd.ts';
 import { getObject } from '../kube/client/read.ts';
 import { printLines, runCommand } from './command.ts';
 import { connectKubeconfig } from './kubeconfig-client.ts';
-import { fileExists, handlerSourceOf } from './project.ts';
+import { handlerSourceOf } from './project.ts';
 
 type Flags = {
   readonly kubeconfig?: string;
@@ -70,13 +69,15 @@ async function run(from: string, flags: Flags, signal: AbortSignal): Promise<num
       throw error;
     }
   });
-  for (const { kind, text } of modules) {
+  for (const { name, kind, text } of modules) {
     const file = path.join(
       out,
       `${kind.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '-').toLowerCase()}.ts`,
     );
-    if ((await fileExists(file)) && !(await readFile(file, 'utf8')).startsWith(importedHeader)) {
-      throw new UserError(`${file} is not of this command, and is not overwritten; name another folder with --out`);
+    const existing = await readFile(file, 'utf8').catch(() => undefined);
+    if (existing !== undefined && !existing.startsWith(`${importedHeader} ${name}, `)) {
+      const whose = existing.startsWith(importedHeader) ? 'has the kind of another CRD' : 'is not of this command';
+      throw new UserError(`${file} ${whose}, and is not overwritten; name another folder for ${name} with --out`);
     }
     await mkdir(out, { recursive: true });
     await replaceFile(file, text);
@@ -91,10 +92,9 @@ async function readCrds(file: string): Promise<readonly unknown[]> {
       file.includes('/') || /\.ya?ml$/.test(file) ? '' : '; to read it from a cluster, add --kubeconfig FILE';
     throw new UserError(`${toError(error).message}${hint}`, { cause: error });
   });
-  const documents: readonly unknown[] = parseAllDocuments(text).map((document) => document.toJS());
-  const crds = documents.filter((one) => isRecord(one) && one.kind === 'CustomResourceDefinition');
+  const crds = parseManifests(text, file).filter(({ kind }) => kind === CustomResourceDefinition.kind);
   if (crds.length === 0) throw new UserError(`${file}: there is no CustomResourceDefinition in it`);
-  return crds;
+  return crds.map(({ object }) => object);
 }
 
 async function readFromCluster(name: string, { kubeconfig, context }: Flags, signal: AbortSignal): Promise<object> {

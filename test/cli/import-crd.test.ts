@@ -38,6 +38,15 @@ const crd = {
                   labels: { type: 'object', additionalProperties: { type: 'string' } },
                   "x-it's": { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } },
                   free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+                  open: {
+                    type: 'object',
+                    properties: { known: { type: 'string' } },
+                    'x-kubernetes-preserve-unknown-fields': true,
+                  },
+                  gaps: {
+                    type: 'array',
+                    items: { type: 'object', nullable: true, properties: { name: { type: 'string' } } },
+                  },
                 },
               },
             },
@@ -59,7 +68,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const importCrd = async (...args: readonly string[]) => await runProcess([program, 'import', 'crd', ...args], folder);
 
 it('the module of a CRD in a file compiles, has its types, and parses its objects', async () => {
-  await writeFile(path.join(folder, 'crds.yaml'), `kind: Namespace\n---\n${JSON.stringify(crd)}\n`);
+  await writeFile(
+    path.join(folder, 'crds.yaml'),
+    `apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n${JSON.stringify(crd)}\n`,
+  );
   const imported = await importCrd('crds.yaml', '--zod', '--out', 'kinds');
   expect(imported).toMatchObject({ out: 'kinds/tls-route.ts: TLSRoute\n', status: 0 });
   const file = path.join(folder, 'kinds', 'tls-route.ts');
@@ -67,7 +79,11 @@ it('the module of a CRD in a file compiles, has its types, and parses its object
   await writeFile(file, text);
   const use = `import type { TLSRouteObject } from './kinds/tls-route.ts';
 export const right: TLSRouteObject = {
-  spec: { port: 'https', mode: "it's", weight: null, labels: { a: 'b' }, "x-it's": [{ name: 'n' }], free: { any: 1 } },
+  spec: {
+    ...{ port: 'https', mode: "it's", weight: null, labels: { a: 'b' }, "x-it's": [{ name: 'n' }], free: { any: 1 } },
+    open: { known: 'a', other: 1 },
+    gaps: [{ name: 'n' }, null],
+  },
 };
 // @ts-expect-error: a required field is missing
 export const withoutPort: TLSRouteObject = { spec: { mode: 'Terminate' } };
@@ -106,6 +122,44 @@ it('a file that the command did not write stays, and a file without a CRD is nam
   await writeFile(path.join(folder, 'own', 'tls-route.ts'), 'export {};\n');
   expectUserError(await importCrd('one.yaml', '--out', 'own'), 'own/tls-route.ts is not of this command');
   expect(await readFile(path.join(folder, 'own', 'tls-route.ts'), 'utf8')).toBe('export {};\n');
-  await writeFile(path.join(folder, 'none.yaml'), 'kind: Namespace\n');
+  await writeFile(path.join(folder, 'none.yaml'), 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n');
   expectUserError(await importCrd('none.yaml'), 'none.yaml: there is no CustomResourceDefinition in it');
+});
+
+it('a kind of another group does not overwrite the module of a kind with the same name', async () => {
+  const other = { ...crd, metadata: { name: 'tlsroutes.other.com' }, spec: { ...crd.spec, group: 'other.com' } };
+  await writeFile(path.join(folder, 'first.yaml'), JSON.stringify(crd));
+  await writeFile(path.join(folder, 'second.yaml'), JSON.stringify(other));
+  await importCrd('first.yaml', '--out', 'both');
+  expectUserError(
+    await importCrd('second.yaml', '--out', 'both'),
+    'both/tls-route.ts has the kind of another CRD, and is not overwritten; name another folder for tlsroutes.other.com',
+  );
+  expect(await readFile(path.join(folder, 'both', 'tls-route.ts'), 'utf8')).toContain("group: 'net.example.com'");
+  // The same CRD is imported again.
+  await importCrd('first.yaml', '--out', 'both', '--kind-version', 'v1beta1');
+  expect(await readFile(path.join(folder, 'both', 'tls-route.ts'), 'utf8')).toContain("version: 'v1beta1'");
+});
+
+it('the CRDs of a List, as kubectl get prints them, are imported', async () => {
+  const list = { apiVersion: 'v1', kind: 'List', items: [crd] };
+  await writeFile(path.join(folder, 'list.yaml'), JSON.stringify(list));
+  expect(await importCrd('list.yaml', '--out', 'listed')).toMatchObject({
+    out: 'listed/tls-route.ts: TLSRoute\n',
+    status: 0,
+  });
+});
+
+it('a file that is no YAML, and a schema that is none, are named with the place', async () => {
+  await writeFile(path.join(folder, 'broken.yaml'), `${JSON.stringify(crd).slice(0, -1)}, kind: Twice}\n`);
+  expectUserError(
+    await importCrd('broken.yaml', '--out', 'broken'),
+    'outrigger import crd: broken.yaml: Map keys must be unique',
+  );
+  const wrong = JSON.stringify(crd).replace('"type":"array","items":{', '"type":"array","items":5,"x":{');
+  await writeFile(path.join(folder, 'wrong.yaml'), wrong);
+  expectUserError(
+    await importCrd('wrong.yaml', '--out', 'broken'),
+    "outrigger import crd: wrong.yaml: tlsroutes.net.example.com, the schema of v1: properties.spec.properties.x-it's.items",
+  );
 });

@@ -41,6 +41,8 @@ export type ImportOptions = {
 
 /** The module of a kind. */
 export type ImportedKind = {
+  /** The name of the CRD. */
+  readonly name: string;
   readonly kind: string;
   readonly version: string;
   /** TypeScript. */
@@ -50,7 +52,9 @@ export type ImportedKind = {
 /** The first line of every module: one without it is not overwritten. */
 export const importedHeader = '// Written by outrigger import crd from';
 
-/** Makes the module of a CRD. Throws SchemaError for an object that is no CRD, or has no such version. */
+/**
+ * Makes the module of a CRD. Throws SchemaError for an object that is no CRD, and without such a version or a schema.
+ */
 export function importCrd(
   crd: unknown,
   { version: requested, withZod = false, source = 'outrigger' }: ImportOptions = {},
@@ -61,7 +65,10 @@ export function importCrd(
   const { group, names, scope } = spec;
   const version = versionOf(parsed.data, requested);
   const { kind, plural } = names;
-  const schema = schemaShape.parse(version.schema?.openAPIV3Schema ?? { type: 'object' });
+  const read = schemaShape.safeParse(version.schema?.openAPIV3Schema ?? { type: 'object' });
+  if (!read.success)
+    throw new SchemaError(`${metadata.name}, the schema of ${version.name}`, formatZodIssues(read.error));
+  const schema = read.data;
   const isCluster = scope === 'Cluster';
   const type = `${kind}Object`;
   const fields = [
@@ -92,7 +99,7 @@ export function importCrd(
         ]
       : []),
   ];
-  return { kind, version: version.name, text: lines.join('\n') };
+  return { name: metadata.name, kind, version: version.name, text: lines.join('\n') };
 }
 
 function versionOf(

@@ -41,6 +41,8 @@ export type SchemaForm =
   | {
       readonly form: 'object';
       readonly fields: readonly (readonly [name: string, schema: ImportedSchema, isRequired: boolean])[];
+      /** Whether the API server keeps fields that the schema does not name. */
+      readonly isOpen: boolean;
     };
 
 /** Returns what a schema describes. A form that has no type here is `unknown`. */
@@ -54,7 +56,7 @@ export function formOf(schema: ImportedSchema): SchemaForm {
   if (type !== 'object') return { form: 'unknown' };
   if (properties !== undefined) {
     const fields = Object.entries(properties).map(([name, one]) => [name, one, required.includes(name)] as const);
-    return { form: 'object', fields };
+    return { form: 'object', fields, isOpen: schema['x-kubernetes-preserve-unknown-fields'] === true };
   }
   return { form: 'map', values: typeof additionalProperties === 'object' ? additionalProperties : {} };
 }

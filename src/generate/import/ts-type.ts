@@ -32,11 +32,12 @@ function typeOf(schema: ImportedSchema, indent: string): string {
         ...docLines(field.description, inner),
         `${inner}readonly ${propertyName(name)}${isRequired ? '' : '?'}: ${tsType(field, inner)};`,
       ]);
-      return `{\n${fields.join('\n')}\n${indent}}`;
+      const known = `{\n${fields.join('\n')}\n${indent}}`;
+      return form.isOpen ? `${known} & Readonly<Record<string, unknown>>` : known;
     }
   }
 }
 
 function inParentheses(type: string): string {
-  return type.startsWith('{') || /^\w+(<.*>)?$/s.test(type) ? type : `(${type})`;
+  return /^(\{.*\}|\w+(<.*>)?)$/s.test(type) ? type : `(${type})`;
 }
