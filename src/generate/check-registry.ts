@@ -8,6 +8,7 @@ import { SchemaError } from '../core/errors.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, writersOf } from './changing-kinds.ts';
+import { watchProblem } from './check-watches.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
 import { maySelect } from './selectable-fields.ts';
 
@@ -46,6 +47,10 @@ export function checkRegistry(
       throw schemaError(`${alike.name} has the same ids in the template, ${logicalId(name)}; use another name`);
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
+    const wrongWatch = watchProblem(declaration);
+    if (wrongWatch !== undefined) throw schemaError(wrongWatch);
+    const taken = takenFromRuntime(declaration);
+    if (taken !== undefined) throw schemaError(taken);
     const undecided = undecidedIn(declaration);
     if (undecided !== undefined) throw schemaError(undecided);
   }
@@ -68,6 +73,14 @@ function checkScope({ name, declaration: { resource, owns, reads } }: Controller
 export function nameProblem(name: string): string | undefined {
   if (!validName.test(name)) return 'a name has at most 40 lower-case letters, digits and -, and begins with a letter';
   return reserved.includes(name) ? 'that name is reserved' : undefined;
+}
+
+/** Returns the part of a kind's status that it declares, and the runtime writes. */
+function takenFromRuntime({ resource: { kind, definition } }: ControllerDeclaration): string | undefined {
+  const condition = runtimeConditions.find((one) => definition?.conditions.includes(one));
+  if (condition !== undefined) return `conditions of ${kind}: ${condition} is the runtime's; leave it out`;
+  const field = ['conditions', 'observedGeneration'].find((one) => definition?.status.shape[one] !== undefined);
+  return field === undefined ? undefined : `status.${field} of ${kind} is the runtime's; leave it out`;
 }
 
 /** Returns what the controller of a built-in kind has to decide, and does not. */
@@ -120,6 +133,9 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
   }
   const unlabelled = watches.find(({ label }) => label !== undefined && !labelKey.test(label));
   if (unlabelled !== undefined) return `watches: ${JSON.stringify(unlabelled.label)} is no valid label`;
+  const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
+  if (ambiguous !== undefined)
+    return `selector.fields: ${ambiguous.join('=')}: a value without comma, = and \\ is needed`;
   const { namespaces } = selector ?? {};
   if (namespaces === undefined) return undefined;
   if (!resource.namespaced && resource.kind !== 'Namespace')

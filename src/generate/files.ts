@@ -3,6 +3,7 @@
 import { stringify } from 'yaml';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { SchemaError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { awsOf } from './aws/resources.ts';
 import { checkRegistry } from './check-registry.ts';
@@ -42,7 +43,7 @@ export function generatedFiles(
   ]);
 }
 
-/** Makes the CRD of every kind, by name. */
+/** Makes the CRD of every kind, by name. Throws SchemaError, naming the kind and the field. */
 export function definitionsOf(
   registry: readonly ControllerDefinition[],
   kinds: readonly AnyCustomKind[] = [],
@@ -54,7 +55,11 @@ export function definitionsOf(
       .filter(({ declaration: { resource } }) => nameOf(resource) === nameOf(kind))
       .map(({ declaration: { selector } }) => Object.keys(selector?.fields ?? {}));
     const selectable = [...new Set(selectors.flat())].filter((field) => !isAlwaysSelectable(field)).sort();
-    return [nameOf(kind), crdOf(kind, { controlled: controlled.has(nameOf(kind)), selectable })];
+    try {
+      return [nameOf(kind), crdOf(kind, { controlled: controlled.has(nameOf(kind)), selectable })];
+    } catch (error) {
+      throw error instanceof SchemaError ? new SchemaError(kind.kind, error.message) : error;
+    }
   });
 }
 

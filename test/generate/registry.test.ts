@@ -261,3 +261,18 @@ describe('generatedFiles errors', () => {
     expect(() => generatedFiles(registry)).toThrow(message);
   });
 });
+
+it.each([
+  [z.object({}), ['Done', 'Ready'], 'conditions of Berry: Ready is the runtime'],
+  [z.object({ conditions: z.array(z.string()) }), ['Done'], 'status.conditions of Berry is the runtime'],
+  [z.object({ observedGeneration: z.int() }), ['Done'], 'status.observedGeneration of Berry is the runtime'],
+] as const)('a kind that declares what the runtime writes is refused (row %#)', (status, conditions, text) => {
+  const names = { group: 'a.example.com', version: 'v1', kind: 'Berry' };
+  const Berry = defineKind({ ...names, spec: z.object({}), status, conditions });
+  const berry = Berry.controller('berry', {
+    reconcile: async () => {
+      throw new Error('not called');
+    },
+  });
+  expect(() => generatedFiles([berry])).toThrow(`controller berry: ${text}`);
+});

@@ -135,6 +135,15 @@ describe('crdOf', () => {
     if (isAccepted) expect(JSON.stringify(crd())).toContain('"name":"Odd"');
     else expect(crd).toThrow(`columns.Odd: there is no field ${path}`);
   });
+  it.each([
+    ['.spec.cuont', '.status.count', 'scale.spec: there is no field .spec.cuont'],
+    ['.spec.count', '.status.ripe', 'scale.status: .status.ripe is no whole number'],
+  ] as const)('crdOf refuses a scale of %s and %s', (from, to, text) => {
+    const { spec, status } = kind.definition;
+    const names = { group: 'a.example.com', version: 'v1', kind: 'Berry' };
+    const scale = { spec: from, status: to };
+    expect(() => crdOf(defineKind({ ...names, spec, status, conditions: ['Ripe'], scale }))).toThrow(text);
+  });
   it('crdOf has columns for Ready and its reason only for kinds with a controller', () => {
     const columns = /"additionalPrinterColumns":(\[.*?\]),"schema"/;
     const names = (crd: object) => {

@@ -46,6 +46,17 @@ it('the CRD has the fields that a controller selects by, and the watch list has 
   expect(collectionOf(valve, all)).not.toHaveProperty('fieldSelector');
 });
 
+it.each([
+  ['spec.nope', 'Valve: selector.fields: there is no field .spec.nope'],
+  ['spec', 'Valve: selector.fields: spec is no text, boolean or whole number'],
+])('a kind that is selected by %s is refused with its name and the field', (field, text) => {
+  const wrong = Valve.controller('valve', {
+    selector: { fields: { [field]: 'auto' } },
+    reconcile: async () => ({ status: {}, conditions: { Set: ok('Set') } }),
+  });
+  expect(() => definitionsOf([wrong])).toThrow(text);
+});
+
 it('the selector is part of the name of the checkpoint’s entry', () => {
   const { fieldSelector: _, ...wide } = collectionOf(valve);
   expect(entryNameOf(collectionOf(valve))).not.toBe(entryNameOf(wide));

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Selector } from '../../src/core/selector.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
-import { ConfigMap, Namespace, PersistentVolume } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
 
 const reconcile = async () => undefined;
 const check = (selector: Selector) => () => checkRegistry([ConfigMap.controller('maps', { selector, reconcile })]);
@@ -12,6 +12,10 @@ it.each([
   [{ matchLabels: { app: 'x'.repeat(64) } }, `app=${'x'.repeat(64)} is no valid label and value`],
   [{ matchLabels: { 'UPPER.example.com/app': 'c' } }, 'is no valid label and value'],
   [{ matchLabels: { app: 'a,b=c' } }, 'app=a,b=c is no valid label and value'],
+  [
+    { fields: { 'metadata.name': 'a,b' } },
+    'selector.fields: metadata.name=a,b: a value without comma, = and \\ is needed',
+  ],
   [{ namespaces: [] }, 'selector.namespaces is empty, so no object is reconciled; leave it out for all'],
   [{ namespaces: ['good', 'Team_A'] }, 'selector.namespaces: "Team_A" is no name of a namespace'],
 ])('a selector that the API server refuses or that selects nothing is an error with its field (row %#)', (selector, text) => {
@@ -40,4 +44,28 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({})).not.toThrow();
   expect(watching({ label: 'a b' })).toThrow('watches: "a b" is no valid label');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
+});
+
+it('a watch whose mapping would never be called is an error with its field', () => {
+  const mapToKeys = async () => [];
+  const check = (...kinds: readonly (typeof Secret | typeof ConfigMap)[]) => {
+    const watches = kinds.map((kind) => ({ kind, mapToKeys }));
+    return () => checkRegistry([ConfigMap.controller('maps', { watches, reconcile })]);
+  };
+  expect(check(Secret)).not.toThrow();
+  expect(check(ConfigMap)).toThrow(
+    'controller maps: watches[0]: ConfigMap is the kind that it reconciles, so no mapToKeys is called for it',
+  );
+  expect(check(Secret, Secret)).toThrow('watches[1]: watches[0] maps secrets already');
+});
+
+it('a watch by a label via a kind that no function maps is an error with its field', () => {
+  const mapToKeys = async () => [];
+  const pods = { kind: Pod, label: 'secret', via: Secret };
+  const controller = (...others: readonly { readonly kind: typeof Secret; mapToKeys: typeof mapToKeys }[]) =>
+    ConfigMap.controller('maps', { watches: [pods, ...others], reconcile });
+  expect(() => checkRegistry([controller({ kind: Secret, mapToKeys })])).not.toThrow();
+  expect(() => checkRegistry([controller()])).toThrow(
+    'controller maps: watches[0].via: no entry of watches has a mapToKeys for Secret',
+  );
 });

@@ -65,6 +65,16 @@ export function crdOf(
     conditions,
   };
   const whole = { spec, status: { ...status, properties: fields } };
+  for (const [part, jsonPath] of Object.entries(scale ?? {})) {
+    const { type } = fieldAt(whole, `scale.${part}`, jsonPath) ?? {};
+    if (type !== 'integer') throw new SchemaError(`scale.${part}`, `${jsonPath} is no whole number (z.int())`);
+  }
+  for (const field of selectable) {
+    const { type } = fieldAt(whole, 'selector.fields', `.${field}`) ?? {};
+    // KEP-4358: the API server selects by no other types.
+    if (type !== 'string' && type !== 'boolean' && type !== 'integer')
+      throw new SchemaError('selector.fields', `${field} is no text, boolean or whole number`);
+  }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -129,16 +139,21 @@ export function crdOf(
  * leaves the schema. Throws SchemaError for a missing field: the API server accepts it, and shows empty cells.
  */
 function columnType(root: JsonObject, column: string, jsonPath: string): string {
+  const field = fieldAt(root, `columns.${column}`, jsonPath);
+  if (field?.format === 'date-time') return 'date';
+  return field?.type === 'number' || field?.type === 'integer' || field?.type === 'boolean' ? field.type : 'string';
+}
+
+/** Returns the schema of a field; undefined outside of spec and status. Throws SchemaError for a missing field. */
+function fieldAt(root: JsonObject, option: string, jsonPath: string): JsonObject | undefined {
   const names = jsonPath.split('.').filter((name) => name !== '');
-  const field = names.reduce<JsonObject | undefined>((schema, name) => {
+  return names.reduce<JsonObject | undefined>((schema, name) => {
     const fields = schema === root ? root : schema?.properties;
     if (!isJsonObject(fields)) return undefined;
     const below = fields[name];
     if (below === undefined && schema !== root && /^\w+$/.test(name)) {
-      throw new SchemaError(`columns.${column}`, `there is no field ${jsonPath}`);
+      throw new SchemaError(option, `there is no field ${jsonPath}`);
     }
     return isJsonObject(below) ? below : undefined;
   }, root);
-  if (field?.format === 'date-time') return 'date';
-  return field?.type === 'number' || field?.type === 'integer' || field?.type === 'boolean' ? field.type : 'string';
 }
