@@ -108,3 +108,28 @@ describe('a controller that is wrong', () => {
 it('a battery without a sample is refused', () => {
   expect(() => battery(right, { samples: [] })).toThrow('samples: the battery needs at least one object');
 });
+
+it('a sample of another kind, or without a name, is refused with its position', () => {
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
+  expect(() => battery(right, { samples: [sample, map] })).toThrow(
+    'samples[1] is v1 ConfigMap; note reconciles test.example.com/v1 Note',
+  );
+  expect(() => battery(right, { samples: [{ ...sample, metadata: {} }] })).toThrow(
+    'samples[0]: metadata.name is needed',
+  );
+});
+
+it('a sample that the controller does not select fails every check, because it is never reconciled', async () => {
+  const broken = Note.controller('note', {
+    selector: { matchLabels: { team: 'a' } },
+    reconcile: () => Promise.reject(new Error('broken')),
+  });
+  const failures = Object.values(await failuresOf(broken));
+  expect(failures).toHaveLength(battery(broken, { samples: [sample] }).length);
+  expect(new Set(failures)).toEqual(
+    new Set([
+      'the selector of note does not select the sample one, so it is never reconciled. What to change: give a sample ' +
+        'that has its labels, namespace and fields.',
+    ]),
+  );
+});

@@ -5,17 +5,20 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import { changeChecks } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
+import { checkSampleKind } from './sample.ts';
 import { type EndState, openStage } from './stage.ts';
 import type { TwoRuns } from './varying.ts';
 
 /**
- * Makes the checks of a controller. Each starts its own in-memory API server.
+ * Makes the checks of a controller. Each starts its own in-memory API server. Throws TypeError for a sample of another
+ * kind.
  * @example for (const { name, run } of battery(waterTank, { samples: [north] })) it(name, run);
  */
 export function battery(controller: ControllerDefinition, options: BatteryOptions): readonly BatteryCheck[] {
   const { samples } = options;
   if (samples.length === 0) throw new TypeError('samples: the battery needs at least one object of the kind');
   const parts = samples.map((sample, index) => {
+    checkSampleKind(controller, sample, index);
     const calm = async (): Promise<EndState | undefined> => {
       await using stage = await openStage(controller, sample, options);
       return (await stage.settle()) ? await stage.endState() : undefined;

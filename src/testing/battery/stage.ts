@@ -2,7 +2,7 @@
 // controller passes through here, so that a check can drop its response, refuse it, or count it. The reconcile is the
 // runtime's own.
 import { setImmediate } from 'node:timers/promises';
-import type { ControllerDefinition } from '../../api/definition.ts';
+import type { ControllerDefinition, ControllerInstance } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
 import { silentLog } from '../../core/log.ts';
@@ -16,6 +16,7 @@ import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { startApiServer } from '../api-server.ts';
 import type { BatteryOptions } from './contract.ts';
+import { checkSampleSelected } from './sample.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
 import { type DisturbFetch, watchFetch } from './watch-fetch.ts';
 
@@ -86,7 +87,18 @@ export async function openStage(
   const server = await startApiServer({ crds: [...ownDefinitions(kind), ...crds], objects: [...objects, sample], now });
   const { metadata } = parseObject(sample);
   const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
-  const instance = controller.start({ ...environment, ...world?.environment });
+  const close = async () => {
+    await server.close();
+    await world?.close?.();
+  };
+  let instance: ControllerInstance;
+  try {
+    await checkSampleSelected(controller, server.client, key);
+    instance = controller.start({ ...environment, ...world?.environment });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   let deadline = { waitedSeconds: 0, controller: new AbortController() };
   /** Waits of the runtime take one turn of the event loop, and the function's time by the clock. */
   const wait = async (seconds: number, signal: AbortSignal) => {
@@ -178,10 +190,7 @@ export async function openStage(
       return maskVarying({ ...endStateOf(name, all), ...there }, runs);
     },
     outsideState,
-    [Symbol.asyncDispose]: async () => {
-      await server.close();
-      await world?.close?.();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
