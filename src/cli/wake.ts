@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import type { OutsideEvent } from '../api/wake.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
 import { silentLog } from '../core/log.ts';
@@ -36,6 +37,7 @@ async function run(file: string, flags: InstallationFlags, signal: AbortSignal):
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new UserError(`${file}: ${toError(error).message}`, { cause: error });
   });
+  const event = eventOf(file, text);
   const { registry } = await loadProject(process.cwd());
   const installation = await openInstallation(flags, signal);
   const { sqs, urlPrefix, registry: table } = installation;
@@ -50,7 +52,7 @@ async function run(file: string, flags: InstallationFlags, signal: AbortSignal):
       log: silentLog,
       nowMs: () => Date.now(),
     });
-    const keys = await wake(parseEvent(parseJson(text)), { signal }).catch((error: unknown) => {
+    const keys = await wake(event, { signal }).catch((error: unknown) => {
       throw new UserError(`${file}: ${toError(error).message}`, { cause: error });
     });
     if (keys === 0) throw new UserError(`${file}: no wake of a controller maps this event to a key`);
@@ -58,5 +60,14 @@ async function run(file: string, flags: InstallationFlags, signal: AbortSignal):
     return 0;
   } finally {
     installation.close();
+  }
+}
+
+/** Reads the event of a file. Throws a UserError with the field that is missing or wrong. */
+function eventOf(file: string, text: string): OutsideEvent {
+  try {
+    return parseEvent(parseJson(text));
+  } catch (error) {
+    throw new UserError(`${file}: ${toError(error).message}; outrigger wake --help has an example`, { cause: error });
   }
 }

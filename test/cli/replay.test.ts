@@ -25,6 +25,14 @@ describe('replay', () => {
     expectUserError(await runProcess(argv, '.'), 'outrigger replay: nothing runs here (no /nowhere');
   });
 
+  it.each([
+    ['{"source": "plant", "detail-type": "LevelChanged", "detail": {}}', 'event.json: event: id: Invalid input'],
+    ['no JSON', 'event.json: event: Invalid input'],
+  ])('wake names the file and the field of %s, which is no event', async (text, error) => {
+    await system.folder.write('event.json', text);
+    expectUserError(await system.run('wake', system.folder.at('event.json')), error);
+  });
+
   it('wake names the next step for an event that no controller maps, and sends nothing', async () => {
     const event = { id: '1', source: 'plant', 'detail-type': 'x', detail: {} };
     await system.folder.write('event.json', JSON.stringify(event));
