@@ -1,15 +1,12 @@
 // Every call to AWS of a running system, compared with the policies that would be deployed: all calls are allowed for
 // their callers, and every allowed action is needed. A proxy records the callers and calls of the queues; S3 and
 // Secrets Manager, which one machine does not have, are called by the product's own clients.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build } from '../../src/cli/build.ts';
 import { createGetSecret } from '../../src/clusters/auth/secrets-manager.ts';
-import { createS3Object } from '../../src/clusters/registry/s3-object.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { silentLog } from '../../src/core/log.ts';
 import {
@@ -28,7 +25,9 @@ import { createSend } from '../../src/sqs/send.ts';
 import { createWake } from '../../src/waking/wake.ts';
 import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { packageTemplate } from '../generate/package-template.ts';
+import { useFolder } from '../support/folder.ts';
 import { type DeployedPolicies, deployedPolicies } from './deployed-policies.ts';
+import { openTableObject } from './emulated-table.ts';
 import { localArn, parseCall } from './parse-call.ts';
 import { appliesTo, type Call, isAllowed } from './policy.ts';
 
@@ -49,14 +48,13 @@ const usedByAws: Readonly<Record<string, string>> = {
 };
 
 const calls = new Map<string, Call[]>();
-let folder: string;
+const folder = useFolder({ shared: true });
 let sqs: LocalSqs;
 let proxy: ChaosProxy;
 let dev: Dev;
 let policies: DeployedPolicies;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-calls-'));
   sqs = await startSqs();
   proxy = await startChaosProxy({ url: sqs.endpoint });
   proxy.rule((asked) => {
@@ -71,7 +69,7 @@ beforeAll(async () => {
   });
   const samples = path.join(root, 'infra/kubernetes/samples');
   const options = {
-    ...{ folder, queueEndpoint: proxy.url, apply: [samples] },
+    ...{ folder: folder.path, queueEndpoint: proxy.url, apply: [samples] },
     resyncSeconds: { tick: 2, period: 10, grace: 2 },
   };
   const starting = AbortSignal.timeout(startSeconds * 1000);
@@ -83,7 +81,6 @@ afterAll(async () => {
   await dev?.close();
   await proxy?.close();
   await sqs?.close();
-  await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
 const countDeadLetters = async (queue: string): Promise<number> => {
@@ -114,27 +111,16 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
       .poll(() => madeBy(`${prefix}resync`, 'sqs:GetQueueAttributes', 'water-tank.fifo'), { timeout: 60_000 })
       .toBe(true);
     for (const name of functions) {
-      const client = {
-        endpoint: proxy.url,
-        region: localRegion,
-        credentials: { accessKeyId: prefix + name, secretAccessKey: 'x' },
-      };
+      const credentials = { accessKeyId: prefix + name, secretAccessKey: 'x' };
+      const client = { endpoint: proxy.url, region: localRegion, credentials };
       const getSecret = createGetSecret(new SecretsManagerClient(client));
       if (name === 'timers') {
         // The reference to the secret of the deduplication ids, as the template is resolved here.
         await getSecret('outrigger-local-DeduplicationSecret', 'here');
         continue;
       }
-      const object = createS3Object(
-        { bucket: 'outrigger-local-clustersbucket', key: 'clusters.json' },
-        {
-          region: async () => localRegion,
-          credentials: async () => client.credentials,
-          s3Endpoint: proxy.url,
-          now: () => new Date(),
-        },
-      );
-      await object.get();
+      const bucket = { aws: proxy.url, region: localRegion, credentials };
+      await openTableObject(bucket, 'outrigger-local-clustersbucket').get();
       if (name === wakeFunction) {
         // EventBridge calls it, which one machine does not have. The second event of a key within a second waits.
         const tank = { namespace: 'default', name: 'north' };
@@ -149,20 +135,15 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
     }
   });
 
-  it.each([
-    ...functions.map((name) => prefix + name),
-    'watcher',
-  ])('%s makes only calls that its policy allows', (caller) => {
+  const callers = [...functions.map((name) => prefix + name), 'watcher'];
+  it.each(callers)('%s makes only calls that its policy allows', (caller) => {
     const statements = policies.get(caller) ?? [];
     expect(statements).not.toEqual([]);
     expect(calls.get(caller) ?? []).not.toEqual([]);
     expect((calls.get(caller) ?? []).filter((call) => !isAllowed(statements, call))).toEqual([]);
   });
 
-  it.each([
-    ...functions.map((name) => prefix + name),
-    'watcher',
-  ])('%s needs every action of its policy, except those that AWS uses in its role', (caller) => {
+  it.each(callers)('%s needs every action of its policy, except those that AWS uses in its role', (caller) => {
     const made = calls.get(caller) ?? [];
     const actions = (policies.get(caller) ?? []).flatMap((statement) =>
       statement.Action.map((action) => ({ ...statement, Action: [action] })),
@@ -174,6 +155,6 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
   });
 
   it('no other caller makes calls, except the local event source mappings', () => {
-    expect([...calls.keys()].sort()).toEqual([...functions.map((name) => prefix + name), 'local', 'watcher'].sort());
+    expect([...calls.keys()].sort()).toEqual([...callers, 'local'].sort());
   });
 });

@@ -9,28 +9,21 @@ export type TableBucket = {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 };
 
-const bucket = 'outrigger-clusters';
+const ownBucket = 'outrigger-clusters';
 const key = 'clusters.json';
-const location = `s3://${bucket}/${key}`;
+const location = `s3://${ownBucket}/${key}`;
 
 /** Creates the bucket, and returns the location of the table. */
 export async function createTableBucket({ aws }: TableBucket): Promise<string> {
-  const response = await fetch(`${aws}/${bucket}`, { method: 'PUT' });
-  if (!response.ok) throw new Error(`${bucket}: ${response.status} ${await response.text()}`);
+  const response = await fetch(`${aws}/${ownBucket}`, { method: 'PUT' });
+  if (!response.ok) throw new Error(`${ownBucket}: ${response.status} ${await response.text()}`);
   return location;
 }
 
-/** Opens the object of the table. */
-export function openTableObject({ aws, region, credentials }: TableBucket) {
-  return createS3Object(
-    { bucket, key },
-    {
-      region: async () => region,
-      credentials: async () => credentials,
-      s3Endpoint: aws,
-      now: () => new Date(),
-    },
-  );
+/** Opens the object of the table, in the bucket or in another one. */
+export function openTableObject({ aws, region, credentials }: TableBucket, bucket = ownBucket) {
+  const deps = { region: async () => region, credentials: async () => credentials, now: () => new Date() };
+  return createS3Object({ bucket, key }, { ...deps, s3Endpoint: aws });
 }
 
 /** Changes the entries, again if another writer did so at the same time. */
