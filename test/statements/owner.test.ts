@@ -88,7 +88,8 @@ describe('a Deployment that is owned', () => {
 
     await system.apply(foos, 'a', { deploymentName: 'web', replicas: 3 });
     await until(async () => conditionOf(await a(), 'DeploymentAvailable')?.reason === 'OutOfDate');
-    await system.patch(Deployment, 'web', { status: { availableReplicas: 2 } }, 'status');
+    const two = { replicas: 2, readyReplicas: 2, availableReplicas: 2 };
+    await system.patch(Deployment, 'web', { status: two }, 'status');
     await system.reconcile(foos, 'a');
     expect(conditionOf(await system.read(Deployment, 'web'), 'Available')?.status).toBe('True');
     expect(conditionOf(await a(), 'Ready')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
