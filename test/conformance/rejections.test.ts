@@ -73,7 +73,7 @@ describe.each<[string, object, Readonly<Record<string, Act>>]>([
       'a JSON patch that is not a list': ({ main }) => wire.jsonPatch(main, { op: 'remove' }),
       'an apply with managedFields': ({ main }) =>
         apply(main, gadget('one', {}, { managedFields: [{ manager: 'x' }] })),
-      'an apply with another name': ({ main }) => apply(main, gadget('two')),
+      'an apply with another name': ({ main }) => apply(main, gadget('two'), force),
       'an apply with another apiVersion': ({ main }) =>
         apply(main, { ...gadget('one'), apiVersion: `${gadgetGroup}/v2` }),
       'an apply with no kind': ({ main }) => apply(main, { ...gadget('one'), kind: '' }),
