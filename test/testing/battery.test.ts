@@ -30,9 +30,12 @@ describe('a controller that is right', () => {
 });
 
 /** Runs all checks, and returns the messages of those that fail by their names. */
-async function failuresOf(controller: Parameters<typeof battery>[0]): Promise<Readonly<Record<string, string>>> {
+async function failuresOf(
+  controller: Parameters<typeof battery>[0],
+  options: Partial<Parameters<typeof battery>[1]> = {},
+): Promise<Readonly<Record<string, string>>> {
   const failures: Record<string, string> = {};
-  for (const { name, run } of battery(controller, { samples: [sample] })) {
+  for (const { name, run } of battery(controller, { samples: [sample], ...options })) {
     await run().catch((error: Error) => {
       failures[name] = error.message;
     });
@@ -57,6 +60,48 @@ describe('a controller that is wrong', () => {
         'What to change: leave times, random values and counters out of children and status, or derive them from what ' +
         'is there.',
     );
+  });
+
+  const polling = (requeueAfterSeconds: number) =>
+    Note.controller('note', {
+      async reconcile(): Promise<ResultOf<typeof Note>> {
+        return { status: {}, conditions: written, requeueAfterSeconds };
+      },
+    });
+
+  it.each<[string, number, number | undefined, boolean]>([
+    ['one second', 1, undefined, true],
+    ['just under the default of 30 s', 29, undefined, true],
+    ['30 s', 30, undefined, false],
+    ['a second, which the author declares', 1, 1, false],
+    ['less than the author declares', 4, 5, true],
+  ])('a converged object that is requeued after %s is caught if that is too soon', async (_, seconds, shortest, isCaught) => {
+    const options = shortest === undefined ? {} : { shortestRequeueSeconds: shortest };
+    const failure = (await failuresOf(polling(seconds), options))[
+      'a converged object is not reconciled again and again by its own requeue'
+    ];
+    expect(failure !== undefined).toBe(isCaught);
+    if (isCaught)
+      expect(failure).toContain(`requeued after ${seconds} s, sooner than ${shortest ?? 30} s. What to change:`);
+  });
+
+  it.each<[string, (now: () => Date) => string]>([
+    ['the day by the clock of the context', (now) => now().toISOString().slice(0, 10)],
+    ['the hour by the global Date', () => `${new Date().getUTCHours()}`],
+    ['the hour by Date.now', () => `${Math.floor(Date.now() / 3_600_000)}`],
+  ])('a child that has %s is caught a day later, unless the author declares it', async (_, text) => {
+    const dated = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name } }, { apply, now }): Promise<ResultOf<typeof Note>> {
+        await apply(ConfigMap, { metadata: { name }, data: { text: text(now) } });
+        return { status: {}, conditions: written };
+      },
+    });
+    const check = 'a converged object is reconciled a day later without a write';
+    expect((await failuresOf(dated))[check]).toMatch(
+      /^a day later, when only the clock has changed, ConfigMap\/one\.owned\.data\.text is .* What to change: leave the time/,
+    );
+    expect((await failuresOf(dated, { changesWithTime: true }))[check]).toBeUndefined();
   });
 
   it('a child that is remembered in the status alone is made twice after a crash, and the message says how to name it', async () => {

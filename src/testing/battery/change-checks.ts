@@ -10,6 +10,8 @@ import { allowedBy } from './least-rbac.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
 
+/** A day and an hour, a minute and a second: each unit of a time is another one. */
+const dayLaterSeconds = 86_400 + 3_600 + 60 + 1;
 const mergePatch = 'application/merge-patch+json';
 
 /** The checks. */
@@ -27,6 +29,40 @@ export const changeChecks: readonly SampleCheck[] = [
         'after another reconcile of a converged object',
         'let every call be repeated: read what is there first, or use a call that sets a state',
       );
+    },
+  },
+  {
+    name: 'a converged object is not reconciled again and again by its own requeue',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+      const { shortestRequeueSeconds: shortest } = stage.options;
+      const outcome = await stage.reconcile();
+      const seconds = outcome.type === 'done' ? outcome.requeueAfterSeconds : undefined;
+      if (seconds === undefined || seconds >= shortest) return;
+      fail(
+        `a converged object is requeued after ${seconds} s, sooner than ${shortest} s`,
+        'return requeueAfterSeconds only while something is awaited that no change reports, or poll less often; ' +
+          'for a poll that is meant to be this short, give the battery shortestRequeueSeconds',
+      );
+    },
+  },
+  {
+    name: 'a converged object is reconciled a day later without a write',
+    run: async (open) => {
+      await using stage = await open();
+      if (stage.options.changesWithTime) return;
+      await converged(stage);
+      const before = await stage.endState();
+      stage.advance(dayLaterSeconds);
+      await stage.reconcile();
+      const writes = stage.requests.filter(isWrite);
+      if (writes.length === 0) return;
+      const change =
+        'leave the time, the hour and the date out of children and status; for what changes with the time on ' +
+        'purpose, give the battery changesWithTime';
+      expectSame(await stage.endState(), before, 'a day later, when only the clock has changed', change);
+      fail(`a day later, when only the clock has changed, there is ${writes.map(lineOf).join(', ')}`, change);
     },
   },
   {

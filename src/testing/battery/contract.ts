@@ -23,6 +23,16 @@ export type BatteryOptions = {
   readonly crds?: readonly (AnyCustomKind | object | string)[];
   /** Settings of the controller. */
   readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * The shortest requeue that a converged object may ask for, in seconds. Default 30: a shorter one reconciles each
+   * object more than 2,880 times a day although nothing happened. Give less for a poll that is meant to be shorter.
+   */
+  readonly shortestRequeueSeconds?: number;
+  /**
+   * Whether children or status change with the time on purpose, such as a credential that is rotated. A reconcile a day
+   * later may then write. Default false.
+   */
+  readonly changesWithTime?: boolean;
   /** Starts the outside systems of one check. Calls by `fetch` to them are made to fail in turn. */
   outside?(): Promise<OutsideWorld>;
 };

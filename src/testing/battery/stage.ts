@@ -15,6 +15,7 @@ import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { startApiServer } from '../api-server.ts';
+import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
 import { checkSampleSelected } from './sample.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
@@ -31,6 +32,7 @@ export type Stage = AsyncDisposable & {
   readonly controller: ControllerDefinition;
   readonly client: KubeClient;
   readonly kind: Kind;
+  readonly options: Required<Pick<BatteryOptions, 'shortestRequeueSeconds' | 'changesWithTime'>>;
   readonly key: { readonly name: string; readonly namespace?: string };
   /** The controller's requests since the last `reconcile` began. */
   readonly requests: readonly KubeRequest[];
@@ -38,6 +40,8 @@ export type Stage = AsyncDisposable & {
   disturb(how?: { readonly api?: Disturb; readonly fetch?: DisturbFetch }): void;
   /** Reconciles once, as one function would. Never throws. */
   reconcile(): Promise<Outcome>;
+  /** Moves the clock of the server, of the context and of `Date` in all later reconciles. */
+  advance(seconds: number): void;
   /** Aborts the signal of the reconcile that runs, as before the end of a function. */
   abort(): void;
   /** Reconciles until a reconcile ends well and writes nothing. Returns whether that happened. */
@@ -76,10 +80,18 @@ export function lineOf({ method, path }: KubeRequest): string {
 export async function openStage(
   controller: ControllerDefinition,
   sample: object,
-  { objects = [], crds = [], environment = {}, outside }: BatteryOptions,
+  {
+    objects = [],
+    crds = [],
+    environment = {},
+    outside,
+    shortestRequeueSeconds = 30,
+    changesWithTime = false,
+  }: BatteryOptions,
   runs?: TwoRuns,
 ): Promise<Stage> {
   const clock = { ms: beginning };
+  let advancedMs = 0;
   const now = () => new Date(clock.ms);
   const { name, declaration } = controller;
   const kind: Kind = declaration.resource;
@@ -127,6 +139,7 @@ export async function openStage(
     const message = { controller: name, cluster: 'test', group, resource, ...key, cause };
     deadline = { waitedSeconds: 0, controller: new AbortController() };
     const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);
+    using _clock = clockAt(advancedMs);
     using _ = watchFetch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
     try {
       return (await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal })).outcome;
@@ -170,6 +183,7 @@ export async function openStage(
     controller,
     client: server.client,
     kind,
+    options: { shortestRequeueSeconds, changesWithTime },
     key,
     get requests() {
       return requests;
@@ -178,6 +192,10 @@ export async function openStage(
       disturbance = how;
     },
     reconcile,
+    advance: (seconds) => {
+      clock.ms += seconds * 1000;
+      advancedMs += seconds * 1000;
+    },
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
     settle,
     subject,
