@@ -6,14 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { cpuSeconds } from './child-process.ts';
 import { compare } from './compare.ts';
 import { type ContestOptions, type Entrant, measureContestants } from './contest.ts';
-import { startMeasuringClient } from './measuring-client.ts';
 import type { Contestant } from './peers/contestant.ts';
-import { digits } from './populate.ts';
+import { openPings } from './pings.ts';
 import type { Row } from './row.ts';
-import { createObjects, openBenchSetup } from './setup.ts';
-import { startContestant } from './start-contestant.ts';
 
-const collection = { plural: 'pings', namespace: 'default' } as const;
 const defaultObjects = 1_000;
 const perSecond = 50;
 /** The API server is busy for a while after its start, and after objects were created. */
@@ -40,23 +36,16 @@ export async function f13(
   ];
 }
 
-async function measure({ program, setting }: Entrant, objects: number): Promise<CpuTime> {
+async function measure(entrant: Entrant, objects: number): Promise<CpuTime> {
   await using cleanup = new AsyncDisposableStack();
-  const setup = await openBenchSetup(cleanup);
-  const aborter = new AbortController();
-  cleanup.defer(() => aborter.abort());
-  const environment = { kubeconfig: setup.plane.kubeconfig(), outsideUrl: setup.outsideUrl };
-  const running = cleanup.use(await startContestant(program, { job: 'ping', setting, ...environment }));
-  const client = await startMeasuringClient(setup.api, collection, aborter.signal);
-  const names = Array.from({ length: objects }, (_, index) => `ping-${digits(index, 6)}`);
+  const { setup, running, client, names, create } = await openPings(cleanup, entrant, objects);
   const { apiServer, etcd } = setup.plane.pids();
   const now = async () => ({
     apiServer: (await cpuSeconds(apiServer)) * 1000,
     etcd: (await cpuSeconds(etcd)) * 1000,
   });
   const work = async () => {
-    await createObjects(setup, collection, names);
-    await client.until(1, objects);
+    await create();
     await wait(calmMilliseconds);
     const first = await now();
     await wait(idleMilliseconds);

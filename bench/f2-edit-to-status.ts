@@ -4,15 +4,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { compare, type Goal } from './compare.ts';
 import { type ContestOptions, type Entrant, measureContestants } from './contest.ts';
-import { startMeasuringClient } from './measuring-client.ts';
 import type { Contestant } from './peers/contestant.ts';
-import { digits } from './populate.ts';
+import { openPings } from './pings.ts';
 import type { Row } from './row.ts';
-import { createObjects, openBenchSetup } from './setup.ts';
 import { quantile } from './spread.ts';
-import { startContestant } from './start-contestant.ts';
 
-const collection = { plural: 'pings', namespace: 'default' } as const;
 /**
  * So many that none is edited twice within two seconds: Outrigger delays a key that was sent less than a second ago.
  */
@@ -60,19 +56,11 @@ function goalsOf(stage: string, share: string): readonly Goal[] {
   return stage === burst ? [{ than: 'controller-runtime', times: 1 }, ...goals] : goals;
 }
 
-async function measure({ program, setting }: Entrant, objects: number): Promise<Latencies> {
+async function measure(entrant: Entrant, objects: number): Promise<Latencies> {
   await using cleanup = new AsyncDisposableStack();
-  const setup = await openBenchSetup(cleanup);
-  const aborter = new AbortController();
-  cleanup.defer(() => aborter.abort());
-  const environment = { kubeconfig: setup.plane.kubeconfig(), outsideUrl: setup.outsideUrl };
-  const running = cleanup.use(await startContestant(program, { job: 'ping', setting, ...environment }));
-  const client = await startMeasuringClient(setup.api, collection, aborter.signal);
-  const names = Array.from({ length: objects }, (_, index) => `ping-${digits(index, 6)}`);
+  const { running, client, names, create } = await openPings(cleanup, entrant, objects);
   const work = async () => {
-    // The first change of each object warms up the contestant.
-    await createObjects(setup, collection, names);
-    await client.until(1, objects);
+    await create();
     const latencies: Record<string, readonly number[]> = {};
     let next = 0;
     for (const stage of stages) {
