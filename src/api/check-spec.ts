@@ -33,6 +33,27 @@ const schema = is(
   'an object schema of zod',
   (value) => isRecord(value) && isRecord(value.shape) && typeof value.safeParse === 'function',
 );
+/** A setting is a variable of the environment, which is text. */
+const textOnly: Check = (value) => {
+  const fields = isRecord(value) && isRecord(value.shape) ? Object.entries(value.shape) : [];
+  return firstProblem(fields.map(([name, field]) => [name, field, readsText]));
+};
+const readsText: Check = (field) => {
+  const { type, coerce, innerType } = isRecord(field) && isRecord(field.def) ? field.def : {};
+  if (innerType !== undefined) return readsText(innerType);
+  const instead = typeof type === 'string' && coerce !== true ? insteadOf[type] : undefined;
+  if (instead === undefined) return undefined;
+  return { path: [], text: `a setting is text, which z.${type}() does not accept: use ${instead}` };
+};
+/** What reads a text as a value of a type of zod. */
+const insteadOf: Readonly<Record<string, string>> = {
+  number: 'z.coerce.number()',
+  bigint: 'z.coerce.bigint()',
+  boolean: 'z.stringbool()',
+  date: 'z.coerce.date()',
+  object: 'one setting for each field, or z.string().transform()',
+  array: 'z.string().transform()',
+};
 const command: Check = (value) => (Array.isArray(value) ? listOf(text)(value) : mutatingCommand(value));
 const mutatingCommand = record({ argv: listOf(text), mutates: oneOf(true) }, ['argv', 'mutates']);
 const labels = mapOf(text);
@@ -77,7 +98,7 @@ const spec = record(
     changes: oneOf('metadata', 'any'),
     evidence: oneOf('annotation'),
     finalizer: oneOf('blocks-deletion'),
-    settings: schema,
+    settings: (value) => schema(value) ?? textOnly(value),
     clients: callable,
     exec: record({ container: text, commands: listOf(command) } satisfies Fields<ExecSpec>, ['container', 'commands']),
     sets: record({ labels: listOf(text), annotations: listOf(text) } satisfies Fields<MetadataSpec>),

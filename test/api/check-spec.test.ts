@@ -2,10 +2,11 @@
 // unknown is an error that names the controller and the option. Excluded: the limits of numbers
 // (test/core/controller-options.test.ts), and what the whole registry decides (test/generate).
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { SchemaError } from '../../src/core/errors.ts';
 import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
-import { wake } from '../../src/outrigger.ts';
+import { secret, wake } from '../../src/outrigger.ts';
 
 const reconcile = async () => ({});
 const declare = (spec: object) => () => ConfigMap.controller('maps', { reconcile, ...spec });
@@ -82,6 +83,30 @@ describe('the declaration of a controller', () => {
     ['a watch with both', { ...watch, mapToKeys: async () => [] }, 'watches.0: give label or mapToKeys'],
   ])('%s is refused', (_, one, message) => {
     expect(messageOf({ watches: [one] })).toBe(`controller maps.${message}`);
+  });
+
+  it.each<[string, z.ZodType, string]>([
+    ['number', z.number(), 'z.coerce.number()'],
+    ['optional integer', z.int().optional(), 'z.coerce.number()'],
+    ['boolean with a default', z.boolean().default(true), 'z.stringbool()'],
+    ['list', z.array(z.string()), 'z.string().transform()'],
+  ])('a setting that is a %s is refused, because no variable of the environment is one', (_, LIMIT, instead) => {
+    const message = messageOf({ settings: z.object({ LIMIT }) });
+    expect(message).toMatch(/^controller maps\.settings\.LIMIT: a setting is text, /);
+    expect(message.endsWith(`: use ${instead}`)).toBe(true);
+  });
+
+  it('a setting that a text is parsed as is accepted', () => {
+    const settings = z.object({
+      A: z.coerce.number().int().min(1).default(3),
+      B: z.stringbool().optional(),
+      C: z.enum(['a', 'b']).default('a'),
+      D: z.string().transform((text) => text.split(',')),
+      E: z.preprocess((text) => Number(text), z.number()),
+      F: secret().optional(),
+      G: z.url(),
+    });
+    expect(messageOf({ settings })).toBe('accepted');
   });
 
   it('an option that is undefined counts as absent, and a controller is a valid spec of another one', () => {

@@ -17,6 +17,7 @@ import { startSimulators } from '../../src/simulators/registry.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { type PantryRequest, startSlowPantry } from '../../tools/chaos/slow-pantry.ts';
 import { shortIngredientStack } from '../../tools/chaos/system.ts';
+import { groupOf } from '../sqs/messages.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { type EntryFields, type FleetDeps, type Member, startMember } from './member.ts';
 
@@ -157,7 +158,7 @@ export async function openFleet(
     pids: () => lambda.functions.flatMap((one) => one.pids()),
     send: async (queue, body) => {
       const id = crypto.randomUUID();
-      const fifo = queue.endsWith('.fifo') ? { MessageGroupId: id, MessageDeduplicationId: id } : {};
+      const fifo = queue.endsWith('.fifo') ? { MessageGroupId: groupOf(body), MessageDeduplicationId: id } : {};
       await client.send(new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body, ...fifo }));
     },
     depth: async (queue) => {
