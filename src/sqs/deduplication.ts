@@ -37,7 +37,7 @@ export function groupIdOf(key: ReconcileKey): string {
 }
 
 /** Returns the parts that identify a key, for a hash. */
-export function keyParts({ controller, cluster, group, resource, namespace, name }: ReconcileKey): readonly string[] {
+function keyParts({ controller, cluster, group, resource, namespace, name }: ReconcileKey): readonly string[] {
   return [controller, cluster, group, resource, namespace ?? '', name];
 }
 

@@ -43,7 +43,7 @@ export const widget = defineKind({
 });
 
 type Spec = { readonly size: number; readonly parts: readonly string[] };
-export type Status = {
+type Status = {
   readonly size?: number | undefined;
   readonly note?: string | undefined;
   readonly coat?: string | undefined;

@@ -21,7 +21,7 @@ export class RpcError extends Error {
 }
 
 /** The changes of a node's list. Every address occurs once. */
-export type AddedNodeChanges = { readonly add: readonly string[]; readonly remove: readonly string[] };
+type AddedNodeChanges = { readonly add: readonly string[]; readonly remove: readonly string[] };
 
 /**
  * Returns the addresses to add to a node's list and to remove from it: it should have all peers except for the node
