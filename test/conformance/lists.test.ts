@@ -42,7 +42,8 @@ it('a list of 128 KiB is compressed for a client that accepts gzip, and a smalle
   const [compressed, plain] = [await read(true), await read(false)];
   expect([compressed.contentEncoding, plain.contentEncoding]).toEqual(['gzip', undefined]);
   expect(plain.text.length).toBeGreaterThan(128 * 1024);
-  expect(compressed.text).toBe(plain.text);
+  // Other tests write to the same server, so the version of the list may be newer.
+  expect(compressed.body.items).toEqual(plain.body.items);
 });
 
 it('a list is sorted by name, its items have a kind, and no item is newer than the list', async () => {
