@@ -102,7 +102,10 @@ export type TimedClient = {
    * Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object.
    */
   timedOut(): boolean;
-  /** Whether the first request was aborted by its signal, so that nothing is known of the cluster. */
+  /**
+   * Whether the cluster had not responded for a second when the signal aborted the first request. An earlier abort says
+   * nothing about the cluster.
+   */
   unanswered(): boolean;
 };
 
@@ -132,7 +135,8 @@ export function timeFirstResponse(
         );
       } catch (thrown) {
         timedOut = isLimited && thrown instanceof DeadlineError;
-        unanswered = request.signal?.aborted === true && thrown === request.signal.reason;
+        const isAborted = request.signal?.aborted === true && thrown === request.signal.reason;
+        unanswered = isAborted && monotonicMs() - requestedAt >= slowThresholdMs;
         throw thrown;
       } finally {
         first = { responseMs: monotonicMs() - requestedAt };

@@ -1,6 +1,6 @@
 // How a batch ends when time runs out, the clusters table or SQS fails, or the function crashes. Also its metrics.
 import { createServer } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
@@ -33,27 +33,55 @@ describe('createBatch, out of time', () => {
     expect(seen.died).toBe('');
   });
 
+  /** A client of a server that accepts requests and never responds, and the number of requests. */
+  async function startSilentServer() {
+    let requests = 0;
+    const server = createServer(() => {
+      requests += 1;
+    });
+    const port = await listenOnLoopback(server);
+    const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
+    onTestFinished(async () => {
+      client.close();
+      await server[Symbol.asyncDispose]();
+    });
+    return { client, requests: () => requests };
+  }
+
   it('keys of a cluster that has not responded at the deadline are postponed, and its breaker opens', async () => {
     const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
       await client.request({ method: 'GET', path: '/', signal });
       return done;
     });
-    let requests = 0;
-    await using server = createServer(() => {
-      requests += 1;
-    });
-    const port = await listenOnLoopback(server);
-    const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
+    const { client, requests } = await startSilentServer();
     seen.clusterAnswer = { type: 'client', client };
     const names = ['a', 'b', 'c', 'd', 'e'];
     const finished = run(names.map((name) => record(name)));
-    await expect.poll(() => requests).toBe(names.length);
+    await expect.poll(requests).toBe(names.length);
     advance(25_000);
     expect(await finished).toEqual([]);
     expect(timers()).toMatchObject(names.map((name) => ({ name, cause: { attempt: 0, postponements: 1 } })));
     expect(await run([record('f')])).toEqual([]);
     expect(reconciled).toEqual(names);
-    client.close();
+  });
+
+  it('requests that the deadline aborts within a second neither postpone their keys nor open the breaker', async () => {
+    const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
+      advance(24_500);
+      await client.request({ method: 'GET', path: '/', signal });
+      return done;
+    });
+    const { client, requests } = await startSilentServer();
+    seen.clusterAnswer = { type: 'client', client };
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const [index, name] of names.entries()) {
+      const finished = run([record(name)]);
+      await expect.poll(requests).toBe(index + 1);
+      advance(500);
+      expect(await finished).toEqual([`m-${name}`]);
+    }
+    expect(timers()).toEqual([]);
+    expect(reconciled).toEqual(names);
   });
 
   it('a deletion that hangs ends with the deadline, and the response deletes the messages', async () => {
