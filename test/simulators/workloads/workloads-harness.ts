@@ -16,7 +16,7 @@ export type WorkloadHarness = {
 
 /**
  * Opens the server of a test file: kube-controller-manager on the real one, the simulator on the one in memory. On a
- * loaded machine kube-controller-manager may delay a change by up to a minute: such a test is retried in a new namespace.
+ * loaded machine kube-controller-manager may delay a change by up to a minute, which a test on the real one waits for.
  */
 export async function useWorkloads(): Promise<WorkloadHarness & { readonly options: TestOptions }> {
   const server = await useApiServer();
@@ -25,7 +25,7 @@ export async function useWorkloads(): Promise<WorkloadHarness & { readonly optio
     const node = `workloads-${crypto.randomUUID()}`;
     beforeAll(() => wire.post('/api/v1/nodes', { metadata: { name: node } }));
     afterAll(() => wire.remove(`/api/v1/nodes/${node}`));
-    return { wire, node, options: { retry: 2, timeout: 30_000 } };
+    return { wire, node, options: { timeout: 150_000 } };
   }
   const client = createClient(server.connect());
   const errors: string[] = [];
