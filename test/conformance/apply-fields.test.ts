@@ -1,21 +1,12 @@
 // Conformance: server-side apply of single fields: which are removed, which are shared, and how lists and maps merge.
 import { expect, it } from 'vitest';
-import { gadget, gadgets } from './gadget.ts';
+import { gadget } from './gadget.ts';
 import { useSuite } from './suite.ts';
-import type { Query } from './wire.ts';
 
-const { wire, namespace } = await useSuite();
-
-/** A gadget that does not exist yet, and applies to it. */
-const target = async () => {
-  const one = gadgets(await namespace(), 'one');
-  const apply = (manager: string, spec: object, metadata: object = {}, query: Query = {}) =>
-    wire.apply(one, manager, gadget('one', spec, metadata), query);
-  return { one, apply };
-};
+const { wire, namespace, gadgetToApply } = await useSuite();
 
 it('an apply without a field removes it if the manager was its only owner', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const metadata = { labels: { a: 'b' }, annotations: { c: 'd' } };
   await apply('alpha', { size: 1, color: 'red', free: { x: 1 } }, metadata);
   const { body } = await apply('alpha', { size: 1 });
@@ -25,7 +16,7 @@ it('an apply without a field removes it if the manager was its only owner', asyn
 });
 
 it('an apply without a field keeps it if another manager owns it too', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, color: 'red' });
   await apply('beta', { size: 1, color: 'red' });
   expect((await apply('alpha', { size: 1 })).body.spec?.color).toBe('red');
@@ -33,7 +24,7 @@ it('an apply without a field keeps it if another manager owns it too', async () 
 });
 
 it('an applied empty object keeps what a default has put into it, and loses what its manager applied before', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const tray = { lining: 'felt' };
   expect((await apply('alpha', { size: 1, tray: {} })).body.spec?.tray).toEqual(tray);
   const again = await apply('alpha', { size: 1, tray: {} });
@@ -44,19 +35,19 @@ it('an applied empty object keeps what a default has put into it, and loses what
 
 it('an apply to a field that preserves unknown fields accepts lists of objects', async () => {
   const anything = [1, { a: { b: 2 } }, [{ c: 3 }]];
-  const { status, body } = await (await target()).apply('alpha', { size: 1, anything });
+  const { status, body } = await (await gadgetToApply()).apply('alpha', { size: 1, anything });
   expect([status, body.spec?.anything]).toEqual([201, anything]);
 });
 
 it('an apply without a field keeps it if a POST created it', async () => {
-  const { one, apply } = await target();
+  const { one, apply } = await gadgetToApply();
   await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1, color: 'red' }), { fieldManager: 'alpha' });
   await apply('alpha', { size: 1, color: 'red' });
   expect((await apply('alpha', { size: 1 })).body.spec?.color).toBe('red');
 });
 
 it('a field that an update changed is owned by the updater', async () => {
-  const { one, apply } = await target();
+  const { one, apply } = await gadgetToApply();
   await apply('alpha', { size: 1, color: 'red' });
   await wire.mergePatch(one, { spec: { color: 'blue' } }, { fieldManager: 'hand' });
   expect((await apply('alpha', { size: 1 })).body.spec?.color).toBe('blue');
@@ -65,13 +56,13 @@ it('a field that an update changed is owned by the updater', async () => {
 });
 
 it('an apply without a field that has a default resets it to the default', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, finish: 'gloss' });
   expect((await apply('alpha', { size: 1 })).body.spec?.finish).toBe('matt');
 });
 
 it('entries of a list of type map have separate owners', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, parts: [{ name: 'a', count: 2 }, { name: 'b' }] });
   const both = await apply('beta', { parts: [{ name: 'c', count: 3 }] });
   expect(both.body.spec?.parts).toEqual([
@@ -89,7 +80,7 @@ it('entries of a list of type map have separate owners', async () => {
 });
 
 it('the managed fields of a list of type map identify each entry by its keys', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const { body } = await apply('alpha', { size: 1, parts: [{ name: 'a', count: 2 }] });
   expect(body.metadata?.managedFields?.[0]?.fieldsV1).toEqual({
     'f:spec': { 'f:size': {}, 'f:parts': { 'k:{"name":"a"}': { '.': {}, 'f:name': {}, 'f:count': {} } } },
@@ -97,7 +88,7 @@ it('the managed fields of a list of type map identify each entry by its keys', a
 });
 
 it('values of a set have separate owners', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const first = await apply('alpha', { size: 1, tags: ['p', 'q'] });
   expect(first.body.metadata?.managedFields?.[0]?.fieldsV1).toMatchObject({
     'f:spec': { 'f:tags': { 'v:"p"': {}, 'v:"q"': {} } },
@@ -107,7 +98,7 @@ it('values of a set have separate owners', async () => {
 });
 
 it('the fields of a conflict are listed by level', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, box: { lid: 'open' } });
   const conflict = await apply('beta', { size: 2, box: { lid: 'shut' } });
   const causes = conflict.body.details?.causes?.map(({ field }) => field);
@@ -128,7 +119,7 @@ it('an atomic map that is applied empty replaces what its owner had applied', as
 });
 
 it('an atomic list is replaced by its owner and is a conflict for other managers', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, notes: ['a', 'b'] });
   const rejected = await apply('beta', { notes: ['c'] });
   expect(rejected.body.details?.causes).toMatchObject([{ field: '.spec.notes' }]);
@@ -136,7 +127,7 @@ it('an atomic list is replaced by its owner and is a conflict for other managers
 });
 
 it('keys of maps and of objects without a schema have separate owners', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, labels: { a: '1' }, free: { x: 1, y: { z: 2 } } });
   const both = await apply('beta', { labels: { b: '2' }, free: { y: { w: 3 } } });
   expect(both.body.spec).toMatchObject({ labels: { a: '1', b: '2' }, free: { x: 1, y: { z: 2, w: 3 } } });
@@ -146,7 +137,7 @@ it('keys of maps and of objects without a schema have separate owners', async ()
 });
 
 it('labels and finalizers have separate owners', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u1' };
   const alpha = { labels: { a: '1' }, finalizers: ['example.org/a'], ownerReferences: [owner] };
   const beta = {
@@ -170,7 +161,7 @@ it('labels and finalizers have separate owners', async () => {
 });
 
 it('an owner reference is one managed field, identified by its uid', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u1', controller: true }];
   const { body } = await apply('alpha', { size: 1 }, { ownerReferences }, { dryRun: 'All' });
   expect(body.metadata?.ownerReferences).toEqual(ownerReferences);
@@ -180,7 +171,7 @@ it('an owner reference is one managed field, identified by its uid', async () =>
 });
 
 it('a patch with a single empty entry resets managedFields', async () => {
-  const { one, apply } = await target();
+  const { one, apply } = await gadgetToApply();
   await apply('alpha', { size: 1, color: 'red' });
   const reset = await wire.mergePatch(one, { metadata: { managedFields: [{}] } });
   expect(reset.body.metadata?.managedFields).toBeUndefined();

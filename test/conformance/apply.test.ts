@@ -1,24 +1,15 @@
 // Conformance: server-side apply of whole objects: creation, conflicts, force and preconditions. Single fields are in
 // apply-fields.test.ts, /status is in apply-status.test.ts.
 import { expect, it } from 'vitest';
-import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion } from './gadget.ts';
 import { useSuite } from './suite.ts';
-import type { Query } from './wire.ts';
 
 const otherUid = '00000000-0000-4000-8000-000000000000';
 
-const { wire, namespace } = await useSuite();
-
-/** A gadget that does not exist yet, and applies to it. */
-const target = async () => {
-  const one = gadgets(await namespace(), 'one');
-  const apply = (manager: string, spec: object, metadata: object = {}, query: Query = {}) =>
-    wire.apply(one, manager, gadget('one', spec, metadata), query);
-  return { one, apply };
-};
+const { wire, gadgetToApply } = await useSuite();
 
 it('an apply to an object that does not exist creates it and returns 201', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const made = await apply('alpha', { size: 2 }, { labels: { a: 'b' } });
   expect(made.status).toBe(201);
   expect(made.body).toMatchObject({
@@ -30,7 +21,7 @@ it('an apply to an object that does not exist creates it and returns 201', async
 });
 
 it('an apply without a change keeps version and managedFields', async () => {
-  const { one } = await target();
+  const { one } = await gadgetToApply();
   const content = gadget('one', { size: 2, parts: [{ name: 'p' }] }, { finalizers: ['example.org/f'] });
   const first = await wire.apply(one, 'alpha', content);
   const second = await wire.apply(one, 'alpha', content);
@@ -40,7 +31,7 @@ it('an apply without a change keeps version and managedFields', async () => {
 });
 
 it('the managed fields of an apply have manager, operation and the applied fields without defaults', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const { body } = await apply('alpha', { size: 2, color: 'red' }, { labels: { a: 'b' } });
   expect(body.metadata?.managedFields).toEqual([
     {
@@ -55,7 +46,7 @@ it('the managed fields of an apply have manager, operation and the applied field
 });
 
 it('the managed fields of a create have the operation Update and include the defaults', async () => {
-  const { one } = await target();
+  const { one } = await gadgetToApply();
   await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 2 }, { labels: { a: 'b' } }), {
     fieldManager: 'maker',
   });
@@ -73,7 +64,7 @@ it('the managed fields of a create have the operation Update and include the def
 });
 
 it('an apply over the value of another manager is a Conflict with that manager and the field', async () => {
-  const { one, apply } = await target();
+  const { one, apply } = await gadgetToApply();
   await apply('alpha', { size: 1, color: 'red' });
   const single = await apply('beta', { size: 2 });
   expect(single.body).toMatchObject({
@@ -89,7 +80,7 @@ it('an apply over the value of another manager is a Conflict with that manager a
 });
 
 it('the message of a conflict with an update contains the apiVersion of the update', async () => {
-  const { one, apply } = await target();
+  const { one, apply } = await gadgetToApply();
   await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1 }), { fieldManager: 'maker' });
   const rejected = await apply('beta', { size: 2 });
   expect(rejected.body.message).toBe(
@@ -98,13 +89,13 @@ it('the message of a conflict with an update contains the apiVersion of the upda
 });
 
 it('an apply over a value with two owners is a Conflict', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   for (const manager of ['alpha', 'beta']) await apply(manager, { size: 1 });
   expect((await apply('alpha', { size: 2 })).status).toBe(409);
 });
 
 it('a forced apply changes a field and becomes its only owner', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   await apply('alpha', { size: 1, color: 'red' });
   const forced = await apply('beta', { size: 2 }, {}, { force: true });
   expect(forced.body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2, color: 'red' } });
@@ -115,7 +106,7 @@ it('a forced apply changes a field and becomes its only owner', async () => {
 });
 
 it('an apply to an object that does not exist is a Conflict with a uid, and creates it with a version', async () => {
-  const { apply } = await target();
+  const { apply } = await gadgetToApply();
   const rejected = await apply('alpha', { size: 1 }, { uid: otherUid });
   expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
   expect(rejected.body.message).toContain(
@@ -125,7 +116,7 @@ it('an apply to an object that does not exist is a Conflict with a uid, and crea
 });
 
 it('an apply in YAML is accepted, and needs a name only to create the object', async () => {
-  const { one } = await target();
+  const { one } = await gadgetToApply();
   const text = (metadata: string) => `apiVersion: ${gadgetApiVersion}\nkind: Gadget\n${metadata}spec:\n  size: 6\n`;
   expect((await wire.apply(one, 'alpha', text(''))).body).toMatchObject({ code: 400, reason: 'BadRequest' });
   expect((await wire.apply(one, 'alpha', text('metadata: {name: one}\n'))).status).toBe(201);

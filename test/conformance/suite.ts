@@ -4,7 +4,7 @@ import { beforeAll } from 'vitest';
 import { type TestApiServer, useApiServer } from '../harness/api-server.ts';
 import { type Body, hasCondition } from './body.ts';
 import { definitions, gadget, gadgetGroup, gadgets } from './gadget.ts';
-import { createWire, type Wire } from './wire.ts';
+import { createWire, type Query, type Wire } from './wire.ts';
 
 /** The fixture of a file's cases. */
 export type Suite = {
@@ -14,6 +14,14 @@ export type Suite = {
   namespace(): Promise<string>;
   /** Creates the gadget `one` in a new namespace. Returns the namespace, the paths, and the gadget as it was created. */
   createGadget(spec?: object, metadata?: object): Promise<OneGadget>;
+  /** The path of the gadget `one` in a new namespace, which does not exist yet, and applies to it. */
+  gadgetToApply(): Promise<GadgetToApply>;
+};
+
+/** A path, and server-side applies to it as a manager. */
+export type GadgetToApply = {
+  readonly one: string;
+  apply(manager: string, spec: object, metadata?: object, query?: Query): ReturnType<Wire['apply']>;
 };
 
 /** A gadget in a namespace of its own. */
@@ -45,6 +53,13 @@ export async function useSuite(options?: Parameters<typeof useApiServer>[0]): Pr
       if (made.status !== 201) throw new Error(`the gadget was not created: ${made.text}`);
       const main = gadgets(ns, 'one');
       return { ns, main, status: `${main}/status`, scale: `${main}/scale`, made: made.body };
+    },
+    async gadgetToApply() {
+      const one = gadgets(await namespace(), 'one');
+      return {
+        one,
+        apply: (manager, spec, metadata, query) => wire.apply(one, manager, gadget('one', spec, metadata), query),
+      };
     },
   };
 }
