@@ -22,7 +22,7 @@ const stateShape = z.strictObject({
 });
 
 async function dev(...flags: readonly string[]) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const program = path.join(root, 'src/cli/main.ts');
   const running = startDev({ folder: root, program }, '--output', 'json', '--folder', folder, ...flags);
   onTestFinished(() => void running.child.kill('SIGKILL'));

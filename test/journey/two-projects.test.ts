@@ -17,7 +17,7 @@ it(
   'two projects share cluster, account and stage; one is removed, and the other works on',
   { timeout: 400_000 },
   async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const server = await startApiServer();
     onTestFinished(() => server.close());
     const kubeconfig = path.join(folder, 'kubeconfig');

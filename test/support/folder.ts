@@ -1,5 +1,6 @@
 // Temporary folders of tests.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from 'vitest';
@@ -16,12 +17,12 @@ export type Folder = {
   write(file: string, text: string): Promise<void>;
 };
 
-const create = async () => await mkdtemp(path.join(tmpdir(), 'outrigger-test-'));
+const create = () => mkdtempSync(path.join(tmpdir(), 'outrigger-test-'));
 const remove = async (folder: string) => await rm(folder, { recursive: true, force: true });
 
 /** Creates a folder for the current test, and returns its path. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await create();
+export function temporaryFolder(): string {
+  const folder = create();
   onTestFinished(() => remove(folder));
   return folder;
 }
@@ -32,8 +33,8 @@ export function useFolder({ shared = false } = {}): Folder {
   const at = (...names: readonly string[]) => path.join(root, ...names);
   const read = async (file: string) => await readFile(at(file), 'utf8');
   const [before, after] = shared ? [beforeAll, afterAll] : [beforeEach, afterEach];
-  before(async () => {
-    root = await create();
+  before(() => {
+    root = create();
   });
   after(async () => await remove(root));
   return {

@@ -11,7 +11,7 @@ import { startWatcherProcess } from './watcher-process.ts';
 
 it('the watcher signs its SQS calls with the credentials of the Pod Identity Agent for its token', async () => {
   await using cleanup = new AsyncDisposableStack();
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const [tokenFile, kubeconfig] = [path.join(folder, 'token'), path.join(folder, 'kubeconfig')];
   const server = await startApiServer();
   cleanup.defer(() => server.close());

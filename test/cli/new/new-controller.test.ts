@@ -103,7 +103,7 @@ describe('new controller errors', () => {
 
   it('new controller outside of a project names the missing registry', async () => {
     const argv = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Lighthouse'];
-    expectUserError(await runProcess(argv, await temporaryFolder()), 'there is no src/controllers/registry.ts here');
+    expectUserError(await runProcess(argv, temporaryFolder()), 'there is no src/controllers/registry.ts here');
   });
 
   it('new controller with a registry of another form names the line that it would add, and writes nothing', async () => {

@@ -132,7 +132,7 @@ it('new project with a name that clusters do not accept says what to use', async
 });
 
 it('npm create outrigger does the same in a folder without the package', async () => {
-  const modules = path.join(await temporaryFolder(), 'node_modules');
+  const modules = path.join(temporaryFolder(), 'node_modules');
   await cp(path.join(source, 'create-outrigger'), path.join(modules, 'create-outrigger'), { recursive: true });
   await symlink(source, path.join(modules, 'outrigger'));
   const program = path.join(modules, 'create-outrigger/create-outrigger.js');

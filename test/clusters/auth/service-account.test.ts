@@ -8,7 +8,7 @@ import { loadServiceAccount } from '../../../src/clusters/auth/service-account.t
 import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { pem, sendJson, startTokenServer, startWireServer } from '../../kube/wire-server.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 
 const address = { host: '10.0.0.1', port: 443 };
 

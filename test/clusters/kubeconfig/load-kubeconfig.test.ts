@@ -8,7 +8,7 @@ import { loadKubeconfig } from '../../../src/clusters/kubeconfig/load-kubeconfig
 import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { failure, pem, sendJson, startWireServer } from '../../kube/wire-server.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { base64, inlineCertificate, type KubeconfigFields, kubeconfig } from '../kubeconfigs.ts';
 
 const now = () => new Date('2026-06-01T00:00:00Z');

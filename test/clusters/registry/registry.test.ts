@@ -14,8 +14,8 @@ import {
 import { createFileSource, openClusterSource } from '../../../src/clusters/registry/source.ts';
 import { createSsmSource } from '../../../src/clusters/registry/ssm-source.ts';
 import { UserError } from '../../../src/core/errors.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { movedClock } from '../../support/moved-clock.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Without access to AWS. */
 const unreachableAws = {

@@ -8,7 +8,7 @@ import { startBrowser } from './chromium.ts';
 import { expectPicture } from './expect-picture.ts';
 
 it('the script takes the pictures of sources in memory', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const browser = await startBrowser();
   onTestFinished(() => browser.close());
   await takeMemoryPictures(browser, folder);
