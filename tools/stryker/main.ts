@@ -1,6 +1,7 @@
-// `npm run mutate:stryker -- FOLDER [FILE...]`: mutates a folder of src with Stryker and prints the score and the
-// surviving mutants. Each mutant runs the tests of that folder alone, so the score says what these tests hold, not the
-// whole suite. Slow (seconds a mutant): nightly, one folder at a time. The hand-written mutants are `npm run mutate`.
+// `npm run mutate:stryker -- FOLDER [FILE...] [--one-in N]`: mutates a folder of src with Stryker and prints the score and
+// the surviving mutants. Each mutant runs the tests of that folder alone, so the score says what these tests hold, not the
+// whole suite. Slow (seconds a mutant): nightly, one folder at a time, or a sample with --one-in. The hand-written mutants
+// are `npm run mutate`.
 //
 // Stryker's command runner starts vitest for each mutant. Its vitest runner does not activate most mutants with vitest 5.
 import { spawn } from 'node:child_process';
@@ -22,11 +23,15 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   sqs: ['test/sqs/'],
 };
 
-const { positionals } = parseArgs({ allowPositionals: true });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { 'one-in': { type: 'string', default: '1' } },
+});
+const oneIn = Number(values['one-in']);
 const [folder = '', ...files] = positionals;
 const tests = suites[folder];
-if (tests === undefined) {
-  process.stderr.write(`usage: npm run mutate:stryker -- ${Object.keys(suites).join('|')} [FILE...]\n`);
+if (tests === undefined || !Number.isInteger(oneIn) || oneIn < 1) {
+  process.stderr.write(`usage: npm run mutate:stryker -- ${Object.keys(suites).join('|')} [FILE...] [--one-in N]\n`);
   process.exit(2);
 }
 
@@ -37,7 +42,8 @@ const configuration = {
     command: `node_modules/.bin/vitest run --config test/vitest.config.ts --maxWorkers=1 --bail=1 ${tests.join(' ')}`,
   },
   coverageAnalysis: 'off',
-  checkers: [],
+  plugins: [path.join(import.meta.dirname, 'sample.mjs')],
+  checkers: ['sample'],
   // Stryker rewrites a tsconfig with an API that TypeScript 7 does not have. A file that does not exist is left alone.
   tsconfigFile: 'no-tsconfig.json',
   concurrency: 2,
@@ -52,7 +58,10 @@ const configuration = {
 const settings = await mkdtemp(path.join(tmpdir(), 'outrigger-stryker-'));
 const file = path.join(settings, 'stryker.json');
 await writeFile(file, JSON.stringify(configuration));
-const child = spawn('npx', ['--yes', `--package=${stryker}`, 'stryker', 'run', file], { stdio: 'inherit' });
+const child = spawn('npx', ['--yes', `--package=${stryker}`, 'stryker', 'run', file], {
+  stdio: 'inherit',
+  env: { ...process.env, OUTRIGGER_MUTANTS_ONE_IN: String(oneIn) },
+});
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => child.kill(name));
 const [code] = await once(child, 'close');
 await rm(settings, { recursive: true });
