@@ -3,8 +3,7 @@
 
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
-import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
+import { loadKubeconfig, loadOfficialClient } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { parseTable } from '../clusters/registry/source.ts';
 import { UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
@@ -55,7 +54,7 @@ export async function openCluster(
   }
   const inFolder = (name: string) => path.join(folder, name);
   const kubeconfigFile = inFolder('kubeconfig');
-  await replaceFile(kubeconfigFile, flattened(file, context), { mode: 0o600 });
+  await replaceFile(kubeconfigFile, await flattened(file, context), { mode: 0o600 });
 
   const watcherKubeconfigFile = inFolder('watcher-kubeconfig');
   const clustersTableFile = inFolder('clusters.json');
@@ -114,7 +113,7 @@ async function checkConnection(
     await client.request({ method: 'GET', path: '/api/v1/namespaces/kube-system', signal });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const { cluster, user } = namesIn(file, context);
+    const { cluster, user } = await namesIn(file, context);
     const cause = { cause: error };
     if (isUnauthorized(error)) {
       const fix = 'the token may have expired, log in again';
@@ -141,7 +140,11 @@ async function checkConnection(
 
 const certificateCodes = /CERT|TLS|SSL|UNABLE_TO_(VERIFY|GET)/;
 
-function namesIn(file: string, context: string | undefined): { readonly cluster: string; readonly user: string } {
+async function namesIn(
+  file: string,
+  context: string | undefined,
+): Promise<{ readonly cluster: string; readonly user: string }> {
+  const { KubeConfig } = await loadOfficialClient();
   const config = new KubeConfig();
   config.loadFromFile(file);
   if (context !== undefined) config.setCurrentContext(context);
@@ -149,7 +152,8 @@ function namesIn(file: string, context: string | undefined): { readonly cluster:
 }
 
 /** Returns the kubeconfig with absolute paths and the chosen context. JSON is YAML, so kubectl reads it. */
-function flattened(file: string, context: string | undefined): string {
+async function flattened(file: string, context: string | undefined): Promise<string> {
+  const { KubeConfig } = await loadOfficialClient();
   const config = new KubeConfig();
   config.loadFromFile(file);
   config.makePathsAbsolute(path.dirname(path.resolve(file)));

@@ -1,7 +1,6 @@
 // Embedded SQS: fauxqs in this process, so that the local system needs neither an AWS account nor a second program.
 // `--queue-endpoint` replaces it with any SQS server.
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { buildApp } from 'fauxqs';
 import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
 import { timersQueue } from '../core/names.ts';
 import { localRegion } from './lambda/account.ts';
@@ -20,6 +19,8 @@ export async function startSqs({
   allowedHosts = [],
 }: AllowedHosts & { readonly port?: number } = {}): Promise<LocalSqs> {
   let isDown = false;
+  // Loaded here, as a command that only makes a client would start later by the time of a web server.
+  const { buildApp } = await import('fauxqs');
   const app = buildApp({ logger: false, defaultRegion: localRegion });
   app.addHook('onRequest', async ({ headers }, reply) => {
     const refusal = foreignRequest(headers, { allowedHosts });
