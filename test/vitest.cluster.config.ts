@@ -28,7 +28,6 @@ export default defineConfig({
         // It waits for probes and backoffs more than it computes, so not beside the two files that load the machine most.
         'cluster/watcher-outage.test.ts',
         'cluster/uninstall.test.ts',
-        'cluster/fleet-chaos.test.ts',
         'cluster/watcher-deployment.test.ts',
         'conformance/garbage.test.ts',
         'cluster/journey.test.ts',

@@ -105,7 +105,8 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run test:deploy': ['.ci/run', 'tier test:deploy run test:deploy'],
   'npm run chaos': ['.ci/run', 'npm run chaos -- --ci'],
   'npm run chaos -- --ci': ['.ci/run', 'npm run chaos -- --ci'],
-  'npm run chaos:fleet': ['test/cluster/fleet-chaos.test.ts', 'runFleetChaos('],
+  'npm run chaos:fleet': ['.ci/run', 'npm run chaos:fleet -- --ci'],
+  'npm run chaos:fleet -- --ci': ['.ci/run', 'npm run chaos:fleet -- --ci'],
   'npm run soak': ['.ci/run', 'npm run soak -- --ci'],
   'npm run demo -- --keep': ['test/journey/first-hour.test.ts', "'--keep'"],
   'npm run docs': ['.ci/run', "step 'npm run docs' npm run docs"],
@@ -187,8 +188,7 @@ export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run chaos -- --only TEXT --seed N': 'as long as the row; --ci is a part of it',
   'npm run chaos -- --only TEXT --keep FILE --write docs/reliability.md --record NAME':
     'as long as the rows; --ci is a part of it',
-  'npm run chaos:fleet -- --write docs/reliability.md':
-    'twenty minutes; the test of npm run chaos:fleet is a part of it',
+  'npm run chaos:fleet -- --write docs/reliability.md': 'twenty minutes; --ci is a part of it',
   'npm run soak -- --write docs/reliability.md': 'half an hour; --ci is two minutes of it',
   'npm audit --omit=dev': 'asks the registry for new advisories',
 };

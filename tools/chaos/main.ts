@@ -62,7 +62,8 @@ const callers = new Set(allCalls.map(({ caller }) => caller));
 process.stdout.write(
   `calls to AWS: ${countCalls(allCalls)} by ${[...callers].join(', ')}; denied by the policies that would be deployed: ${countCalls(allCalls.filter(({ allowed }) => !allowed))}\n`,
 );
-if (reportFile !== undefined) await writeFile(reportFile, JSON.stringify(makeReport(outcomes), undefined, 2));
+if (reportFile !== undefined)
+  await writeFile(reportFile, JSON.stringify(makeReport('npm run chaos', outcomes), undefined, 2));
 if (document !== undefined) await writeTable(document, plan, { catalogue, outcomes });
 // Rows that were not run because time ran out are not failures. A run that was interrupted, or had no rows, proves
 // nothing.

@@ -2,10 +2,10 @@
 import { ciReport } from '../../test/support/ci-report.ts';
 import { type Outcome, passed, type SeededOutcome } from './row.ts';
 
-/** Creates the report of a run. */
-export function makeReport(outcomes: readonly SeededOutcome[]): object {
+/** Creates the report of a run. `name` is the command. */
+export function makeReport(name: string, outcomes: readonly SeededOutcome[]): object {
   return ciReport(
-    'npm run chaos',
+    name,
     outcomes.map((outcome) => ({
       title: `${outcome.fault} (seed ${outcome.seed})`,
       failures: passed(outcome) ? [] : [describeFailure(outcome)],

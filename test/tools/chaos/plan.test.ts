@@ -60,11 +60,11 @@ describe('results of a run', () => {
   const bad = { ...good, seed: 2, lost: ['portion-1: gone'], convergeSeconds: 30 };
 
   it('makeReport reports rows as tests, and a failure lists the lost changes', () => {
-    expect(makeReport([good, bad])).toMatchObject({
+    expect(makeReport('npm run chaos', [good, bad])).toMatchObject({
       ...{ numPassedTests: 1, numFailedTests: 1, success: false },
       testResults: [{ status: 'failed', assertionResults: [{ failureMessages: [] }, { status: 'failed' }] }],
     });
-    expect(JSON.stringify(makeReport([bad]))).toContain('lost: portion-1: gone');
+    expect(JSON.stringify(makeReport('npm run chaos', [bad]))).toContain('lost: portion-1: gone');
   });
 
   it('formatTable has one row for each fault, with sums over the seeds and the longest time', () => {

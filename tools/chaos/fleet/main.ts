@@ -1,14 +1,17 @@
 // `npm run chaos:fleet`: a fleet watcher of many clusters under faults, row by row. `--clusters N` API servers in memory
 // and `--real N` control planes, `--minutes N` of kills under `--per-second N` changes, `--only TEXT` for rows by name.
-// `--keep FILE` keeps the outcomes, so that an interrupted run continues; `--write FILE` writes the record. The exit
-// status is 1 when a guarantee did not hold.
+// `--keep FILE` keeps the outcomes, so that an interrupted run continues; `--write FILE` writes the record. `--ci` kills
+// replicas of a fleet watcher of six clusters, one of them real, for some seconds, and `--report FILE` writes the results
+// as vitest does. The exit status is 1 when a guarantee did not hold.
 import { randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { commitSeed } from '../../../test/support/ci-report.ts';
 import { replaceBetween } from '../../../test/support/replace-between.ts';
 import { wrapProse } from '../../../test/support/wrap-prose.ts';
 import { appendOutcome, readOutcomes } from '../outcome-file.ts';
+import { makeReport } from '../report.ts';
 import { type Outcome, passed } from '../row.ts';
 import { formatTable } from '../table.ts';
 import { type FleetOptions, runFleetChaos, startRow } from './fleet-chaos.ts';
@@ -24,7 +27,9 @@ const { values } = parseArgs({
     measure: { type: 'string', default: '15' },
     seed: { type: 'string' },
     only: { type: 'string', multiple: true },
+    ci: { type: 'boolean', default: false },
     keep: { type: 'string' },
+    report: { type: 'string' },
     write: { type: 'string' },
     /** Runs nothing; only writes the outcomes of `--keep`. */
     'report-only': { type: 'boolean', default: false },
@@ -32,13 +37,14 @@ const { values } = parseArgs({
   },
 });
 const log = (line: string) => void process.stderr.write(`${line}\n`);
-const { keep, only = [''], write } = values;
-const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
+const { ci, keep, only = ci ? ['one of two replicas killed'] : [''], report, write } = values;
+const seed = values.seed === undefined ? (ci ? commitSeed() : randomInt(2 ** 31)) : Number(values.seed);
 const kept = keep === undefined ? [] : await readOutcomes(keep);
 const options: FleetOptions = {
   ...{ seed, log, inMemory: Number(values.clusters), real: Number(values.real), objects: Number(values.objects) },
   ...{ perSecond: Number(values['per-second']), killSeconds: Number(values.minutes) * 60 },
   measureSeconds: Number(values.measure),
+  ...(ci ? { inMemory: 5, real: 1, objects: 4, perSecond: 10, killSeconds: 15, measureSeconds: 5 } : {}),
   isWanted: (fault) =>
     (fault === startRow || only.some((text) => fault.includes(text))) && !kept.some((one) => one.fault === fault),
   onOutcome: async (outcome) => {
@@ -52,6 +58,10 @@ const places = [startRow, ...fleetRows.map(({ fault }) => fault)];
 const outcomes = [...kept, ...measured.filter(({ fault }) => !kept.some((one) => one.fault === fault))].toSorted(
   (one, other) => places.indexOf(one.fault) - places.indexOf(other.fault),
 );
+if (report !== undefined) {
+  const seeded = outcomes.map((one) => ({ ...one, seed }));
+  await writeFile(report, JSON.stringify(makeReport('npm run chaos:fleet', seeded), undefined, 2));
+}
 const text = describe(options, outcomes);
 process.stdout.write(`${text}\n`);
 if (write !== undefined) {
