@@ -1,9 +1,8 @@
-// The settings of controllers for `outrigger dev`: from --set, from the environment, or from the file .env, in this
-// order. Settings of simulated systems have the address of the simulator unless they are given.
-import { access, constants, readFile } from 'node:fs/promises';
+// The settings of controllers for `outrigger dev`. Settings of simulated systems have the address of the simulator
+// unless they are given.
+import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
-import { parseEnv } from 'node:util';
-import type { ControllerDefinition, Environment } from '../api/definition.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
 import { isSecret } from '../api/secret.ts';
 import { UserError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
@@ -11,15 +10,7 @@ import { errorCode } from '../dev/explain-error.ts';
 import { simulatedParameters } from '../dev/local-stack.ts';
 import { logicalId } from '../generate/aws/names.ts';
 import { environmentNames } from '../generate/aws/parameters.ts';
-
-/** Where values come from. */
-export type SettingSources = {
-  /** The values of --set, each `NAME=value`. */
-  readonly set: readonly string[];
-  readonly environment: Environment;
-  /** The project's folder, with the file .env. */
-  readonly root: string;
-};
+import { parseSet, readGiven, type SettingSources } from './given-settings.ts';
 
 /** The variable of a secret on one machine: a path. */
 const filePrefix = 'file:';
@@ -32,22 +23,22 @@ const simulatedUrl = 'http://127.0.0.1:1';
  */
 export async function readDevSettings(
   registry: readonly ControllerDefinition[],
-  { set, environment, root }: SettingSources,
+  sources: SettingSources,
 ): Promise<Readonly<Record<string, string>>> {
+  const { set, root } = sources;
   const names = environmentNames(registry);
-  const file = await readEnvFile(path.join(root, '.env'));
-  const given = new Map<string, string>();
-  for (const name of names) {
-    const value = environment[name] ?? file[name];
-    if (value !== undefined && value !== '') given.set(name, value);
+  for (const [name] of set.map(parseSet)) {
+    if (names.includes(name)) continue;
+    const known = names.length === 0 ? 'no controller has settings' : `there are ${names.join(', ')}`;
+    throw new UserError(`--set ${name}: no controller has this setting; ${known}`);
   }
-  for (const [name, value] of set.map(parseSet)) {
-    if (!names.includes(name)) {
-      const known = names.length === 0 ? 'no controller has settings' : `there are ${names.join(', ')}`;
-      throw new UserError(`--set ${name}: no controller has this setting; ${known}`);
-    }
-    given.set(name, value);
-  }
+  const values = await readGiven(sources);
+  const given = new Map(
+    names.flatMap((name) => {
+      const value = values[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
   for (const controller of registry) await checkSettings(controller, given, root);
   return Object.fromEntries([...given].map(([name, value]) => [logicalId(name), value]));
 }
@@ -79,19 +70,4 @@ async function checkSettings(
     `controller ${controller} needs ${formatZodIssues(parsed.error)}; give --set NAME=value, or set it in the ` +
       'environment or in .env (a secret: NAME=file:PATH)',
   );
-}
-
-function parseSet(text: string): readonly [name: string, value: string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new UserError(`--set ${text}: write it as NAME=value`);
-  return [text.slice(0, at), text.slice(at + 1)];
-}
-
-async function readEnvFile(file: string): Promise<Environment> {
-  try {
-    return parseEnv(await readFile(file, 'utf8'));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return {};
-    throw new UserError(`${file} cannot be read (${errorCode(error) ?? 'no text'})`, { cause: error });
-  }
 }

@@ -223,10 +223,15 @@ type Live = {
 async function live(
   dev: Dev,
   registry: readonly ControllerDefinition[],
-  { flags: { kubeconfig, keep, cleanup, open, consolePort = 0, folder = '.outrigger' }, source, print, stop }: Live,
+  {
+    flags: { kubeconfig, keep, cleanup, open, set, consolePort = 0, folder = '.outrigger' },
+    source,
+    print,
+    stop,
+  }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
-  const operator = await devOperator(dev, registry, path.resolve(folder));
+  const operator = await devOperator(dev, registry, { folder: path.resolve(folder), set });
   const page = await explainListening('--console-port', consolePort, () =>
     startConsole({ source: source.attach(dev, operator, stop), page: readPage }, { port: consolePort }),
   );

@@ -22,6 +22,7 @@ import { environment, readOperatorSettings } from '../settings.ts';
 import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { printError } from './command.ts';
+import { readGiven } from './given-settings.ts';
 import { readProjectName } from './project.ts';
 import {
   awsAccess,
@@ -52,8 +53,8 @@ export type Installation = {
   readonly clusters: Clusters | undefined;
   /** The cluster of a key without one. */
   readonly defaultCluster: string | undefined;
-  /** The variables from which a controller's settings are read. */
-  readonly environment: Environment;
+  /** Reads the variables that have the settings of controllers. Throws UserError. */
+  readonly environment: () => Promise<Environment>;
   /** Reads whether its functions check who sent a message; undefined if that is not known here. */
   readonly senderCheck: () => Promise<SenderCheckState | undefined>;
   close(): void;
@@ -97,7 +98,8 @@ export async function openInstallation(
             return openClusterSource(location, awsAccess(at));
           });
     return connect({
-      ...{ project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined, environment: environment() },
+      ...{ project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined },
+      environment: async () => environment(),
       lambda: { maxAttempts: lambdaAttempts, ...at },
       region,
       senderCheck: async () =>
@@ -118,7 +120,7 @@ export async function openInstallation(
     urlPrefix: urlPrefixOf(state.queues),
     source: createFileSource(path.join(folder, 'clusters.json')),
     defaultCluster: localCluster,
-    environment: { ...environment(), ...settingsOf(state) },
+    environment: async () => await localSettings(state),
     // Its queues give every sender the same id.
     senderCheck: async () => 'off',
   });
@@ -172,9 +174,19 @@ async function queueUrlPrefix(sqs: SQSClient, prefix: string, stage: string, sig
   }
 }
 
-/** The simulators of one machine, under the names of the settings with their URLs (`PLANT_URL`). */
-export function settingsOf({ simulators }: DevState): Environment {
-  return Object.fromEntries(Object.entries(simulators).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]));
+/**
+ * Reads the settings of controllers as the functions of the local system have them: the URLs of its simulators
+ * (`PLANT_URL`), unless another one is given. Throws UserError.
+ */
+export async function localSettings(
+  { simulators }: Pick<DevState, 'simulators'>,
+  set: readonly string[] = [],
+): Promise<Environment> {
+  const urls = Object.entries(simulators).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]);
+  return {
+    ...Object.fromEntries(urls),
+    ...(await readGiven({ set, environment: environment(), root: process.cwd() })),
+  };
 }
 
 /** Returns the named cluster, or the only cluster of `outrigger dev`. Throws UserError. */

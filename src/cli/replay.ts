@@ -50,7 +50,8 @@ Examples:
   outrigger replay water-tank --all --dry-run --exit-code
 
 A dry run runs the controller's code in a process of its own, with the controller's settings (PLANT_URL, ...) from your
-environment and nothing else of it. It prints writes to the cluster and commands that change something, and does not
+environment and nothing else of it. Against the system that runs here it also reads them from the file .env, and has the
+addresses of the simulators, as outrigger dev. It prints writes to the cluster and commands that change something, and does not
 execute them. Nothing is written to the cluster; no connection is opened by the controller's process, except reads that
 this command makes for it: GET to the API server, GET and HEAD by fetch to other systems, and secrets. Any other call
 ends what is known: it is printed, and the rest depends on the response.

@@ -19,8 +19,10 @@ const secretName = [
  * secret in Secrets Manager is no assignment.
  */
 const assignment = String.raw`((?:${secretName})\\*["']?\s*[=:](?<!:secretsmanager:[\w-]{0,30}:\d{0,12}:secret:)\s*)`;
+/** What zod reports of a field, which may have the name of a secret. It begins without the value. */
+const zodMessage = String.raw`invalid (?:input|option|string|number|url)\b|too (?:small|big):`;
 /** A quoted value may contain spaces. */
-const secretValue = String.raw`(?!\[redacted\]|bearer\b|basic\b)(?:\\*"[^"\\]*|'[^']*|[^\s"',;&\\]+)`;
+const secretValue = String.raw`(?!\[redacted\]|bearer\b|basic\b|${zodMessage})(?:\\*"[^"\\]*|'[^']*|[^\s"',;&\\]+)`;
 
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],

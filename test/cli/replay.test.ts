@@ -1,5 +1,7 @@
 // `outrigger replay` as a person runs it: the message that it sends, and the output of a dry run of each sample, which
 // writes and sends nothing.
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { expectUserError, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
@@ -77,6 +79,28 @@ describe('replay', () => {
     expect(out).toContain('(status)\n');
     expect(err).not.toContain('error');
     expect(system.writes()).toBe(before);
+  });
+
+  it('replay --dry-run names a setting that is missing, and reads it from .env as outrigger dev does', async () => {
+    const url = (file: string) => pathToFileURL(path.resolve(file)).href;
+    const registry = `
+      import * as z from '${url('node_modules/zod/index.js')}';
+      import { defineKind } from '${url('src/outrigger.ts')}';
+      const Foo = defineKind({ group: 'samples.example.com', version: 'v1', kind: 'Foo', spec: z.object({}),
+        status: z.object({ seen: z.string() }), conditions: [] });
+      export const registry = [Foo.controller('foo', { settings: z.object({ FOO_TOKEN: z.string(), PLANT_URL: z.string() }),
+        clients: (settings) => settings,
+        reconcile: async (_, { clients }) => ({ status: { seen: clients.PLANT_URL }, conditions: {} }) })];`;
+    await system.folder.write('package.json', '{ "type": "module" }');
+    await system.folder.write('src/controllers/registry.ts', registry);
+    const argv = [path.resolve('src/cli/main.ts'), 'reconcile', 'foo:default/example', '--dry-run', '--folder', '.'];
+    const missing = await runProcess(argv, system.folder.path);
+    expect(missing.out).toContain('foo needs in its environment FOO_TOKEN: Invalid input: expected string, received');
+    expect(missing.status).toBe(1);
+    await system.folder.write('.env', 'FOO_TOKEN=x\nPLANT_URL=http://plant.test\n');
+    const given = await runProcess(argv, system.folder.path);
+    expect(given.out).toContain('+ status.seen: "http://plant.test"');
+    expect(given.status).toBe(0);
   });
 
   it('replay --dry-run ends before the first change outside the cluster', async () => {

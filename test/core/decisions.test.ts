@@ -48,6 +48,8 @@ describe('redact', () => {
     ['Authorization: token hunter2', 'hunter2'],
     ['push with glpat-abcdefghijklmnop failed', 'abcdefghijklmnop'],
     ['user=a;pwd=hunter2', 'hunter2'],
+    ['token: invalid-input-hunter2', 'hunter2'],
+    ['password: Too small for hunter2', 'Too'],
     ['Cookie: session=hunter2', 'hunter2'],
     ['Cookie: theme=dark; session=hunter2; a=b', 'hunter2'],
     ['push with ghp_abcdefghijklmnop failed', 'ghp_abcdefghijklmnop'],
@@ -72,6 +74,8 @@ describe('redact', () => {
     'arn:aws:iam::123456789012:role/outrigger-dev-water-tank is not authorized',
     'arn:aws:secretsmanager:eu-central-1:123456789012:secret:outrigger/plant-AbCdEf was not found',
     'water-tank:prod-1:watertanks.plant.example.com/default/north',
+    'controller dns needs in its environment DNS_TOKEN: Invalid input: expected string, received undefined',
+    'spec.password: Too small: expected string to have >=8 characters; spec.token: Invalid URL',
     'uid 0b1f6e5c-6c0e-4d54-9a0a-0f6f1d6d4a11, sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ])('redact leaves a message without a credential unchanged: %s', (message) => {
     expect(redact(message)).toBe(message);

@@ -84,7 +84,15 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
 
   const source = createStageSource(registry, {
     ...{ name: stage, sqs, urlPrefix, signal: ending.signal, newLines: log.newLines },
-    operator: createOperator({ registry, project, environment, lambda, urlPrefix, table, region: at }),
+    operator: createOperator({
+      registry,
+      project,
+      environment: async () => environment(),
+      lambda,
+      urlPrefix,
+      table,
+      region: at,
+    }),
     clusters: async () =>
       await Promise.all(
         (await entries.list()).map(async (name): Promise<StageCluster> => {

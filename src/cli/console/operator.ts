@@ -12,12 +12,11 @@ import { controllerQueue } from '../../core/names.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
 import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev } from '../../dev/system.ts';
-import { environment } from '../../settings.ts';
 import { withPaused } from '../clusters/edit-table.ts';
 import { changeTable } from '../clusters/table.ts';
 import { dryRunOf } from '../dry-run/plan.ts';
 import { endLines } from '../dry-run/report.ts';
-import { localLambda, settingsOf } from '../installation.ts';
+import { localLambda, localSettings } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
 import { setPaused } from '../pause.ts';
 import { readProjectName } from '../project.ts';
@@ -27,8 +26,8 @@ import type { RegionFlag } from '../stage-table.ts';
 export type OperatorDeps = {
   readonly registry: readonly ControllerDefinition[];
   readonly project: string;
-  /** Returns the variables from which a controller's settings are read. */
-  readonly environment: () => Environment;
+  /** Reads the variables that have the settings of controllers. */
+  readonly environment: () => Promise<Environment>;
   readonly lambda: LambdaClientConfig;
   readonly urlPrefix: string;
   /** The location of the clusters table. */
@@ -43,7 +42,7 @@ const mappingsMilliseconds = 10_000;
 export function createOperator({
   registry,
   project,
-  environment: settings,
+  environment,
   lambda: config,
   urlPrefix,
   table,
@@ -62,7 +61,7 @@ export function createOperator({
   });
   return {
     dryRun: async (controller, { body, client }, signal) => {
-      const end = await dryRunOf(controller, { project, environment: settings() }, client, { body, signal });
+      const end = await dryRunOf(controller, { project, environment }, client, { body, signal });
       // As in the lines: what follows a refused call depends on its response.
       const changes = end.type === 'unknown' ? [] : end.changes.slice(0, end.changesBeforeRefused);
       return { lines: endLines(end), changes: changes.flatMap((one) => ('fields' in one ? [one] : [])) };
@@ -80,17 +79,17 @@ export function createOperator({
   };
 }
 
-/** Creates the operator of the local system, whose files are in `folder`. */
+/** Creates the operator of the local system, whose files are in `folder`, and whose settings are given by `set`. */
 export async function devOperator(
   dev: Pick<Dev, 'state'>,
   registry: readonly ControllerDefinition[],
-  folder: string,
+  { folder, set }: { readonly folder: string; readonly set: readonly string[] },
 ): Promise<DevOperator> {
   const table = path.join(folder, 'clusters.json');
   const source = createFileSource(table);
   const operator = createOperator({
     ...{ registry, project: await readProjectName(process.cwd()), table, region: {} },
-    environment: () => ({ ...environment(), ...settingsOf(dev.state()) }),
+    environment: async () => await localSettings(dev.state(), set),
     lambda: localLambda(dev.state()),
     urlPrefix: urlPrefixOf(dev.state().queues),
   });

@@ -45,7 +45,7 @@ export async function dryRunOf(
   client: KubeClient,
   { body, signal }: { readonly body: string; readonly signal: AbortSignal },
 ): Promise<DryRunEnd> {
-  const runs = createRuns([controller], settings, client);
+  const runs = await createRuns([controller], settings, client);
   try {
     return await runs.run(controller, body, signal);
   } finally {
@@ -65,7 +65,7 @@ export async function printPlan(
 ): Promise<number> {
   const client = await clusterClient(installation, cluster);
   const { project } = installation;
-  const runs = createRuns(controllers, installation, client);
+  const runs = await createRuns(controllers, installation, client);
   const counts = { create: 0, change: 0, delete: 0, command: 0, unchanged: 0, failed: 0 };
   try {
     for (const controller of controllers) {
@@ -94,7 +94,7 @@ export async function printPlan(
   return exitCode && create + change + deleted + command > 0 ? 2 : 0;
 }
 
-function createRuns(
+async function createRuns(
   controllers: readonly ControllerDefinition[],
   { project, environment }: Pick<Installation, 'project' | 'environment'>,
   client: KubeClient,
@@ -103,7 +103,7 @@ function createRuns(
   const dryRun = createDryRunProcess({
     root: process.cwd(),
     project,
-    environment: controllerSettings(controllers, environment),
+    environment: controllerSettings(controllers, await environment()),
     onLine: (line) => printError(redact(line)),
   });
   return {
