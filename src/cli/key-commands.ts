@@ -8,6 +8,7 @@ import { isRecord } from '../core/json.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import { controllerDeadLetterQueue, controllerQueue, finalizerOf, pausedAnnotation } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
+import { mismatchOf } from '../core/selector.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { observationOf } from '../kube/apply/observation.ts';
 import type { KubeObject } from '../kube/client/object.ts';
@@ -157,7 +158,15 @@ export function durationMs(text: string): number {
 /** Why an object is in its state. */
 type Explanation = {
   readonly key: string;
-  readonly state: 'missing' | 'paused' | 'deleting' | 'dead letter' | 'failing' | 'unobserved' | 'settled';
+  readonly state:
+    | 'missing'
+    | 'not selected'
+    | 'paused'
+    | 'deleting'
+    | 'dead letter'
+    | 'failing'
+    | 'unobserved'
+    | 'settled';
   readonly why: string;
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly text: string }[];
   readonly last: KeyLogEntry | undefined;
@@ -212,16 +221,23 @@ export function stateOf(
   const { deadLetters, last, finalizer } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
   const { metadata, status } = object;
-  if (metadata.annotations?.[pausedAnnotation] === 'true')
-    return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
   const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
   const error = last?.error ?? last?.reason ?? 'no error is logged';
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  const mismatch = mismatchOf(controller.declaration.selector, object);
+  // An object that is being deleted is finalized whether it is selected or not.
+  if (mismatch !== undefined && !isDeleting) {
+    const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
+    return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
+  }
+  if (metadata.annotations?.[pausedAnnotation] === 'true')
+    return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
   if (deadLetters > 0)
     return {
       state: 'dead letter',
       why: `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`,
     };
-  if (metadata.deletionTimestamp !== undefined) {
+  if (isDeleting) {
     const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
     return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };
   }

@@ -27,16 +27,23 @@ const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube
 
 /** Returns whether an object is selected. Without a selector every object is. */
 export function isSelected(selector: Selector | undefined, object: SelectedObject): boolean {
-  if (selector === undefined) return true;
+  return mismatchOf(selector, object) === undefined;
+}
+
+/** Returns the first part of a selector that an object does not match, such as `label tenant=true`. */
+export function mismatchOf(selector: Selector | undefined, object: SelectedObject): string | undefined {
+  if (selector === undefined) return undefined;
   const { name, namespace, labels = {} } = object.metadata;
   const { matchLabels = {}, namespaces, fields = {} } = selector;
   const place = namespace ?? (object.kind === 'Namespace' ? name : undefined);
-  if (namespaces !== undefined && (place === undefined || !namespaces.includes(place))) return false;
-  if (namespaces === undefined && object.kind === 'Namespace' && systemNamespaces.includes(name)) return false;
-  return (
-    Object.entries(matchLabels).every(([label, value]) => labels[label] === value) &&
-    Object.entries(fields).every(([path, value]) => textAt(object, path) === value)
-  );
+  if (namespaces !== undefined && (place === undefined || !namespaces.includes(place)))
+    return `namespaces ${namespaces.join(', ')}`;
+  if (namespaces === undefined && object.kind === 'Namespace' && systemNamespaces.includes(name))
+    return `namespaces with ${name}, which is one of the system`;
+  const label = Object.entries(matchLabels).find(([path, value]) => labels[path] !== value);
+  if (label !== undefined) return `label ${label.join('=')}`;
+  const field = Object.entries(fields).find(([path, value]) => textAt(object, path) !== value);
+  return field === undefined ? undefined : `field ${field.join('=')}`;
 }
 
 /** Returns the selector as a label selector of the API; undefined for none. */

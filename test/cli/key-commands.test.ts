@@ -42,6 +42,8 @@ async function writeLog(lines: readonly (readonly [secondsAgo: number, fields: o
   await system.folder.write('log.jsonl', `${text.join('\n')}\nnot JSON: north\n`);
 }
 
+const paused = { annotations: { 'outrigger.dev/paused': 'true' } };
+
 beforeEach(async () => await writeLog([]));
 
 describe('logs and history', () => {
@@ -123,6 +125,24 @@ describe('explain', () => {
     const noted = Deployment.controller('noted', { evidence: 'annotation', reconcile });
     expect(stateOf(object, blind, facts).why).toContain('nothing shows which changes it has observed');
     expect(stateOf(object, noted, facts).state).toBe('unobserved');
+  });
+
+  it.each([
+    ['of a controller without a selector', undefined, {}, 'settled', 'its last reconcile succeeded'],
+    ['without the label', { matchLabels: { a: 'b' } }, {}, 'not selected', 'the selector of picky needs label a=b'],
+    ['without the field', { fields: { kind: 'x' } }, {}, 'not selected', 'the selector of picky needs field kind=x'],
+    ['in another namespace', { namespaces: ['b'] }, {}, 'not selected', 'the selector of picky needs namespaces b'],
+    ['without the label, and paused', { matchLabels: { a: 'b' } }, paused, 'not selected', 'needs label a=b'],
+    ['without the label, and deleted', { matchLabels: { a: 'b' } }, { deletionTimestamp: at(1) }, 'deleting', 'waits'],
+  ] as const)('explain of an object %s says whether the selector matches it', (_, selector, metadata, state, why) => {
+    const picky = Deployment.controller('picky', {
+      ...(selector === undefined ? {} : { selector }),
+      reconcile: async () => ({}),
+    });
+    const facts = { last: undefined, finalizer: 'none', project: 'outrigger' };
+    const object = { kind: 'Deployment', metadata: { name: 'web', namespace: 'a', ...metadata } };
+    const found = stateOf(object, picky, { ...facts, deadLetters: state === 'not selected' ? 1 : 0 });
+    expect(found).toEqual({ state, why: expect.stringContaining(why) });
   });
 
   const explained = async () => {
