@@ -65,8 +65,10 @@ async function run(file: string, flags: InstallationFlags, signal: AbortSignal):
 
 /** Reads the event of a file. Throws a UserError with the field that is missing or wrong. */
 function eventOf(file: string, text: string): OutsideEvent {
+  const value = parseJson(text);
+  if (value === undefined) throw new UserError(`${file}: not JSON; outrigger wake --help has an example`);
   try {
-    return parseEvent(parseJson(text));
+    return parseEvent(value);
   } catch (error) {
     throw new UserError(`${file}: ${toError(error).message}; outrigger wake --help has an example`, { cause: error });
   }

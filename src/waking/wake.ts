@@ -79,7 +79,9 @@ export function createWake({
           queues.set(queue, [...(queues.get(queue) ?? []), entry]);
         }
       } catch (error) {
-        problems.push(new Error(`controller ${controller.name}: ${redact(toError(error).message)}`, { cause: error }));
+        // A mapping function parses the detail. The message of zod's error is its issues as JSON.
+        const reason = error instanceof z.ZodError ? formatZodIssues(error) : toError(error).message;
+        problems.push(new Error(`controller ${controller.name}: ${redact(reason)}`, { cause: error }));
       }
     }
     await Promise.all(

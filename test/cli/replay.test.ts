@@ -7,6 +7,8 @@ import { expectUserError, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['foo', 'water-tanks', 'dinner', 'memcached-proxy', 'bitcoin-network'] });
+const levelChanged = (detail: object) =>
+  JSON.stringify({ id: '1', source: 'plant.example.com', 'detail-type': 'LevelChanged', detail });
 const whole = (name: string) => `water-tank:local:watertanks.plant.example.com/default/${name}`;
 
 describe('replay', () => {
@@ -29,8 +31,9 @@ describe('replay', () => {
 
   it.each([
     ['{"source": "plant", "detail-type": "LevelChanged", "detail": {}}', 'event.json: event: id: Invalid input'],
-    ['no JSON', 'event.json: event: Invalid input'],
-  ])('wake names the file and the field of %s, which is no event', async (text, error) => {
+    ['no JSON', 'event.json: not JSON'],
+    [levelChanged({ tank: 5 }), 'event.json: controller water-tank: tank: Invalid input: expected object, received'],
+  ])('wake names the file and the field of %s, which is wrong', async (text, error) => {
     await system.folder.write('event.json', text);
     expectUserError(await system.run('wake', system.folder.at('event.json')), error);
   });
