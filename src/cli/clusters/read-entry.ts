@@ -6,7 +6,10 @@ import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { awsAccess } from '../stage-table.ts';
 
-/** Reads and validates an entry: its fields, its address, its certificates. Throws a UserError. */
+/**
+ * Reads and validates an entry: its fields, its address, its certificates. Throws a UserError that names the file and
+ * the field.
+ */
 export async function readEntry(name: string, file: string): Promise<unknown> {
   let text: string;
   try {
@@ -16,11 +19,17 @@ export async function readEntry(name: string, file: string): Promise<unknown> {
   }
   const value = parseJson(text);
   if (value === undefined) throw new UserError(`${file}: not JSON; give the entry of "${name}" as a JSON object`);
-  const entry = parseEntry(name, value);
+  await checkEntry(name, value).catch((error: unknown) => {
+    throw error instanceof UserError ? new UserError(`${file}: ${error.message}`, { cause: error }) : error;
+  });
+  return value;
+}
+
+async function checkEntry(name: string, value: unknown): Promise<void> {
+  const entry = parseEntry(name, value, 'the entry');
   const { access } = entry;
   const { credentials, now } = awsAccess({});
   if (access.type !== 'secret') await connectionOf(name, { ...entry, access }, { now, credentials });
   else if (access.holds === 'token')
     await connectionOf(name, { ...entry, access: { type: 'token', token: 'unknown' } }, { now, credentials });
-  return value;
 }

@@ -100,8 +100,11 @@ export function moveOf({ movingTo, movingFrom }: ClusterEntry): string | undefin
   return movingFrom === undefined ? undefined : `from ${movingFrom.stage}`;
 }
 
-/** Parses one entry. Throws a UserError that names the cluster and the fields, but quotes no value. */
-export function parseEntry(name: string, value: unknown): ClusterEntry {
+/**
+ * Parses one entry. Throws a UserError that names the cluster and the fields, but quotes no value.
+ * @param place what to fix; it is the entry in the table unless the entry comes from elsewhere
+ */
+export function parseEntry(name: string, value: unknown, place = 'its entry in the clusters table'): ClusterEntry {
   const parsed = clusterEntry.safeParse(value, uncompiled);
   if (!parsed.success) {
     const fields = parsed.error.issues.flatMap((issue) =>
@@ -110,8 +113,7 @@ export function parseEntry(name: string, value: unknown): ClusterEntry {
         : [issue.path.join('.') || 'the entry'],
     );
     throw new UserError(
-      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type; ` +
-        'fix its entry in the clusters table',
+      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type; fix ${place}`,
     );
   }
   if (parsed.data.server === undefined && !hasServer(parsed.data)) {

@@ -16,6 +16,7 @@ const eks = (cluster: string) => ({
   server: `https://${cluster}`,
   access: { type: 'eks', cluster, region: 'us-east-1' },
 });
+const kubeconfig = (text: string) => ({ access: { type: 'kubeconfig', kubeconfig: text } });
 const token = { server: 'https://lab', access: { type: 'token', token: 'planted-secret' } };
 const s3Table = 's3://bucket/clusters.json';
 
@@ -99,8 +100,17 @@ describe('clusters add, list and remove', () => {
 
   it.each([
     ['a name that is in the table', ['a', eks('a')], 'cluster "a": is in the table already; give --replace'],
-    ['an entry with a typing error', ['b', { ...eks('b'), sever: 'x' }], 'cluster "b": sever missing, unknown'],
-    ['a CA that is not a certificate', ['b', { ...eks('b'), ca: 'AAAA' }], 'no PEM certificate in it'],
+    [
+      'an entry with a typing error',
+      ['b', { ...eks('b'), sever: 'x' }],
+      '/entry.json: cluster "b": sever missing, unknown',
+    ],
+    [
+      'a CA that is no certificate',
+      ['b', { ...eks('b'), ca: 'A' }],
+      '/entry.json: cluster "b": ca: no PEM certificate',
+    ],
+    ['a kubeconfig that is none', ['b', kubeconfig('a: b')], '/entry.json: cluster "b": access.kubeconfig: not a kube'],
     ['credentials in a shared table', ['b', token], 'cluster "b": has credentials in plain text, in a table of 2'],
     ['a name with a slash', ['b/c', eks('b')], 'cluster "b/c": give a name of letters'],
   ] as const)('%s is refused with one line, and nothing is written', async (_, [name, entry], message) => {
