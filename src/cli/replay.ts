@@ -51,10 +51,10 @@ Examples:
 
 A dry run runs the controller's code in a process of its own, with the controller's settings (PLANT_URL, ...) from your
 environment and nothing else of it. Against the system that runs here it also reads them from the file .env, and has the
-addresses of the simulators, as outrigger dev. It prints writes to the cluster and commands that change something, and does not
-execute them. Nothing is written to the cluster; no connection is opened by the controller's process, except reads that
-this command makes for it: GET to the API server, GET and HEAD by fetch to other systems, and secrets. Any other call
-ends what is known: it is printed, and the rest depends on the response.
+addresses of the simulators, as outrigger dev. It prints writes to the cluster and commands that change something, and
+does not execute them. Nothing is written to the cluster; no connection is opened by the controller's process, except
+reads that this command makes for it: GET to the API server, GET and HEAD by fetch to other systems, and secrets. Any
+other call ends what is known: it is printed, and the rest depends on the response.
 It is a seat belt for your own code, not a jail for hostile code: Node's permission model says the same of itself.
 Known: the process can read your files, send signals, and below Node 25 ask a DNS server directly (node:dns resolve).
 With --all, one process reconciles all objects in turn, so what a module keeps in memory stays, as in a warm function.
