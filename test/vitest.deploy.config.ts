@@ -13,13 +13,14 @@ export default defineConfig({
     hookTimeout: 480_000,
     teardownTimeout: 30_000,
     fileParallelism: true,
-    maxWorkers: 2,
+    // One more than there are cores: npm, osls and the linters wait for each other's files and for servers.
+    maxWorkers: 3,
     sequence: {
       sequencer: longestFirst([
         'deploy/tutorial.test.ts',
+        'deploy/deploy.test.ts',
         'deploy/end-to-end.test.ts',
         'deploy/package.test.ts',
-        'deploy/deploy.test.ts',
         'deploy/runtime.test.ts',
         'deploy/calls.test.ts',
         'deploy/existing-repository.test.ts',

@@ -16,7 +16,7 @@ const ofEachChild = {
 };
 
 describe('objects that do not change', () => idleCases(harness));
-describe('writes of controllers', () => raceCases(harness));
+describe('writes of controllers', () => raceCases(ofEachChild));
 describe('deletions', () => deletionCases(harness));
 describe('namespaces', () => namespaceCases(ofEachChild));
 describe('children', () => {

@@ -38,6 +38,8 @@ export async function startEmulatedAccount(region = 'eu-central-1'): Promise<Emu
       AWS_REGION: region,
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      // The milliseconds between two requests of osls for the state of a stack, otherwise 5000. The emulator's is final at once.
+      SLS_AWS_MONITORING_FREQUENCY: '200',
     },
     client: { endpoint, region, credentials },
     close: () => children.close(),

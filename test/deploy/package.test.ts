@@ -2,12 +2,13 @@
 // with only the package's commands and entry points: checked, tested, bundled, packaged for AWS, and run until it is
 // Ready.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { packedPackage } from '../../tools/troubleshooting/packed-package.ts';
 import { usersEnvironment } from '../support/users-environment.ts';
 import { seedLock } from './seed-lock.ts';
 
@@ -44,11 +45,10 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-packed-'));
   project = path.join(folder, 'cafes');
   await mkdir(project);
-  await run(source, 'npm', 'pack', '--pack-destination', folder);
+  tarball = path.join(folder, 'outrigger.tgz');
+  await copyFile(await packedPackage(), tarball);
   await npm('init', '--yes');
   await seedLock(project);
-  const [packed = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-  tarball = path.join(folder, packed);
   await npm('install', '--prefer-offline', '--no-audit', '--no-fund', tarball);
   await npm('exec', '--', 'outrigger', 'new', 'project', '--yes');
   await seedLock(project);

@@ -2,11 +2,12 @@
 // shows are written, its commands are run by a shell, and those that need an AWS account use an emulated one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { controlPlaneBinaries } from '../../tools/control-plane/build.ts';
+import { packedPackage } from '../../tools/troubleshooting/packed-package.ts';
 import { usersEnvironment } from '../support/users-environment.ts';
 import { startEmulatedAccount } from './emulated-account.ts';
 import { seedLock } from './seed-lock.ts';
@@ -62,15 +63,15 @@ it(
     const users = Object.entries(usersEnvironment([kubectl])).filter(([name]) => !name.startsWith('AWS_'));
     const env: NodeJS.ProcessEnv = { ...Object.fromEntries(users), npm_config_prefer_offline: 'true' };
 
-    const start = (command: string, more: Readonly<Record<string, string>> = {}, cwd = folder): ChildProcess =>
+    const start = (command: string, more: Readonly<Record<string, string>> = {}): ChildProcess =>
       spawn('sh', ['-c', command], {
-        cwd,
+        cwd: folder,
         env: { ...env, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
       });
-    const run = async (command: string, more: Readonly<Record<string, string>> = {}, cwd = folder): Promise<string> => {
-      const child = start(command, more, cwd);
+    const run = async (command: string, more: Readonly<Record<string, string>> = {}): Promise<string> => {
+      const child = start(command, more);
       let output = '';
       for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
       await once(child, 'close');
@@ -88,7 +89,8 @@ it(
     };
     onTestFinished(stopBackground);
 
-    await run(`npm pack --pack-destination ${parent}`, {}, source);
+    // The page has what npm pack makes of a clone.
+    await copyFile(await packedPackage(), path.join(parent, 'outrigger-0.1.0.tgz'));
     const printed: string[] = [];
     for (const step of await stepsOf('docs/tutorial.md')) {
       if ('file' in step) {

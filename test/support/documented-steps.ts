@@ -120,7 +120,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run demo -- --kubeconfig FILE [--context NAME]': ['test/cluster/uninstall.test.ts', "'--kubeconfig'"],
   'npm run demo -- --queue-endpoint URL': ['test/journey/two-projects.test.ts', "'--queue-endpoint'"],
   'npx outrigger new controller Cafe': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
-  'npm pack': ['test/deploy/package.test.ts', "'pack'"],
+  'npm pack': ['tools/troubleshooting/packed-package.ts', "'pack'"],
   'npm init --yes': ['test/deploy/package.test.ts', "npm('init', '--yes')"],
   'npm install ../outrigger-0.1.0.tgz': ['test/deploy/package.test.ts', "'--no-fund', tarball)"],
   'npx outrigger new project --yes': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project', '--yes'"],
