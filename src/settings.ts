@@ -197,7 +197,11 @@ const watcherSettings = watcherVariables
 
 /** The defaults of the CLI's options. */
 const unlessEmpty = emptyAsUnset(z.string().optional());
-const operatorSettings = z.object({ ...tls, QUEUE_URL_PREFIX: unlessEmpty, CLUSTERS: unlessEmpty });
+const operatorSettings = z.object({
+  ...tls,
+  QUEUE_URL_PREFIX: emptyAsUnset(z.url().optional()),
+  CLUSTERS: unlessEmpty,
+});
 
 /** The variables of the AWS SDKs that say where AWS is. */
 const awsSettings = z.object({

@@ -67,3 +67,8 @@ it.each([
 ])('a watcher with %s does not start, and the error says what to set', (_, more, error) => {
   expect(() => readWatcherSettings({ ...valid, ...more })).toThrow(error);
 });
+
+it('the CLI names a QUEUE_URL_PREFIX that is no URL, and takes an empty one as not set', () => {
+  expect(() => readOperatorSettings({ QUEUE_URL_PREFIX: 'outrigger-dev-' })).toThrow(/QUEUE_URL_PREFIX: Invalid URL/);
+  expect(readOperatorSettings({ QUEUE_URL_PREFIX: '' })).toEqual({});
+});

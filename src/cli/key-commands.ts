@@ -62,6 +62,7 @@ export function historyCommand(): Command {
     '1d',
     historyText,
     async ({ entries }, { output, limit = 20 }) => {
+      if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
       const last = entries.filter(({ outcome }) => outcome !== undefined).slice(-limit);
       if (output === 'json') printJson(last);
       else printLines(last.length === 0 ? ['no reconcile in this time; see --since'] : historyTable(last));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The outrigger command. Only the requested subcommand is loaded; without one, all are loaded for the help.
-import { program } from 'commander';
+import { type Command, program } from 'commander';
 import { commands, loadCommands } from './commands.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -20,8 +20,16 @@ program.version(packageVersion(), '--version', 'print the version');
 program.showSuggestionAfterError().showHelpAfterError('(outrigger --help shows every command)');
 endWithReader();
 const requested = commands[process.argv[2] === 'reconcile' ? 'replay' : (process.argv[2] ?? '')];
-for (const command of requested === undefined ? await loadCommands() : [await requested()]) program.addCommand(command);
+for (const command of requested === undefined ? await loadCommands() : [await requested()])
+  program.addCommand(withHint(command, 'outrigger'));
 await program.parseAsync();
+
+/** Adds the command that shows the arguments to the errors of wrong arguments, here and in the subcommands. */
+function withHint(command: Command, parent: string): Command {
+  const full = `${parent} ${command.name()}`;
+  for (const one of command.commands) withHint(one, full);
+  return command.showHelpAfterError(`(${full} --help shows its arguments and options)`);
+}
 
 /**
  * Ends the process without an error when the reader of its output has ended: `outrigger dev | head`. A command that

@@ -77,7 +77,10 @@ export function completeKey(
   const mapped = declaration.watches.map(({ kind }) => kind);
   const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
   const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
-  if (kind === undefined) throw new UserError(`${name} neither reconciles nor watches ${resource}.${group}`);
+  if (kind === undefined) {
+    const plural = group === '' ? resource : `${resource}.${group}`;
+    throw new UserError(`${name} neither reconciles nor watches ${plural}`);
+  }
   if (kind.namespaced !== (namespace !== undefined)) {
     const form = kind.namespaced ? `${name}:NAMESPACE/${requested.name}` : `${name}:${requested.name}`;
     const scope = kind.namespaced ? 'is namespaced' : 'is cluster-scoped';

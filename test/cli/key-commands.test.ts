@@ -12,7 +12,7 @@ import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
-import { expectUserError } from './command-result.ts';
+import { expectUserError, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['water-tanks'] });
@@ -85,10 +85,25 @@ describe('logs and history', () => {
 
   it.each([
     [['logs', 'water-tank:default/north', '--since', 'yesterday'], '"yesterday": write a time like 30m, 3h or 7d'],
+    [['history', 'water-tank:default/north', '--limit', '-3'], '--limit: a whole number above 0 is needed'],
     [['history', 'tank:north'], 'there is no controller "tank"; the controllers are '],
     [['explain', 'water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
   ] as const)('%j prints one line, and exits with 1', async ([command, ...argv], line) => {
     expectUserError(await system.run(command, ...argv), line);
+  });
+
+  it.each([
+    [
+      ['history', '--limit', '-3', 'foo:a/b'],
+      "option '--limit <n>' argument '-3' is invalid. a whole number is needed",
+    ],
+    [['dlq', 'show'], "missing required argument 'id'"],
+    [['clusters', 'add', 'a'], "missing required argument 'file'"],
+  ])('%j names the argument that is wrong, and the command that shows the arguments', async (argv, line) => {
+    const result = await runProcess(['src/cli/main.ts', ...argv], '.');
+    const command = argv.slice(0, 2).join(' ');
+    expectUserError(result, `(outrigger ${command} --help shows its arguments and options)`);
+    expect(result.err).toContain(`error: ${line}\n`);
   });
 
   it.each([

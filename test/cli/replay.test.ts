@@ -161,7 +161,7 @@ describe('replay errors', () => {
     [['foo:default/example', '--exit-code'], '--exit-code is for --dry-run; add it'],
     [['--dry-run'], 'no key is named'],
     [['water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
-    [['foo:local:pods/default/x'], 'foo neither reconciles nor watches pods.'],
+    [['foo:local:pods/default/x'], 'foo neither reconciles nor watches pods'],
     [['foo:a/b', '--cluster', 'far', '--dry-run'], 'cluster "far" is not in the clusters table; name one with'],
     [[whole('north'), '--cluster', 'far'], 'the key is in cluster local, and --cluster is far'],
   ])('replay %j prints one line with the next step, and exits with 1', async (argv, line) => {

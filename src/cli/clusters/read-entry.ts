@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connectionOf } from '../../clusters/connection.ts';
 import { parseEntry } from '../../clusters/registry/entry.ts';
 import { UserError } from '../../core/errors.ts';
-import { parseJson } from '../../core/json.ts';
+import { isRecord, parseJson } from '../../core/json.ts';
 import { awsAccess } from '../stage-table.ts';
 
 /**
@@ -18,7 +18,10 @@ export async function readEntry(name: string, file: string): Promise<unknown> {
     throw new UserError(`${file}: cannot be read; give a JSON file with the entry of "${name}"`, { cause: error });
   }
   const value = parseJson(text);
-  if (value === undefined) throw new UserError(`${file}: not JSON; give the entry of "${name}" as a JSON object`);
+  if (!isRecord(value)) {
+    const problem = value === undefined ? 'not JSON' : 'not a JSON object';
+    throw new UserError(`${file}: ${problem}; give the entry of "${name}", as outrigger clusters add --help shows it`);
+  }
   await checkEntry(name, value).catch((error: unknown) => {
     throw error instanceof UserError ? new UserError(`${file}: ${error.message}`, { cause: error }) : error;
   });

@@ -105,6 +105,7 @@ describe('clusters add, list and remove', () => {
       ['b', { ...eks('b'), sever: 'x' }],
       '/entry.json: cluster "b": sever missing, unknown',
     ],
+    ['an entry that is a list', ['b', []], '/entry.json: not a JSON object; give the entry of "b"'],
     [
       'a CA that is no certificate',
       ['b', { ...eks('b'), ca: 'A' }],
