@@ -178,8 +178,12 @@ type Explanation = {
 };
 
 async function explain({ key, controller, installation, entries, signal }: Opened): Promise<Explanation> {
-  const client = await clusterClient(installation, key.cluster);
   const { resource } = controller.declaration;
+  if (key.group !== resource.group || key.resource !== resource.plural) {
+    const others = `logs and history are for ${key.resource} too`;
+    throw new UserError(`explain is for ${resource.plural}, which ${controller.name} reconciles; ${others}`);
+  }
+  const client = await clusterClient(installation, key.cluster);
   const object = await getObject(client, resource, key, { signal });
   const { sqs, urlPrefix } = installation;
   const browser = createQueueBrowser(sqs, urlPrefix, controllerDeadLetterQueue(key.controller));

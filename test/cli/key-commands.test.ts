@@ -87,6 +87,7 @@ describe('logs and history', () => {
     [['logs', 'water-tank:default/north', '--since', 'yesterday'], '"yesterday": write a time like 30m, 3h or 7d'],
     [['history', 'water-tank:default/north', '--limit', '-3'], '--limit: a whole number above 0 is needed'],
     [['history', 'tank:north'], 'there is no controller "tank"; the controllers are '],
+    [['explain', 'memcached-proxy:local:services/default/x'], 'explain is for memcachedproxies, which memcached-proxy'],
     [['explain', 'water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
   ] as const)('%j prints one line, and exits with 1', async ([command, ...argv], line) => {
     expectUserError(await system.run(command, ...argv), line);
