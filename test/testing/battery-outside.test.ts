@@ -144,6 +144,42 @@ describe('a controller that is wrong', () => {
     ).toMatch(/the outside system.*"a\.example\.com".* return 'done' from finalize only when nothing/);
   });
 
+  it('a record that stays when the spec names another one is caught by a second sample', async () => {
+    const leaving = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
+        return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
+      },
+    });
+    const samples = [sample, { ...sample, spec: { host: 'b.example.com' } }];
+    const check = battery(leaving, { samples, outside: directory }).at(-1);
+    await expect(check?.run()).rejects.toThrow(
+      'after Entry one was changed from sample 1 to sample 2, the outside system.values is 2 instead of 1',
+    );
+  });
+
+  it('samples whose difference only an outside system without state() can show are skipped', async () => {
+    const quiet = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
+        await context.clients.send('PUT', spec.host, context.signal);
+        return { status: {}, conditions: made };
+      },
+    });
+    const samples = [sample, { ...sample, spec: { host: 'b.example.com' } }];
+    const outside = async () => {
+      const { state: _, ...world } = await directory();
+      return world;
+    };
+    const notes: string[] = [];
+    await battery(quiet, { samples, outside })
+      .at(-1)
+      ?.run({ skip: (note) => void notes.push(note) });
+    expect(notes).toEqual([expect.stringMatching(/^not checked: .* give the state\(\) of the outside system$/)]);
+  });
+
   it('a call without the signal of the context is caught, with the call', async () => {
     const endless = Entry.controller('entry', {
       settings,

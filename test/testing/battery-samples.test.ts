@@ -7,18 +7,25 @@ import { foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { battery, type OutsideWorld } from '../../src/testing.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';
 import { owned } from '../statements/foreign-conditions.ts';
 import { sizeLabel } from '../statements/size-label.ts';
 
-const samples = await readSamples();
+const manifests = await readSamples();
 
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 const deployment = {
   ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
   spec: { replicas: 2, selector: { matchLabels: { app: 'a' } }, template },
+};
+
+const tenant = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blue', labels: { tenant: 'true' } } };
+const withOwner = {
+  ...tenant,
+  metadata: { ...tenant.metadata, annotations: { 'team.example.com/owner': 'blue team' } },
 };
 
 async function pantry(): Promise<OutsideWorld> {
@@ -27,30 +34,39 @@ async function pantry(): Promise<OutsideWorld> {
 }
 
 describe.each([
-  {
-    controller: tenantNetwork,
-    sample: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blue', labels: { tenant: 'true' } } },
-  },
-  {
-    controller: owned,
-    sample: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blue', labels: { tenant: 'true' } } },
-  },
-  { controller: sizeLabel, sample: deployment },
-])('$controller.name', ({ controller, sample }) => {
-  for (const { name, run } of battery(controller, { samples: [sample] })) it(name, run);
+  // Its children are the same for every Namespace.
+  { controller: tenantNetwork, samples: [tenant] },
+  { controller: owned, samples: [tenant, withOwner] },
+  { controller: sizeLabel, samples: [deployment, { ...deployment, spec: { ...deployment.spec, replicas: 7 } }] },
+])('$controller.name', ({ controller, samples }) => {
+  for (const { name, run } of battery(controller, { samples })) it(name, run);
 });
 
 describe.each([
-  { controller: foo },
-  { controller: dinner },
-  { controller: memcachedProxy },
-  { controller: bitcoinNetwork },
-  { controller: ingredient, outside: pantry },
-])('$controller.name', ({ controller, outside }) => {
-  const { subject, beside } = sampleOf(controller, samples);
+  { controller: foo, changed: { deploymentName: 'other' } },
+  {
+    controller: dinner,
+    changed: {
+      ingredients: [
+        { name: 'rice', item: 'rice', amount: 400, unit: 'g' },
+        { name: 'peas', item: 'peas', amount: 100, unit: 'g' },
+      ],
+    },
+  },
+  {
+    controller: memcachedProxy,
+    // Nothing rolls the Deployment out here, so the former configuration stays mounted.
+    keeps: [ConfigMap],
+    changed: { rules: { type: 'replicated', service: { name: 'sharded-memcached', port: 11211 } } },
+  },
+  { controller: bitcoinNetwork, changed: { nodes: 5, secret: 'bitcoin-default-secret' } },
+  { controller: ingredient, outside: pantry, changed: { item: 'salt', amount: 2, unit: 'tsp' } },
+])('$controller.name', ({ controller, outside, changed, keeps = [] }) => {
+  const { subject, beside } = sampleOf(controller, manifests);
   const withKind = ({ apiVersion, kind, object }: typeof subject) => ({ ...object, apiVersion, kind });
-  const options = { samples: [withKind(subject)], objects: beside.map(withKind) };
+  const sample = withKind(subject);
+  const options = { samples: [sample, { ...sample, spec: changed }], objects: beside.map(withKind) };
   const crds = controller.declaration.owns.filter((kind) => 'definition' in kind);
-  const checks = battery(controller, { ...options, crds, ...(outside === undefined ? {} : { outside }) });
+  const checks = battery(controller, { ...options, crds, keeps, ...(outside === undefined ? {} : { outside }) });
   for (const { name, run } of checks) it(name, run);
 });

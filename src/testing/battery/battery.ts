@@ -5,7 +5,9 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import { changeChecks } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
+import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
+import { checkSpecChange, renamed, type SampleRuns, specChangeName } from './spec-change.ts';
 import { type EndState, openStage } from './stage.ts';
 import type { TwoRuns } from './varying.ts';
 
@@ -17,24 +19,54 @@ import type { TwoRuns } from './varying.ts';
 export function battery(controller: ControllerDefinition, options: BatteryOptions): readonly BatteryCheck[] {
   const { samples } = options;
   if (samples.length === 0) throw new TypeError('samples: the battery needs at least one object of the kind');
-  const parts = samples.map((sample, index) => {
-    checkSampleKind(controller, sample, index);
+  for (const [index, sample] of samples.entries()) checkSampleKind(controller, sample, index);
+  const suffix = (index: number) => (samples.length === 1 ? '' : ` (sample ${index + 1})`);
+  const runsFor = (sample: object, index: number): SampleRuns => {
+    const openUnmasked = async () => await openStage(controller, sample, options);
     const calm = async (): Promise<EndState | undefined> => {
-      await using stage = await openStage(controller, sample, options);
-      return (await stage.settle()) ? await stage.endState() : undefined;
+      await using stage = await openUnmasked();
+      return (await stage.settle()) === undefined ? undefined : await stage.endState();
     };
-    let runs: Promise<TwoRuns | undefined> | undefined;
     const twoRuns = async (): Promise<TwoRuns | undefined> => {
       const [first, second] = [await calm(), await calm()];
       return first === undefined || second === undefined ? undefined : [first, second];
     };
-    const open = async () => {
-      runs ??= twoRuns();
-      return await openStage(controller, sample, options, await runs);
+    let found: Promise<TwoRuns | undefined> | undefined;
+    const runs = async () => {
+      found ??= twoRuns();
+      return await found;
     };
-    return { open, suffix: samples.length === 1 ? '' : ` (sample ${index + 1})` };
-  });
-  return [...changeChecks, ...faultChecks].flatMap(({ name, run }) =>
-    parts.map(({ open, suffix }) => ({ name: `${name}${suffix}`, run: async () => await run(open) })),
+    const open = async () => await openStage(controller, sample, options, await runs());
+    return { sample, label: `sample ${index + 1}`, open, openUnmasked, runs };
+  };
+  const all = samples.map(runsFor);
+  const perSample = [...changeChecks, ...faultChecks].flatMap(({ name, run }) =>
+    all.map(({ open }, index) => ({ name: `${name}${suffix(index)}`, run: async () => await run(open) })),
   );
+  const { outside, keeps = [] } = options;
+  const actsUnseen = outside !== undefined || controller.declaration.exec !== undefined;
+  const changes = all.flatMap((from, index) =>
+    samples.slice(index + 1).map((sample, offset): BatteryCheck => {
+      const to = runsFor(renamed(sample, from.sample), index + 1 + offset);
+      return {
+        name: `${specChangeName} (${from.label} to ${to.label} and back)`,
+        // A rest parameter, because some test runners give a callback to a function with a parameter.
+        run: async (...[context]) => {
+          const note = await checkSpecChange(from, to, { actsUnseen, keeps });
+          if (note !== undefined) context?.skip?.(`not checked: ${note}`);
+        },
+      };
+    }),
+  );
+  const alone: BatteryCheck = {
+    name: specChangeName,
+    run: async (...[context]) => {
+      for (const { open } of all) {
+        await using stage = await open();
+        await converged(stage);
+      }
+      context?.skip?.('not checked: give a second sample, whose spec is another one');
+    },
+  };
+  return [...perSample, ...(changes.length === 0 ? [alone] : changes)];
 }

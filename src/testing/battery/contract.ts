@@ -1,5 +1,6 @@
 // What the battery takes and returns: its options, its checks, and the error of a check.
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
+import type { Kind } from '../../api/kind.ts';
 
 /** A system outside of the cluster that the controller calls, made for each check. */
 export type OutsideWorld = {
@@ -15,7 +16,11 @@ export type OutsideWorld = {
 
 /** Options of the battery. */
 export type BatteryOptions = {
-  /** Objects of the controller's kind, as a user writes them, with apiVersion and kind. Each check runs with each. */
+  /**
+   * Objects of the controller's kind, as a user writes them, with apiVersion and kind. Each check runs with each. With
+   * two or more, each is also changed into each other one and back: it must end like an object that was so from the
+   * start.
+   */
   readonly samples: readonly object[];
   /** Objects that must exist before, for example Secrets that the samples name. */
   readonly objects?: readonly object[];
@@ -33,6 +38,13 @@ export type BatteryOptions = {
    * later may then write. Default false.
    */
   readonly changesWithTime?: boolean;
+  /**
+   * Kinds of children that may be left of an earlier spec on purpose, such as a configuration that pods still mount.
+   * Default none.
+   */
+  readonly keeps?: readonly Kind[];
+  /** Whether a sample may end in a TerminalError on purpose, such as one that the controller refuses. Default false. */
+  readonly allowTerminalErrors?: boolean;
   /** Starts the outside systems of one check. Calls by `fetch` to them are made to fail in turn. */
   outside?(): Promise<OutsideWorld>;
 };
@@ -41,8 +53,11 @@ export type BatteryOptions = {
 export type BatteryCheck = {
   /** A sentence that could be false: `after a crash at any write the next reconcile reaches the same end`. */
   readonly name: string;
-  /** Rejects with a BatteryError if the sentence is false. */
-  run(): Promise<void>;
+  /**
+   * Rejects with a BatteryError if the sentence is false. What could not be checked is skipped, with a note: by the
+   * `skip` of the test's context, which vitest and node:test pass.
+   */
+  run(context?: { skip?(note: string): void }): Promise<void>;
 };
 
 /** What happened, and what to change. */

@@ -18,7 +18,15 @@ export function expectSame(is: unknown, wanted: unknown, when: string, change: s
 
 /** Reconciles until nothing is written. Fails the check with the writes that do not end, or with the error. */
 export async function converged(stage: Stage): Promise<void> {
-  if (await stage.settle()) return;
+  const end = await stage.settle();
+  if (end?.type === 'terminal' && !stage.options.allowTerminalErrors) {
+    fail(
+      `${stage.kind.kind} ${stage.key.name} ends in a TerminalError: ${end.error.message}`,
+      'throw TerminalError only for what no retry can heal, and give a sample that the controller accepts; ' +
+        'for one that it refuses on purpose, give the battery allowTerminalErrors',
+    );
+  }
+  if (end !== undefined) return;
   const outcome = await stage.reconcile();
   if (outcome.type === 'failed' || outcome.type === 'refused' || outcome.type === 'postponed') {
     fail(`the sample does not converge: its reconcile ends as ${describe(outcome)}`, 'give a sample that gets Ready');

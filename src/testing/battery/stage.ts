@@ -32,7 +32,9 @@ export type Stage = AsyncDisposable & {
   readonly controller: ControllerDefinition;
   readonly client: KubeClient;
   readonly kind: Kind;
-  readonly options: Required<Pick<BatteryOptions, 'shortestRequeueSeconds' | 'changesWithTime'>>;
+  readonly options: Required<
+    Pick<BatteryOptions, 'shortestRequeueSeconds' | 'changesWithTime' | 'allowTerminalErrors'>
+  >;
   readonly key: { readonly name: string; readonly namespace?: string };
   /** The controller's requests since the last `reconcile` began. */
   readonly requests: readonly KubeRequest[];
@@ -44,8 +46,10 @@ export type Stage = AsyncDisposable & {
   advance(seconds: number): void;
   /** Aborts the signal of the reconcile that runs, as before the end of a function. */
   abort(): void;
-  /** Reconciles until a reconcile ends well and writes nothing. Returns whether that happened. */
-  settle(): Promise<boolean>;
+  /** Applies an object as its user. Throws UserError if the API server rejects it. */
+  apply(object: object): Promise<void>;
+  /** Reconciles until a reconcile ends well and writes nothing. Returns its outcome; undefined if none did. */
+  settle(): Promise<Outcome | undefined>;
   subject(): Promise<KubeObject | undefined>;
   children(): Promise<readonly { readonly kind: Kind; readonly object: KubeObject }[]>;
   endState(): Promise<EndState>;
@@ -87,6 +91,7 @@ export async function openStage(
     outside,
     shortestRequeueSeconds = 30,
     changesWithTime = false,
+    allowTerminalErrors = false,
   }: BatteryOptions,
   runs?: TwoRuns,
 ): Promise<Stage> {
@@ -148,14 +153,14 @@ export async function openStage(
     }
   }
 
-  async function settle(): Promise<boolean> {
+  async function settle(): Promise<Outcome | undefined> {
     for (let round = 0; round < mostRounds; round += 1) {
       const outcome = await reconcile();
       const isWell = outcome.type === 'done' || outcome.type === 'nothing' || outcome.type === 'terminal';
-      if (isWell && !requests.some(isWrite)) return true;
+      if (isWell && !requests.some(isWrite)) return outcome;
       clock.ms += 1000;
     }
-    return false;
+    return undefined;
   }
 
   const subject = async () => await getObject(server.client, kind, key);
@@ -183,7 +188,7 @@ export async function openStage(
     controller,
     client: server.client,
     kind,
-    options: { shortestRequeueSeconds, changesWithTime },
+    options: { shortestRequeueSeconds, changesWithTime, allowTerminalErrors },
     key,
     get requests() {
       return requests;
@@ -197,6 +202,7 @@ export async function openStage(
       advancedMs += seconds * 1000;
     },
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
+    apply: async (object) => await server.apply(object),
     settle,
     subject,
     children,

@@ -1,0 +1,143 @@
+// The check of a changed spec: an object that is changed from one sample into another must end like an object that was
+// the other one from the start, and back. It finds a child that is not pruned, and a spec that is read only once.
+import { isDeepStrictEqual } from 'node:util';
+import type { Kind } from '../../api/kind.ts';
+import { UserError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json.ts';
+import { ApiError } from '../../kube/client/errors.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
+import { converged, expectSame, fail } from './report.ts';
+import type { EndState, Stage } from './stage.ts';
+import { maskVarying, type TwoRuns } from './varying.ts';
+
+/** A sample, its stages, and how it ends without faults. */
+export type SampleRuns = {
+  readonly sample: object;
+  /** How messages name it: `sample 2`. */
+  readonly label: string;
+  /** A stage whose end state is masked by the two runs. */
+  open(): Promise<Stage>;
+  openUnmasked(): Promise<Stage>;
+  /** The end states of two runs; undefined if the sample does not converge. */
+  runs(): Promise<TwoRuns | undefined>;
+};
+
+/** The name of the check, without its samples. */
+export const specChangeName = 'an object whose spec changes ends like one that had it from the start';
+
+const readSpec =
+  'apply what the spec of this reconcile asks for, let applyAll delete the rest, and keep nothing of an earlier spec';
+const readSpecOrKeep = `${readSpec}; for children that stay on purpose, give the battery keeps`;
+
+/** Gives a sample the name and the namespace of another one. */
+export function renamed(sample: object, other: object): object {
+  const { namespace: _, ...metadata } = recordIn(sample, 'metadata');
+  const { name, namespace } = recordIn(other, 'metadata');
+  return { ...sample, metadata: { ...metadata, name, ...(namespace === undefined ? {} : { namespace }) } };
+}
+
+/** What the author says of a changed spec. */
+export type SpecChangeOptions = {
+  /** Whether a change may have effects that neither an object nor `state()` shows. */
+  readonly actsUnseen: boolean;
+  /** Kinds of children that may be left of an earlier spec. */
+  readonly keeps: readonly Kind[];
+};
+
+/**
+ * Changes `from` into `to`, which has the same name, and back. Returns why that was not checked, if the API server
+ * refuses a change, such as that of an immutable field, or the samples differ by name alone.
+ */
+export async function checkSpecChange(
+  from: SampleRuns,
+  to: SampleRuns,
+  { actsUnseen, keeps }: SpecChangeOptions,
+): Promise<string | undefined> {
+  const [fromRuns, toRuns] = [await runsOf(from), await runsOf(to)];
+  await using stage = await from.openUnmasked();
+  await converged(stage);
+  const steps = [
+    { old: from, next: to, runs: toRuns },
+    { old: to, next: from, runs: fromRuns },
+  ];
+  for (const { old, next, runs } of steps) {
+    const change = `${stage.kind.kind} ${stage.key.name} was changed from ${old.label} to ${next.label}`;
+    const before = contentOf(await stage.subject());
+    const refusal = await refusalOf(stage.apply(next.sample));
+    if (refusal !== undefined) return `the API server refuses that ${change}: ${refusal}`;
+    if (isDeepStrictEqual(contentOf(await stage.subject()), before)) return `${from.label} and ${to.label} are equal`;
+    await converged(stage);
+    const wanted = maskVarying(runs[0], runs);
+    const isKept = (name: string) => !(name in wanted) && keeps.some(({ kind }) => name.startsWith(`${kind}/`));
+    const state = Object.entries(maskVarying(await stage.endState(), runs)).filter(([name]) => !isKept(name));
+    expectSame(comparable(Object.fromEntries(state)), comparable(wanted), `after ${change}`, readSpecOrKeep);
+  }
+  if (!isDeepStrictEqual(maskVarying(fromRuns[0], fromRuns), maskVarying(toRuns[0], toRuns))) return undefined;
+  const effect = `${from.label} and ${to.label} differ, but their children and status are the same`;
+  if (actsUnseen && (await stage.outsideState()) === undefined)
+    return `${effect}; give the state() of the outside system`;
+  fail(
+    `${effect} for ${stage.kind.kind} ${stage.key.name}`,
+    `${readSpec}; if the difference has no effect on purpose, give samples that differ in their children or status`,
+  );
+}
+
+async function runsOf({ open, runs }: SampleRuns): Promise<TwoRuns> {
+  const found = await runs();
+  if (found !== undefined) return found;
+  await using stage = await open();
+  await converged(stage);
+  fail('the sample converges in some runs only', 'decide by what is in the cluster');
+}
+
+/** What a user writes: all but the status and the metadata of the API server. */
+function contentOf(object: KubeObject | undefined): unknown {
+  const { metadata, status: _, ...content }: Readonly<Record<string, unknown>> = { ...object };
+  const { labels = {}, annotations = {} } = isRecord(metadata) ? metadata : {};
+  return { ...content, labels, annotations };
+}
+
+/** Why the API server refuses a change: by its schema or a rule (422, 400), or by a policy (403). */
+async function refusalOf(change: Promise<void>): Promise<string | undefined> {
+  try {
+    await change;
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof UserError ? error.cause : error;
+    if (cause instanceof ApiError && [400, 403, 422].includes(cause.status)) return cause.message;
+    throw error;
+  }
+}
+
+/**
+ * What must be the same: which children there are, their owned fields, and the statuses of conditions. Other fields of
+ * a status may be a history or a counter. Of the outside system only the number of values is compared, because an id
+ * that is assigned there is another one.
+ */
+function comparable(state: EndState): unknown {
+  const entries = Object.entries(state).map(([name, value]) => {
+    if (!name.includes('/')) return [name, { values: countValues(value) }];
+    const { status: _, ...owned } = recordIn(value, 'owned');
+    const { conditions } = recordIn(recordIn(value, 'owned'), 'status');
+    const statuses = (Array.isArray(conditions) ? conditions : []).map((one) => [
+      textIn(one, 'type'),
+      textIn(one, 'status'),
+    ]);
+    return [name, { ...(isRecord(value) ? value : {}), owned, conditions: Object.fromEntries(statuses) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, one) => sum + countValues(one), 0);
+}
+
+function recordIn(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  const found = isRecord(value) ? value[field] : undefined;
+  return isRecord(found) ? found : {};
+}
+
+function textIn(value: unknown, field: string): string {
+  return isRecord(value) ? String(value[field]) : '';
+}

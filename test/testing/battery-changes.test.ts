@@ -1,0 +1,172 @@
+// Only the battery's check of a changed spec, and TerminalErrors. The other checks are in battery.test.ts.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { defineKind, notOk, ok, type ResultOf, TerminalError } from '../../src/outrigger.ts';
+import { battery } from '../../src/testing.ts';
+
+const List = defineKind({
+  group: 'test.example.com',
+  version: 'v1',
+  kind: 'List',
+  spec: z.object({ entries: z.record(z.string(), z.string()), zone: z.string().optional() }).meta({
+    'x-kubernetes-validations': [
+      { rule: '!has(oldSelf.zone) || (has(self.zone) && self.zone == oldSelf.zone)', message: 'zone is immutable' },
+    ],
+  }),
+  status: z.object({ writes: z.number().int().optional(), first: z.record(z.string(), z.string()).optional() }),
+  conditions: ['Written', 'Long'],
+});
+type Entries = Readonly<Record<string, string>>;
+const listOf = (entries: Entries, zone?: string) => ({
+  ...{ apiVersion: List.apiVersion, kind: 'List', metadata: { name: 'one' } },
+  spec: { entries, ...(zone === undefined ? {} : { zone }) },
+});
+const samples = [listOf({ a: '1', b: '2' }), { ...listOf({ a: '3' }), metadata: { name: 'two' } }];
+const changed = 'an object whose spec changes ends like one that had it from the start';
+const both = `${changed} (sample 1 to sample 2 and back)`;
+
+const childrenOf = (name: string, entries: Entries) =>
+  Object.entries(entries).map(([entry, text]) => ({ metadata: { name: `${name}-${entry}` }, data: { text } }));
+const written = { Written: ok('Written'), Long: ok('Long') };
+
+/** Runs the checks, and returns the messages of those that fail or are skipped, by their names. */
+async function resultsOf(...[controller, options]: Parameters<typeof battery>) {
+  const failed: Record<string, string> = {};
+  const skipped: Record<string, string> = {};
+  for (const { name, run } of battery(controller, options)) {
+    const skip = (note: string) => {
+      skipped[name] = note;
+    };
+    await run({ skip }).catch((error: Error) => {
+      failed[name] = error.message;
+    });
+  }
+  return { failed, skipped };
+}
+
+const right = List.controller('list', {
+  owns: [ConfigMap],
+  // The number of writes is a history: it is not the same after a change.
+  async reconcile({ metadata: { name, generation }, spec }, { applyAll }): Promise<ResultOf<typeof List>> {
+    await applyAll(ConfigMap, childrenOf(name, spec.entries));
+    return { status: { writes: generation }, conditions: written };
+  },
+});
+
+describe('a controller that is right', () => {
+  for (const { name, run } of battery(right, { samples })) it(name, run);
+});
+
+const unpruned = List.controller('unpruned', {
+  owns: [ConfigMap],
+  async reconcile({ metadata: { name }, spec }, { apply }): Promise<ResultOf<typeof List>> {
+    for (const child of childrenOf(name, spec.entries)) await apply(ConfigMap, child);
+    return { status: {}, conditions: written };
+  },
+});
+const firstByName = new Map<string, Entries>();
+
+describe('a controller that is wrong', () => {
+  it.each<[string, ReturnType<typeof List.controller>, RegExp]>([
+    [
+      'a child that is not deleted when its entry is removed',
+      unpruned,
+      /^after List one was changed from sample 1 to sample 2, ConfigMap\/one-b is \{.* instead of absent\. What to change: .* let applyAll delete/,
+    ],
+    [
+      'the first spec, which is kept in the status',
+      List.controller('first-in-status', {
+        owns: [ConfigMap],
+        async reconcile({ metadata: { name }, spec, status }, { applyAll }): Promise<ResultOf<typeof List>> {
+          const first = status?.first ?? spec.entries;
+          await applyAll(ConfigMap, childrenOf(name, first));
+          return { status: { first }, conditions: written };
+        },
+      }),
+      /^after List one was changed from sample 1 to sample 2, ConfigMap\/one-a\.owned\.data\.text is "1" instead of "3"\. What to change: .* keep nothing of an earlier spec/,
+    ],
+    [
+      'the first spec of a name, which is kept in the module',
+      List.controller('first-in-module', {
+        owns: [ConfigMap],
+        async reconcile({ metadata: { name }, spec }, { applyAll }): Promise<ResultOf<typeof List>> {
+          const first = firstByName.get(name) ?? spec.entries;
+          firstByName.set(name, first);
+          await applyAll(ConfigMap, childrenOf(name, first));
+          return { status: {}, conditions: written };
+        },
+      }),
+      /^sample 1 and sample 2 differ, but their children and status are the same for List one\. What to change: .* keep nothing of an earlier spec/,
+    ],
+    [
+      'a condition of an earlier spec',
+      List.controller('stale-condition', {
+        owns: [ConfigMap],
+        async reconcile({ metadata: { name }, spec, conditions }, { applyAll }): Promise<ResultOf<typeof List>> {
+          await applyAll(ConfigMap, childrenOf(name, spec.entries));
+          const wasLong = conditions?.some(({ type, status }) => type === 'Long' && status === 'True') === true;
+          const isLong = wasLong || Object.keys(spec.entries).length > 1;
+          return { status: {}, conditions: { Written: ok('Written'), Long: isLong ? ok('Long') : notOk('Short') } };
+        },
+      }),
+      /^after List one was changed from sample 1 to sample 2, List\/one\.conditions\.(Long|Ready) is "True" instead of "False"/,
+    ],
+  ])('%s is caught by a change of the spec alone, with the object, the child and the field', async (_, controller, message) => {
+    const { failed } = await resultsOf(controller, { samples });
+    expect(failed).toEqual({ [both]: expect.stringMatching(message) });
+  });
+
+  it('a TerminalError of every reconcile fails the checks that need a converged object, unless it is declared', async () => {
+    const hopeless = List.controller('hopeless', {
+      reconcile: () => Promise.reject(new TerminalError('never')),
+    });
+    const { failed } = await resultsOf(hopeless, { samples: samples.slice(0, 1) });
+    const messages = Object.values(failed);
+    expect(messages.length).toBeGreaterThan(12);
+    expect(
+      messages.filter((one) => one.startsWith('List one ends in a TerminalError: never. What to change:')),
+    ).toEqual(messages.filter((one) => !one.startsWith('call 1 of the reconcile')));
+    const declared = await resultsOf(hopeless, { samples: samples.slice(0, 1), allowTerminalErrors: true });
+    expect(Object.values(declared.failed).filter((one) => one.includes('ends in a TerminalError'))).toEqual([]);
+  });
+});
+
+it('a child of a kind that the author keeps may stay after a change', async () => {
+  const { failed } = await resultsOf(unpruned, { samples, keeps: [ConfigMap] });
+  expect(failed).toEqual({});
+});
+
+describe('a check that cannot be made', () => {
+  it('a change that the API server refuses is skipped with its reason', async () => {
+    const zoned = [listOf({ a: '1' }, 'north'), listOf({ b: '2' }, 'south')];
+    const { failed, skipped } = await resultsOf(right, { samples: zoned });
+    expect(failed).toEqual({});
+    expect(skipped).toEqual({
+      [both]: expect.stringMatching(
+        /^not checked: the API server refuses that List one was changed from sample 1 to sample 2: .*zone is immutable/,
+      ),
+    });
+  });
+
+  it('samples that differ by their names alone are skipped', async () => {
+    const equal = [listOf({ a: '1' }), { ...listOf({ a: '1' }), metadata: { name: 'two' } }];
+    expect(await resultsOf(right, { samples: equal })).toEqual({
+      failed: {},
+      skipped: { [both]: 'not checked: sample 1 and sample 2 are equal' },
+    });
+  });
+
+  it('a single sample is skipped with a note that asks for a second one', async () => {
+    expect(await resultsOf(right, { samples: samples.slice(0, 1) })).toEqual({
+      failed: {},
+      skipped: { [changed]: 'not checked: give a second sample, whose spec is another one' },
+    });
+  });
+
+  it('a runner that passes no context gets a check that passes', async () => {
+    const check = battery(right, { samples: samples.slice(0, 1) }).find(({ name }) => name === changed);
+    await check?.run();
+    expect(check?.run).toHaveLength(0);
+  });
+});
