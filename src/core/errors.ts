@@ -1,5 +1,6 @@
 // The errors that the framework throws and handles. Any error from a reconciler means retry; TerminalError means do not
 // retry. API errors are classified in kube/client/errors.ts.
+import { formatZodIssues, isRecord } from './json.ts';
 
 /** Thrown by a reconciler to stop retries until the object changes or the next resync reconciles it. */
 export class TerminalError extends Error {
@@ -108,10 +109,11 @@ export function toError(thrown: unknown): Error {
 
 /**
  * Returns an error's message, followed by the system errors that caused it: `fetch failed: connect ECONNREFUSED
- * 127.0.0.1:80`. Other causes are left out, because their messages may quote a response.
+ * 127.0.0.1:80`. Other causes are left out, because their messages may quote a response. The message of an error of zod is
+ * JSON of several lines: in its place is the path and the reason of each issue.
  */
 export function errorText(error: Error): string {
-  const parts = [error.message];
+  const parts = [messageOf(error)];
   let cause: unknown = systemCauseOf(error);
   for (let causes = 0; cause instanceof Error && causes < maxCauses; causes += 1) {
     const code = 'code' in cause && !(cause instanceof AggregateError) ? String(cause.code) : '';
@@ -125,6 +127,19 @@ export function errorText(error: Error): string {
 }
 
 const maxCauses = 4;
+
+/** The errors of every version of zod have this name and issues. An author's zod may be another copy than ours. */
+function messageOf(error: Error): string {
+  const issues: unknown = error.name === 'ZodError' && 'issues' in error ? error.issues : undefined;
+  return isIssues(issues) ? formatZodIssues({ issues }) : error.message;
+}
+
+type Issues = Parameters<typeof formatZodIssues>[0]['issues'];
+
+function isIssues(value: unknown): value is Issues {
+  const isIssue = (one: unknown) => isRecord(one) && Array.isArray(one.path) && typeof one.message === 'string';
+  return Array.isArray(value) && value.length > 0 && value.every(isIssue);
+}
 
 /** A cause with a code, such as ECONNREFUSED, or the first of several: of a name with several addresses. */
 function systemCauseOf(error: Error): unknown {

@@ -1,6 +1,7 @@
 // The text of an error with its causes, as statuses, logs and dead letters show it.
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { errorText } from '../../src/core/errors.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
@@ -35,6 +36,12 @@ it.each<[string, Error, string]>([
       cause: new AggregateError([systemError('connect ::1'), systemError('connect 127.0.0.1')], ''),
     }),
     'fetch failed: connect ::1',
+  ],
+  [
+    'of zod has the path and the reason of each issue',
+    z.object({ rack: z.object({ watts: z.number() }), id: z.string() }).safeParse({ rack: { watts: 'many' } }).error ??
+      new Error(),
+    'rack.watts: Invalid input: expected number, received string; id: Invalid input: expected string, received undefined',
   ],
   ['does not repeat its cause', new Error('GET /: reset', { cause: systemError('reset; add the CA') }), 'GET /: reset'],
   ['has the code of a cause without a message', new Error('a', { cause: systemError('', 'EPIPE') }), 'a: EPIPE'],
