@@ -76,6 +76,7 @@ export async function checkSpecChange(
   const effect = `${from.label} and ${to.label} differ, but their children and status are the same`;
   if (actsUnseen && (await stage.outsideState()) === undefined)
     return `${effect}; give the state() of the outside system`;
+  if ((await stage.settle())?.type === 'terminal') return `${effect}; both may end in a TerminalError`;
   fail(
     `${effect} for ${stage.kind.kind} ${stage.key.name}`,
     `${readSpec}; if the difference has no effect on purpose, give samples that differ in their children or status`,
