@@ -109,8 +109,8 @@ export function toError(thrown: unknown): Error {
 
 /**
  * Returns an error's message, followed by the system errors that caused it: `fetch failed: connect ECONNREFUSED
- * 127.0.0.1:80`. Other causes are left out, because their messages may quote a response. The message of an error of zod is
- * JSON of several lines: in its place is the path and the reason of each issue.
+ * 127.0.0.1:80`. Other causes are left out, because their messages may quote a response. The message of an error of zod
+ * is JSON of several lines: in its place is the path and the reason of each issue.
  */
 export function errorText(error: Error): string {
   const parts = [messageOf(error)];
