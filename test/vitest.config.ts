@@ -16,7 +16,7 @@ export default defineConfig({
     fileParallelism: true,
     // Loading the modules again for each file would be half of the time. They have no state, and a file ends what it starts.
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     passWithNoTests: false,
   },
 });

@@ -68,5 +68,6 @@ describe.each([
   const options = { samples: [sample, { ...sample, spec: changed }], objects: beside.map(withKind) };
   const crds = controller.declaration.owns.filter((kind) => 'definition' in kind);
   const checks = battery(controller, { ...options, crds, keeps, ...(outside === undefined ? {} : { outside }) });
-  for (const { name, run } of checks) it(name, run);
+  // The second sample is there for the change between the two.
+  for (const { name, run } of checks) if (!name.endsWith('(sample 2)')) it(name, run);
 });
