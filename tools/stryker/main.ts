@@ -20,7 +20,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   core: ['test/core/', 'test/settings.test.ts'],
   forwarding: ['test/forwarding/', 'test/watcher/restart.test.ts'],
   reconciling: ['test/reconciling/'],
-  sqs: ['test/sqs/'],
+  sqs: ['test/sqs/', 'test/lambda/sender-check.test.ts'],
 };
 
 const { positionals, values } = parseArgs({
