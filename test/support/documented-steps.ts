@@ -189,6 +189,6 @@ export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run chaos -- --only TEXT --keep FILE --write docs/reliability.md --record NAME':
     'as long as the rows; --ci is a part of it',
   'npm run chaos:fleet -- --write docs/reliability.md': 'twenty minutes; --ci is a part of it',
-  'npm run soak -- --write docs/reliability.md': 'half an hour; --ci is two minutes of it',
+  'npm run soak -- --write docs/reliability.md': 'half an hour; --ci is a minute of it',
   'npm audit --omit=dev': 'asks the registry for new advisories',
 };

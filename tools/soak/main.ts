@@ -1,6 +1,6 @@
 // `npm run soak`: random edits on objects of every kind during random faults, on the real control plane. `--minutes N`
 // sets the duration, `--seed N` repeats the choices of an earlier run, `--objects N` sets the number of objects; `--ci`
-// is two minutes with a seed from the commit; `--write FILE` writes the outcome into a document. The exit status is 1
+// is one minute with a seed from the commit; `--write FILE` writes the outcome into a document. The exit status is 1
 // when a guarantee did not hold.
 import { randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 });
 const { ci } = values;
 const seed = Number(values.seed ?? (ci ? commitSeed() : randomInt(2 ** 31)));
-const minutes = Number(values.minutes ?? (ci ? 2 : 30));
+const minutes = Number(values.minutes ?? (ci ? 1 : 30));
 const objects = Number(values.objects ?? (ci ? 400 : 2000));
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 log(`seed ${seed} (repeat: npm run soak -- --seed ${seed} --minutes ${minutes} --objects ${objects})`);
