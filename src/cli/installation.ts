@@ -14,6 +14,7 @@ import { isClusterName } from '../core/cluster-name.ts';
 import { UserError } from '../core/errors.ts';
 import { deploymentPrefix, timersQueue } from '../core/names.ts';
 import { localCluster } from '../dev/cluster-access.ts';
+import { endedProcessOf } from '../dev/folder-lock.ts';
 import { localRegion } from '../dev/lambda/account.ts';
 import { createLocalSqsClient, urlPrefixOf } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
@@ -111,6 +112,8 @@ export async function openInstallation(
   if (state?.queues[timersQueue] === undefined) {
     throw new UserError(`nothing runs here (no ${file}): start outrigger dev, or name a deployment with --stage`);
   }
+  const ended = await endedProcessOf(folder);
+  if (ended !== undefined) printError(`the outrigger dev of ${folder} was killed (process ${ended}); start it again`);
   return connect({
     project,
     on: 'this machine',

@@ -27,7 +27,7 @@ export async function createFolder(folder: string): Promise<void> {
  * released. Throws a UserError that names the process that has the folder.
  */
 export async function reserveFolder(folder: string): Promise<{ release(): Promise<void> }> {
-  const file = path.join(folder, 'dev.pid');
+  const file = pidFile(folder);
   const reserve = async () => {
     // A link, so that the file has its content as soon as it exists: another process may read it at any time.
     const own = `${file}.${randomUUID()}`;
@@ -43,7 +43,7 @@ export async function reserveFolder(folder: string): Promise<{ release(): Promis
     }
   };
   while (!(await reserve())) {
-    const pid = Number((await readFile(file, 'utf8').catch(() => '')).trim());
+    const pid = await readPid(file);
     if (pid !== process.pid && isRunning(pid)) {
       throw new UserError(
         `${folder}: another outrigger dev (process ${pid}) runs in this folder; stop it, or give another --folder ` +
@@ -53,6 +53,18 @@ export async function reserveFolder(folder: string): Promise<{ release(): Promis
     await rm(file, { force: true });
   }
   return { release: async () => await rm(file, { force: true }) };
+}
+
+/** The process that reserved a folder and has ended without releasing it, as when it was killed; undefined if none has. */
+export async function endedProcessOf(folder: string): Promise<number | undefined> {
+  const pid = await readPid(pidFile(folder));
+  return Number.isInteger(pid) && pid > 0 && !isRunning(pid) ? pid : undefined;
+}
+
+const pidFile = (folder: string): string => path.join(folder, 'dev.pid');
+
+async function readPid(file: string): Promise<number> {
+  return Number((await readFile(file, 'utf8').catch(() => '')).trim());
 }
 
 function isRunning(pid: number): boolean {

@@ -1,5 +1,6 @@
 // `outrigger dlq` as a person runs it: the queues that it reads, its output and its exit status. Its behaviour when it
 // is interrupted is in test/operations/redrive.test.ts.
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { controllerDeadLetterQueue } from '../../src/core/names.ts';
@@ -154,14 +155,17 @@ describe('dlq errors', () => {
     expect(result.out).toBe('');
   });
 
-  it('dlq list names a queue whose server is down', async () => {
+  it('dlq list names a queue whose server is down, and an outrigger dev that was killed', async () => {
     const queueEndpoint = 'http://127.0.0.1:9';
     const state = { apiServer: '', lambda: '', queueEndpoint, watchers: [], functions: [], simulators: {} };
     const urls = { queues: { timers: `${queueEndpoint}/000000000000/timers` } };
     await system.folder.write('gone/state.json', JSON.stringify({ ...state, ...urls }));
+    const { pid } = spawnSync('true');
+    await system.folder.write('gone/dev.pid', `${pid}\n`);
     const argv = ['list', '--controller', 'foo', '--folder', system.folder.at('gone')];
     const result = await system.run('dlq', ...argv);
     expectUserError(result, 'outrigger dlq list: foo-dlq.fifo: ');
     expect(result.err).toContain('ECONNREFUSED');
+    expect(result.err).toMatch(`was killed (process ${pid}); start it again`);
   });
 });
