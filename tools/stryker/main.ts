@@ -20,7 +20,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   core: ['test/core/', 'test/settings.test.ts'],
   forwarding: ['test/forwarding/', 'test/watcher/restart.test.ts'],
   reconciling: ['test/reconciling/'],
-  sqs: ['test/sqs/', 'test/lambda/sender-check.test.ts'],
+  sqs: ['test/sqs/', 'test/lambda/sender-check.test.ts', 'test/reconciling/sender-check.test.ts', 'test/operations/'],
 };
 
 const { positionals, values } = parseArgs({
