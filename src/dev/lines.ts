@@ -6,6 +6,7 @@ import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { isRecord, parseJson } from '../core/json.ts';
 import type { KubeObject } from '../kube/client/object.ts';
+import { deletedMark } from '../sqs/message.ts';
 import { FunctionError } from './lambda/function-process.ts';
 import type { LambdaEvent } from './lambda/local-lambda.ts';
 import type { CachedChange } from './object-cache.ts';
@@ -252,9 +253,6 @@ function byText(cause: string, causedBy: string): string {
   if (!causedBy.endsWith(deletedMark)) return `${causedBy} changed`;
   return `${causedBy.slice(0, -deletedMark.length).trim() || 'it'} was deleted or is no longer selected`;
 }
-
-/** The end of the name of an object that was deleted (src/sqs/message.ts). */
-const deletedMark = '(deleted or no longer selected)';
 
 function failureText(error: Error, root: string): string {
   if (!(error instanceof FunctionError)) return `failed: ${error.message}`;

@@ -198,7 +198,7 @@ export function originOf(why: Cause): string | undefined {
 }
 
 /** The end of the name of an object that was deleted. To a watch with a selector, one that left it looks the same. */
-const deletedMark = '(deleted or no longer selected)';
+export const deletedMark = '(deleted or no longer selected)';
 
 /** Whether a cause is the periodic reconcile of a resync run. A watcher's full pass, which has a name, is not. */
 export function isPeriodic(why: Cause): boolean {

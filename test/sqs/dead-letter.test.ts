@@ -1,11 +1,12 @@
-// Only the reading of a dead letter from a received message of any content, and the entry that a replay sends.
+// Only the writing of a dead letter, its reading from a received message of any content, and the entry that a replay sends.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { replayEntry } from '../../src/operations/replay.ts';
 import type { ReceivedMessage } from '../../src/sqs/browse.ts';
-import { readDeadLetter } from '../../src/sqs/dead-letter.ts';
+import { deadLetterAttributes, readDeadLetter, sendToDeadLetterQueue } from '../../src/sqs/dead-letter.ts';
 import { replayId } from '../../src/sqs/deduplication.ts';
 import { formatMessage, keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
+import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { aMessage, asCommand, asRetry } from './messages.ts';
 
 const received = (changes: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
@@ -45,6 +46,10 @@ describe('readDeadLetter', () => {
     expect(deadLetter.error).toBeUndefined();
   });
 
+  it('attempts that are no number are those of the body', () => {
+    expect(readDeadLetter(received({ attributes: { attempts: '12 or so' } })).attempts).toBe(9);
+  });
+
   it('a dead letter contains neither credentials nor control characters', () => {
     const attributes = { reason: 'a\u001b[31mred', error: 'Bearer abcdefghijklmnop was refused', messageId: '\u0007' };
     const { reason, error, messageId } = readDeadLetter(received({ attributes }));
@@ -64,6 +69,42 @@ describe('readDeadLetter', () => {
         JSON.stringify(deadLetter);
       }),
     );
+  });
+});
+
+describe('writing a dead letter', () => {
+  const record = {
+    ...{ messageId: 'original', receiptHandle: 'handle', body: 'x', groupId: 'g' },
+    ...{ receiveCount: 1, firstReceivedAt: 1_700_000_000_000 },
+  };
+
+  it.each<[string, Error | undefined, string | undefined]>([
+    ['without an error', undefined, undefined],
+    ['with an error', new Error('no valve'), 'no valve'],
+    ['with an error without a message', new TypeError(''), 'TypeError'],
+  ])('the attributes %s have its text, or none', (_, lastError, error) => {
+    const cause = { reason: 'refused', ...(lastError === undefined ? {} : { lastError }) };
+    const { messageId, firstReceivedAt } = record;
+    expect(deadLetterAttributes(record, cause)).toEqual({
+      ...{ reason: 'refused', messageId, firstSeenAt: new Date(firstReceivedAt).toISOString() },
+      ...(error === undefined ? {} : { error }),
+    });
+  });
+
+  it('a record has one deduplication id, and another one for each object of its name', async () => {
+    const idOf = async (uid?: string) => {
+      const ids: (string | undefined)[] = [];
+      const cause = { reason: 'gone', ...(uid === undefined ? {} : { uid }) };
+      const send = async (_: string, entries: readonly QueueEntry[]) => {
+        ids.push(...entries.map(({ deduplicationId }) => deduplicationId));
+        return [];
+      };
+      const { signal } = new AbortController();
+      await sendToDeadLetterQueue(send, { queue: 'gadget-dlq.fifo', records: [record], cause, signal });
+      return ids[0];
+    };
+    expect(await idOf()).toBe(await idOf());
+    expect(new Set([await idOf(), await idOf('a'), await idOf('b')]).size).toBe(3);
   });
 });
 
