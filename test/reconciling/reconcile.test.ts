@@ -62,6 +62,16 @@ describe('a successful reconcile', () => {
     expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
   });
 
+  it('a reconcile replaces a null in the status by an empty text, and an empty text by null', async () => {
+    await apply('a', { size: 1 });
+    for (const note of [null, '', null, 'x']) {
+      returns({ status: { note } });
+      await reconcile('a');
+      expect((await read('a'))?.status).toMatchObject({ note });
+      expect(await reconcile('a')).toMatchObject({ writes: 0 });
+    }
+  });
+
   it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
     await apply('a', { size: 3 });
     returns({ requeueAfterSeconds: 7 });

@@ -38,14 +38,18 @@ export const widget = defineKind({
   version: 'v1',
   kind: 'Widget',
   spec: z.object({ size: z.number(), parts: z.array(z.string()).default([]) }),
-  status: z.object({ size: z.number().optional(), note: z.string().optional(), coat: z.string().optional() }),
+  status: z.object({
+    size: z.number().optional(),
+    note: z.string().nullable().optional(),
+    coat: z.string().optional(),
+  }),
   conditions: ['Built'],
 });
 
 type Spec = { readonly size: number; readonly parts: readonly string[] };
 type Status = {
   readonly size?: number | undefined;
-  readonly note?: string | undefined;
+  readonly note?: string | null | undefined;
   readonly coat?: string | undefined;
 };
 type Paint = Pick<Status, 'coat'>;

@@ -25,7 +25,7 @@ export const widgetDefinition = {
                 type: 'object',
                 properties: {
                   size: { type: 'number' },
-                  note: { type: 'string' },
+                  note: { type: 'string', nullable: true },
                   coat: { type: 'string' },
                   observedGeneration: { type: 'integer', format: 'int64' },
                   conditions: conditionsSchema,

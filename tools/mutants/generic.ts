@@ -55,8 +55,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: 'if (ownedEqual(wanted, primary.ownedStatus())) return;',
-          replace: `if (${isNot('fieldManager', fieldManagerOf(name))} && ownedEqual(wanted, primary.ownedStatus())) return;`,
+          find: 'if (ownedEqual(wanted, primary.ownedStatus())',
+          replace: `if (${isNot('fieldManager', fieldManagerOf(name))} && ownedEqual(wanted, primary.ownedStatus())`,
         },
       ],
     },

@@ -69,6 +69,18 @@ export function ownedEqual(desired: Fields, owned: Fields | undefined): boolean 
   return owned !== undefined && isEqual(withoutIdentity(desired), owned, false);
 }
 
+/**
+ * Returns whether a stored null is desired as another value. To ownedEqual the null of a nullable field looks like a
+ * field that the API omits, which is equal to a zero value (`0`, `''`, `false`, an empty list).
+ */
+export function replacesNull(desired: unknown, live: unknown): boolean {
+  if (live === null) return desired !== null && desired !== undefined;
+  if (Array.isArray(desired))
+    return Array.isArray(live) && desired.some((one, index) => replacesNull(one, live[index]));
+  if (!isRecord(desired) || !isRecord(live)) return false;
+  return Object.entries(desired).some(([name, value]) => Object.hasOwn(live, name) && replacesNull(value, live[name]));
+}
+
 /** Returns whether two values are equal quantities. Returns false if one is not a quantity. */
 export function sameQuantity(a: unknown, b: unknown): boolean {
   const first = nanoUnits(a);

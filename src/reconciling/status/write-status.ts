@@ -4,7 +4,7 @@
 import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { applyStatus } from '../../kube/apply/apply.ts';
-import { dropForeignFields, ownedEqual } from '../../kube/apply/owned-equal.ts';
+import { dropForeignFields, ownedEqual, replacesNull } from '../../kube/apply/owned-equal.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { getObject } from '../../kube/client/read.ts';
@@ -45,7 +45,7 @@ async function applyIfChanged(
   wanted: Readonly<Record<string, unknown>>,
   { client, resource, fieldManager, log, signal }: SessionDeps,
 ): Promise<void> {
-  if (ownedEqual(wanted, primary.ownedStatus())) return;
+  if (ownedEqual(wanted, primary.ownedStatus()) && !replacesNull(wanted, primary.current().status)) return;
   const { resourceVersion = '', uid } = primary.current().metadata;
   const key = objectKeyOf(primary.current());
   const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
