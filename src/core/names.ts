@@ -176,6 +176,9 @@ export function controllerRole(controller: string, project = defaultProject): st
 /** The longest name of a project: what is left of 63 characters of a label for a controller's name. */
 const maxProjectCharacters = 30;
 
+/** The end of the name of an object that was deleted. To a watch with a selector, one that left it looks the same. */
+export const deletedMark = '(deleted or no longer selected)';
+
 /** Returns why a text cannot be the name of a project; undefined if it can. */
 export function projectNameProblem(name: string): string | undefined {
   if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)) return 'use lower-case letters, digits and hyphens, as in cafe-chain';

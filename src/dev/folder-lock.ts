@@ -55,7 +55,7 @@ export async function reserveFolder(folder: string): Promise<{ release(): Promis
   return { release: async () => await rm(file, { force: true }) };
 }
 
-/** The process that reserved a folder and has ended without releasing it, as when it was killed; undefined if none has. */
+/** The process that reserved a folder and has ended without releasing it, as when killed; undefined if none has. */
 export async function endedProcessOf(folder: string): Promise<number | undefined> {
   const pid = await readPid(pidFile(folder));
   return Number.isInteger(pid) && pid > 0 && !isRunning(pid) ? pid : undefined;

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { collectionName, type ReconcileKey } from '../core/key.ts';
+import { deletedMark } from '../core/names.ts';
 import { dnsLabel, formatBody, MessageError, milliseconds, parseBody, seconds, segment } from './body.ts';
 
 /** The largest body, in bytes. AWS bills by 64 KB; the limit bounds the cost of a malformed message. */
@@ -196,9 +197,6 @@ export function originOf(why: Cause): string | undefined {
   const text = [kind, ...(namespace === '' ? [] : [namespace]), name].join('/');
   return why.deleted === true ? `${text} ${deletedMark}` : text;
 }
-
-/** The end of the name of an object that was deleted. To a watch with a selector, one that left it looks the same. */
-export const deletedMark = '(deleted or no longer selected)';
 
 /** Whether a cause is the periodic reconcile of a resync run. A watcher's full pass, which has a name, is not. */
 export function isPeriodic(why: Cause): boolean {
