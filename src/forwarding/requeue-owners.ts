@@ -3,34 +3,42 @@
 // children requests this, and the watch loop of their owners sends the keys.
 import { holdLowWatermark, type PendingAcks } from './acknowledgements.ts';
 
+/**
+ * A watcher that starts lists owners and children at the same time. If their first pages arrive within this time, one
+ * key of each owner is enough: it passes two queues and two functions before its reconcile. The resync finds a child
+ * that is deleted after a reconcile within this time.
+ */
+const simultaneousMs = 1_000;
+
 /** Sends all objects of a collection on request, once the collection is listed. */
 export type OwnerRequeues = {
   /**
    * Requests all objects, now or as soon as they are listed. `acks` is held at its current version until SQS has
    * accepted their keys.
-   * @param sinceMs when the list began that may have missed deletions. A list that began later and sent all its objects
-   * makes the request unnecessary. Absent: no earlier list is enough.
+   * @param missedUntilMs when the first page arrived of the list that may have missed deletions, in milliseconds. A
+   * list that sent all objects from then on makes the request unnecessary. Absent: they are sent in any case.
    */
-  request(controller: string, acks: PendingAcks, sinceMs?: number): void;
-  /** Reports that the collection is listed. `inBulk`: this list sent all of its objects already. */
-  complete(inBulk: boolean): void;
+  request(controller: string, acks: PendingAcks, missedUntilMs?: number): void;
+  /**
+   * Reports that the collection is listed.
+   * @param sentSinceMs when the first page arrived, if this list sent all of its objects at low priority
+   */
+  complete(sentSinceMs?: number): void;
   /** Reports that the collection is no longer known: the cluster was restored. */
   reset(): void;
 };
 
 /** Creates the requeues of one collection. `send` sends all of its objects for a controller. */
-export function createOwnerRequeues(
-  send: (controller: string, acks: PendingAcks) => void,
-  { now }: { readonly now: () => number },
-): OwnerRequeues {
+export function createOwnerRequeues(send: (controller: string, acks: PendingAcks) => void): OwnerRequeues {
   let listed = false;
-  let inBulkAt = Number.NEGATIVE_INFINITY;
+  /** When the first page arrived of the last list that sent all objects. */
+  let inBulkSinceMs = Number.NEGATIVE_INFINITY;
   let waiting: (() => void)[] = [];
 
   return {
-    request: (controller, acks, sinceMs = Number.POSITIVE_INFINITY) => {
+    request: (controller, acks, missedUntilMs = Number.POSITIVE_INFINITY) => {
       const sendUnlessSent = (held: PendingAcks) => {
-        if (inBulkAt < sinceMs) send(controller, held);
+        if (inBulkSinceMs + simultaneousMs < missedUntilMs) send(controller, held);
       };
       if (listed) {
         sendUnlessSent(acks);
@@ -42,16 +50,16 @@ export function createOwnerRequeues(
         held.release();
       });
     },
-    complete: (inBulk) => {
+    complete: (sentSinceMs) => {
       listed = true;
-      if (inBulk) inBulkAt = now();
+      if (sentSinceMs !== undefined) inBulkSinceMs = sentSinceMs;
       const requests = waiting;
       waiting = [];
       for (const run of requests) run();
     },
     reset: () => {
       listed = false;
-      inBulkAt = Number.NEGATIVE_INFINITY;
+      inBulkSinceMs = Number.NEGATIVE_INFINITY;
     },
   };
 }

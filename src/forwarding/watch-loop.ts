@@ -45,7 +45,7 @@ export type WatchLoopDeps = {
    * Sends every primary of these controllers at low priority: a list does not show which of their children were
    * deleted.
    */
-  readonly requeueOwners: (controllers: readonly string[], acks: PendingAcks, sinceMs: number) => void;
+  readonly requeueOwners: (controllers: readonly string[], acks: PendingAcks, missedUntilMs?: number) => void;
 };
 
 /** The cluster and the queues. */
@@ -104,12 +104,12 @@ export function createWatchLoop(
   const createAcks = () => createAckTracker((version) => checkpoint.accepted(entryName, version));
   let acks = createAcks();
   const collection = { resource, cluster };
-  const ownerRequeues = createOwnerRequeues(sendAll, { now });
+  const ownerRequeues = createOwnerRequeues(sendAll);
   const restoreGenerations = createRestoreGenerations({ now });
   const client = observedClient(deps.client, health);
   let run = '';
-  /** The list in progress: when it began, and whether all of its objects are sent at low priority. */
-  let listing = { sinceMs: 0, inBulk: false };
+  /** The list in progress: when its first page arrived, and whether all of its objects are sent at low priority. */
+  let listing: { firstPageMs?: number; readonly inBulk: boolean } = { inBulk: false };
 
   function addChange(key: Key, before: TrackedObject | undefined, change: ObjectChange): void {
     for (const { target, source } of affectedKeys(collection, key, before, change)) {
@@ -178,7 +178,7 @@ export function createWatchLoop(
       restoreGenerations.begin(run);
     }
     const inBulk = (mode === 'initial' || mode === 'restored') && objects.size() === 0;
-    listing = { sinceMs: now(), inBulk };
+    listing = { inBulk };
     objects.beginListing();
   }
 
@@ -187,10 +187,10 @@ export function createWatchLoop(
     for (const [key, before] of missing) addChange(key, before, { type: 'gone', version });
     if (mode !== 'exact' && mode !== 'relist') {
       const controllers = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
-      deps.requeueOwners([...new Set(controllers)], acks, listing.sinceMs);
+      deps.requeueOwners([...new Set(controllers)], acks, listing.firstPageMs);
     }
     acks.advance(version);
-    ownerRequeues.complete(listing.inBulk);
+    ownerRequeues.complete(listing.inBulk ? listing.firstPageMs : undefined);
     log.info('collection listed', { mode, objects: objects.size(), gone: missing.length });
   }
 
@@ -212,6 +212,8 @@ export function createWatchLoop(
         beginList(item.mode);
         break;
       case 'page':
+        // The list shows the state before this moment: the later pages are of the same version.
+        listing.firstPageMs ??= now();
         for (const one of item.items) if (!isCheckpointConfigMap(resource, one)) onListed(one, item.mode, start);
         break;
       case 'listed':

@@ -27,12 +27,12 @@ export function createWatchLoops(
   const loops: PlacedLoop[] = [];
   const requeueOwnersIn =
     (place: string | undefined): WatchLoopDeps['requeueOwners'] =>
-    (controllers, acks, sinceMs) => {
+    (controllers, acks, missedUntilMs) => {
       for (const { resource, namespace, loop } of loops) {
         // The owner of a child is in its namespace, or in none.
         if (namespace !== undefined && place !== undefined && namespace !== place) continue;
         for (const { as, controller } of resource.subscribers) {
-          if (as === 'primary' && controllers.includes(controller)) loop.requeueOwners(controller, acks, sinceMs);
+          if (as === 'primary' && controllers.includes(controller)) loop.requeueOwners(controller, acks, missedUntilMs);
         }
       }
     };

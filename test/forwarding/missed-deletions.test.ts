@@ -1,8 +1,12 @@
 // Deletions that happened while no watcher ran: which owners are sent when a kind of children is listed again, with the
 // watch loops of both kinds. The API server is scripted, the queue is an array.
+import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
+import { createWatchLoops } from '../../src/forwarding/watch-loops.ts';
+import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import { startWatcher } from '../../src/watcher/start.ts';
 import { listOf, openWatch } from '../kube/watch/watch-script.ts';
@@ -90,4 +94,58 @@ it('a start with the checkpoints of both kinds sends nothing', async () => {
   const { sent, accepted } = await watch(cluster(), { dishes: '70', parts: '50' });
   expect(sent).toEqual([]);
   expect(Object.fromEntries(accepted)).toEqual({ dishes: '100', parts: '100' });
+});
+
+it('owners that are sent before their children are listed are sent again, because a child may be gone by then', async () => {
+  let nowMs = 0;
+  const soup = Promise.withResolvers<void>();
+  const stew = Promise.withResolvers<void>();
+  const server = await startWireServer(async ({ path, query }, response) => {
+    if (query.watch === 'true') return openWatch(response);
+    if (path.endsWith('/parts')) {
+      // Between the first page of the dishes and the list of the parts, soup is reconciled and then loses a part.
+      await soup.promise;
+      nowMs = 10_000;
+      return sendJson(response, 200, listOf('100'));
+    }
+    if (query.continue === undefined) {
+      const first = listOf('100', object('soup', '40'));
+      return sendJson(response, 200, { ...first, metadata: { resourceVersion: '100', continue: 'page-2' } });
+    }
+    await partsListed.promise;
+    sendJson(response, 200, listOf('100', object('stew', '40')));
+  });
+  const partsListed = Promise.withResolvers<void>();
+  const sent: string[] = [];
+  const stopped = new AbortController();
+  onTestFinished(() => stopped.abort());
+  const { log } = createRecorder();
+  const loops = createWatchLoops(
+    {
+      client: server.client(),
+      forwarder: {
+        add: ({ target: { name } }) => void sent.push(name),
+        addLowPriority: ({ target: { name } }) => {
+          sent.push(name);
+          if (name === 'soup') soup.resolve();
+          if (name === 'stew') stew.resolve();
+        },
+      },
+      checkpoint: noCheckpoint,
+      health: createHealth(() => nowMs),
+      restoreDetection: createRestoreDetection(),
+      log: { ...log, info: (message) => message === 'collection listed' && partsListed.resolve() },
+      now: () => nowMs,
+      wait: () => new Promise(() => undefined),
+      random: () => 0,
+      nonce: () => 'run',
+    },
+    { version: 1, resources: [dishes, parts] },
+    { cluster: 'c' },
+  );
+  for (const { loop } of loops) void loop.run(stopped.signal);
+  await stew.promise;
+  // The request for the owners is answered when the dishes are listed, right after the last page.
+  while (loops[0]?.loop.lowWatermark() === undefined) await setImmediate();
+  expect(sent.filter((name) => name === 'soup')).toEqual(['soup', 'soup']);
 });

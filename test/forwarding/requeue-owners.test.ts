@@ -9,17 +9,14 @@ const target = (name: string) => ({ controller: 'dish', cluster: 'c', group: 'g'
 
 it('a request before the first list holds back the low watermark until SQS accepted every key of the list', () => {
   const workQueue = createWorkQueue();
-  const ownerRequeues = createOwnerRequeues(
-    (_controller, held) => {
-      for (const name of ['soup', 'stew'])
-        workQueue.add({ target: target(name), observedAt: 0, run: 'r', acks: held }, 0);
-    },
-    { now: () => 0 },
-  );
+  const ownerRequeues = createOwnerRequeues((_controller, held) => {
+    for (const name of ['soup', 'stew'])
+      workQueue.add({ target: target(name), observedAt: 0, run: 'r', acks: held }, 0);
+  });
   const acks = createAckTracker();
   ownerRequeues.request('dish', acks);
   acks.advance('100');
-  ownerRequeues.complete(false);
+  ownerRequeues.complete();
   expect(acks.lowWatermark()).toBeUndefined();
   const [soup, stew] = workQueue.take(2, 0);
   for (const one of [soup, stew]) {
@@ -30,11 +27,11 @@ it('a request before the first list holds back the low watermark until SQS accep
 });
 
 it('a request holds back the low watermark only until the list, if no key is sent', () => {
-  const ownerRequeues = createOwnerRequeues(() => undefined, { now: () => 0 });
+  const ownerRequeues = createOwnerRequeues(() => undefined);
   const acks = createAckTracker();
   ownerRequeues.request('dish', acks);
   acks.advance('100');
   expect(acks.lowWatermark()).toBeUndefined();
-  ownerRequeues.complete(true);
+  ownerRequeues.complete(0);
   expect(acks.lowWatermark()).toBe('100');
 });
