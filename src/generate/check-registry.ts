@@ -5,6 +5,7 @@ import type { ControllerDeclaration, ControllerDefinition } from '../api/definit
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
 import { SchemaError } from '../core/errors.ts';
+import { invalidLabel, isLabelKey } from '../core/labels.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, writersOf } from './changing-kinds.ts';
@@ -113,10 +114,7 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   return undefined;
 }
 
-/** The rules of Kubernetes for label keys, label values and namespaces: a list with others is refused in a cluster. */
-const labelName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
-const labelKey = new RegExp(`^((?=[^/]{1,253}/)${domainLabel}(\\.${domainLabel})*/)?${labelName}$`);
-const labelValue = new RegExp(`^(${labelName})?$`);
+/** The rule of Kubernetes for namespaces: a list with others is refused in a cluster. */
 const namespaceName = new RegExp(`^(?=.{1,63}$)${domainLabel}$`);
 
 /** Returns the first field of the selectors that matches nothing, or that the API server refuses. */
@@ -126,12 +124,10 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
     ...watches.map((watch, index) => [`watches[${index}].selector`, watch.selector] as const),
   ];
   for (const [field, given] of selectors) {
-    const wrong = Object.entries(given?.matchLabels ?? {}).find(
-      ([key, value]) => !labelKey.test(key) || typeof value !== 'string' || !labelValue.test(value),
-    );
-    if (wrong !== undefined) return `${field}.matchLabels: ${wrong.join('=')} is no valid label and value`;
+    const wrong = invalidLabel(given?.matchLabels);
+    if (wrong !== undefined) return `${field}.matchLabels: ${wrong} is no valid label and value`;
   }
-  const unlabelled = watches.find(({ label }) => label !== undefined && !labelKey.test(label));
+  const unlabelled = watches.find(({ label }) => label !== undefined && !isLabelKey(label));
   if (unlabelled !== undefined) return `watches: ${JSON.stringify(unlabelled.label)} is no valid label`;
   const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
   if (ambiguous !== undefined)

@@ -5,6 +5,7 @@ import type { UntypedContext } from '../api/context.ts';
 import type { Kind } from '../api/kind.ts';
 import { PolicyDeniedError } from '../core/errors.ts';
 import { uncompiled } from '../core/json.ts';
+import { invalidLabel } from '../core/labels.ts';
 import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
 import { applyAll, applyOne } from '../kube/apply/apply-all.ts';
@@ -89,6 +90,8 @@ export function createContext(
     get: async (kind, { name, namespace = owner.namespace }) =>
       await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
     list: async (kind, labels) => {
+      const wrong = invalidLabel(labels);
+      if (wrong !== undefined) throw new TypeError(`list of ${kind.plural}: ${wrong} is no valid label and value`);
       const labelSelector = Object.entries(labels ?? {})
         .map(([label, value]) => `${label}=${value}`)
         .join(',');

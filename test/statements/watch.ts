@@ -1,6 +1,6 @@
 // The watcher's loops in a statement's own process: what it forwards is on the queues, and can be waited for.
 
-import { afterEach } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
@@ -22,6 +22,8 @@ import { type System, useSystem } from './harness.ts';
 export type Watch = {
   /** Bodies that SQS accepted from it so far, oldest first. */
   readonly forwarded: readonly string[];
+  /** Whether every kind is watched. What is created before is in a list, and children in a list wake no owner here. */
+  ready(): boolean;
   /** Resolves when it has forwarded more than it had at the last call. Rejects after 15 s of nothing. */
   next(): Promise<void>;
   /** Sends what was seen and waits because its key was sent a moment ago. */
@@ -80,6 +82,7 @@ export function startWatch(
   });
   return {
     forwarded,
+    ready: () => health.ready(),
     next: async () => {
       if (forwarded.length === noticed) {
         await new Promise<void>((resolve, reject) => {
@@ -125,7 +128,7 @@ export function useWatchedSystem(connect: () => Connection): WatchedSystem {
     system,
     watch,
     until: async (holds) => {
-      watch();
+      await vi.waitFor(() => expect(watch().ready()).toBe(true), { timeout: 15_000 });
       for (;;) {
         system.clock.ms = Math.max(system.clock.ms, Date.now());
         await system.deliver();

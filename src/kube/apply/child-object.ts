@@ -73,15 +73,22 @@ function encodedSecret({ group, plural }: ResourceName, fields: Record<string, u
   return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(encoded) } };
 }
 
-/** Omits null fields, because the API converts a null to another value (an empty string in a ConfigMap). */
-function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/**
+ * Omits null fields, because the API converts a null to another value (an empty string in a ConfigMap), and writes
+ * times as text. Throws a TypeError for a number that JSON cannot express: it would become null, and the field be left out.
+ */
+function withoutNulls(fields: Readonly<Record<string, unknown>>, path = ''): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsIn(value)]));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsIn(value, `${path}${name}`)]));
 }
 
-function withoutNullsIn(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNullsIn);
-  return isRecord(value) ? withoutNulls(value) : value;
+function withoutNullsIn(value: unknown, path: string): unknown {
+  if (Array.isArray(value)) return value.map((one, index) => withoutNullsIn(one, `${path}[${index}]`));
+  const isTime = value instanceof Date;
+  if (isTime ? Number.isNaN(value.getTime()) : typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError(`${path}: ${String(value)} is no value of JSON`);
+  if (isTime) return value.toISOString();
+  return isRecord(value) ? withoutNulls(value, `${path}.`) : value;
 }
 
 function ownerReference(owner: KubeObject): ParsedOwnerReference {

@@ -1,0 +1,76 @@
+// Values that an author gives the context and that would mean something else to the API server: the labels of a list, and
+// numbers and times in children.
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import type { UntypedContext } from '../../src/api/context.ts';
+import { ConfigMap, Deployment, Secret } from '../../src/kubernetes.ts';
+import { defineKind } from '../../src/outrigger.ts';
+import { startSystem } from '../../src/testing.ts';
+
+const Thing = defineKind({
+  ...{ group: 'values.example.com', version: 'v1', kind: 'Thing' },
+  ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+});
+const thing = {
+  ...{ apiVersion: Thing.apiVersion, kind: 'Thing', spec: {} },
+  metadata: { name: 'one', namespace: 'default' },
+};
+const labels = { app: 'one', tier: 'db' };
+const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'other', namespace: 'default', labels } };
+
+/** Reconciles a thing once; returns the error of the reconcile. */
+async function errorOf(act: (context: UntypedContext) => Promise<unknown>): Promise<string | undefined> {
+  const controller = Thing.controller('thing', {
+    ...{ owns: [ConfigMap, Deployment], reads: [Secret] },
+    reconcile: async (_, context) => {
+      // Its types know the declared kinds.
+      await act(context as unknown as UntypedContext);
+      return { status: {}, conditions: {} };
+    },
+  });
+  await using system = await startSystem({ controllers: [controller], objects: [secret, thing] });
+  await system.settled();
+  return system.reconciles[0]?.error;
+}
+
+it.each([
+  'one,tier!=x',
+  'one,other',
+  'one two',
+  '=',
+])('a list by the label value %j is refused, because it would select by something else', async (app) => {
+  expect(await errorOf(async ({ list }) => await list(Secret, { app }))).toBe(
+    `list of secrets: app=${app} is no valid label and value`,
+  );
+});
+
+it.each(['', 'one'])('a list by the label value %j finds the objects with it', async (app) => {
+  let found: number | undefined;
+  const error = await errorOf(async ({ list }) => {
+    found = (await list(Secret, { app })).length;
+  });
+  expect([error, found]).toEqual([undefined, app === 'one' ? 1 : 0]);
+});
+
+const deployment = (changes: object) => {
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  return { metadata: { name: 'one' }, spec: { selector: { matchLabels: labels }, template, ...changes } };
+};
+
+it.each([
+  ['NaN', { replicas: Number.NaN }, 'spec.replicas: NaN is no value of JSON'],
+  ['an infinite number', { replicas: Number.POSITIVE_INFINITY }, 'spec.replicas: Infinity is no value of JSON'],
+  ['an invalid time', { at: [new Date('')] }, 'spec.at[0]: Invalid Date is no value of JSON'],
+])('a child with %s is refused by its path, instead of being written without the field', async (_, changes, error) => {
+  expect(await errorOf(async ({ apply }) => await apply(Deployment, deployment(changes)))).toBe(error);
+});
+
+it('a time in a child is written as its text', async () => {
+  const desired = { metadata: { name: 'one' }, data: { at: new Date(0) } };
+  let written: unknown;
+  const error = await errorOf(async ({ apply }) => {
+    written = await apply(ConfigMap, desired);
+  });
+  expect(error).toBeUndefined();
+  expect(written).toMatchObject({ data: { at: '1970-01-01T00:00:00.000Z' } });
+});
