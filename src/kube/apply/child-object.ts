@@ -75,7 +75,8 @@ function encodedSecret({ group, plural }: ResourceName, fields: Record<string, u
 
 /**
  * Omits null fields, because the API converts a null to another value (an empty string in a ConfigMap), and writes
- * times as text. Throws a TypeError for a number that JSON cannot express: it would become null, and the field be left out.
+ * times as text. Throws a TypeError for a number that JSON cannot express: it would become null, and the field be left
+ * out.
  */
 function withoutNulls(fields: Readonly<Record<string, unknown>>, path = ''): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
