@@ -67,6 +67,11 @@ export function portNumber(text: string): number {
   return number;
 }
 
+/** Checks the number of entries that a command prints. Throws UserError. */
+export function checkLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
+}
+
 /** Prints one JSON document. Undefined fields are left out. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);

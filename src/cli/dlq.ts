@@ -13,7 +13,16 @@ import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { keyOfMessage } from '../sqs/message.ts';
 import { createSend } from '../sqs/send.ts';
-import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
+import {
+  checkLimit,
+  jsonOption,
+  type Output,
+  outputOption,
+  printError,
+  printJson,
+  printLines,
+  runCommand,
+} from './command.ts';
 import { dlqDeleteCommand, dlqShowCommand } from './dlq-message.ts';
 import {
   type Installation,
@@ -88,7 +97,7 @@ message stays, and so does one with an object whose finalize was not completed (
 Exit status 1: some were not sent.`;
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
-  if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
+  checkLimit(limit);
   const { registry } = await loadProject(process.cwd());
   const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...sharedQueues.keys()]);
   const installation = await openInstallation(flags, signal);

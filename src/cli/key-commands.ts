@@ -17,7 +17,7 @@ import { readDeadLetters } from '../operations/redrive.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { keyOfMessage } from '../sqs/message.ts';
-import { jsonOption, type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import { checkLimit, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
 import {
   clusterClient,
   type Installation,
@@ -62,7 +62,7 @@ export function historyCommand(): Command {
     '1d',
     historyText,
     async ({ entries }, { output, limit = 20 }) => {
-      if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
+      checkLimit(limit);
       const last = entries.filter(({ outcome }) => outcome !== undefined).slice(-limit);
       if (output === 'json') printJson(last);
       else printLines(last.length === 0 ? ['no reconcile in this time; see --since'] : historyTable(last));

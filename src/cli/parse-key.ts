@@ -2,7 +2,7 @@
 
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
-import { isPathSegment, type ReconcileKey } from '../core/key.ts';
+import { collectionName, isPathSegment, type ReconcileKey } from '../core/key.ts';
 import { type Installation, requireClusterName } from './installation.ts';
 
 /** A requested key. An undefined part matches every value. */
@@ -78,8 +78,7 @@ export function completeKey(
   const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
   const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
   if (kind === undefined) {
-    const plural = group === '' ? resource : `${resource}.${group}`;
-    throw new UserError(`${name} neither reconciles nor watches ${plural}`);
+    throw new UserError(`${name} neither reconciles nor watches ${collectionName({ group, plural: resource })}`);
   }
   if (kind.namespaced !== (namespace !== undefined)) {
     const form = kind.namespaced ? `${name}:NAMESPACE/${requested.name}` : `${name}:${requested.name}`;
