@@ -5,6 +5,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { type CheckpointDeps, createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
 import { callerIdentity } from '../clusters/auth/aws-identity.ts';
 import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
+import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
@@ -232,8 +233,6 @@ async function connectToCluster(settings: WatcherSettings): Promise<ClusterConne
   const { KUBECONFIG: file, KUBECONFIG_CONTEXT: context } = settings;
   const address = file === undefined ? addressOf(settings) : undefined;
   if (address !== undefined) return { connection: await loadServiceAccount(address), source: serviceAccountSource };
-  // Imported on demand: the official Kubernetes client is most of the bundle, and a pod does not need it.
-  const { loadKubeconfig } = await import('../clusters/kubeconfig/load-kubeconfig.ts');
   return { connection: await loadKubeconfig({ file, context }), source: file ?? 'kubeconfig' };
 }
 

@@ -71,8 +71,8 @@ export async function loadKubeconfig({
 }
 
 /**
- * Loads the official client at the first kubeconfig. It has a thousand modules, so a command without a kubeconfig would
- * start in twice the time.
+ * Loads the official client at the first kubeconfig. It has a thousand modules: a command without a kubeconfig would
+ * start in twice the time, and in a pod the watcher does not need it.
  */
 export async function loadOfficialClient(): Promise<typeof import('@kubernetes/client-node')> {
   return await import('@kubernetes/client-node');
