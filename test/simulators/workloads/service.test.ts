@@ -180,7 +180,11 @@ describe('Services', harness.options, () => {
     await at.make('pods', pod('a', []));
     await at.run('a', '10.8.0.1');
     await whenReady('10.8.0.1');
-    await harness.wire.mergePatch(`${at.path('pods')}/a/status`, { status: { phase: 'Succeeded' } });
+    // As the kubelet does it: kube-controller-manager looks at a pod again when its readiness changes, not its phase.
+    const lastTransitionTime = '2026-01-01T00:00:01Z';
+    const completed = { type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime };
+    const status = { phase: 'Succeeded', conditions: [completed] };
+    await harness.wire.mergePatch(`${at.path('pods')}/a/status`, { status });
     const [slice] = await at.until('endpointslices', ([one]) => (shapeOf(one).endpoints ?? []).length === 0);
     expect(shapeOf(slice).endpoints ?? []).toEqual([]);
   });
