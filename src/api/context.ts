@@ -1,7 +1,7 @@
 // The second argument of a reconciler: everything that it may do besides returning its result. The author sees the
 // typed Context; the runtime provides an UntypedContext, the same for every controller.
 import { NotOwnedError, PolicyDeniedError, toError } from '../core/errors.ts';
-import type { Key } from '../core/key.ts';
+import { formatKey, type Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
@@ -50,8 +50,8 @@ export type ContextTypes = {
 /**
  * The context of a reconcile. An undeclared kind does not compile (or, where the compiler cannot see it, throws a
  * TypeError), so the generated RBAC always suffices. A kind is written by `apply` or by `applyAll` in one reconcile;
- * both for one kind is a TypeError, because applyAll would delete what apply wrote. An interface, so that messages show
- * its name.
+ * both for one kind is a TypeError, because applyAll would delete what apply wrote. So is an applyAll that would delete
+ * what an earlier one of the same reconcile applied. An interface, so that messages show its name.
  */
 export interface Context<T extends ContextTypes> extends BaseContext {
   /** What the controller's `clients` made of its settings. */
@@ -205,7 +205,8 @@ export function typeContext<T extends ContextTypes>(
 
 /**
  * Restricts a context to one reconcile, in which a kind is written by `apply` or by `applyAll`. Throws a TypeError for
- * the second of the two. Made for each call, because a test may use one context for several.
+ * the second of the two, and for an `applyAll` that would delete what an earlier one applied: these deletions would
+ * trigger the next reconcile, without an end. Made for each call, because a test may use one context for several.
  */
 export function contextOfOneCall<T extends ContextTypes>(controller: string, context: Context<T>): Context<T> {
   const writers = new Map<string, 'apply' | 'applyAll'>();
@@ -218,6 +219,25 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
     }
     writers.set(id, writer);
   };
+  /** The children of each kind that an applyAll of this reconcile has applied. */
+  const applied = new Map<string, Set<string>>();
+  /** Checks a set before it is applied. `record` notes its children after that. */
+  const complete = <K extends T['owns']>(kind: K, desired: DesiredSet<K, T['scope']>, prune = true) => {
+    const id = `${kind.apiVersion} ${kind.kind}`;
+    const earlier = applied.get(id) ?? new Set<string>();
+    let names = new Set<string>();
+    const checked: DesiredSet<K, T['scope']> = (existing) => {
+      const children = typeof desired === 'function' ? desired(existing) : desired;
+      names = new Set(children.map(nameOf));
+      const dropped = prune ? [...earlier].find((name) => !names.has(name)) : undefined;
+      if (dropped === undefined) return children;
+      throw new TypeError(
+        `${controller}: this applyAll of ${kind.kind} would delete ${dropped}, which an earlier one of the same ` +
+          'reconcile has applied; give all children of a kind in one call',
+      );
+    };
+    return { desired: checked, record: () => void applied.set(id, new Set([...earlier, ...names])) };
+  };
   return {
     ...context,
     apply: async (kind, desired) => {
@@ -226,13 +246,24 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
     },
     applyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      return await context.applyAll(kind, desired, options);
+      const set = complete(kind, desired, options?.prune);
+      const objects = await context.applyAll(kind, set.desired, options);
+      set.record();
+      return objects;
     },
     tryApplyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      return await context.tryApplyAll(kind, desired, options);
+      const set = complete(kind, desired, options?.prune);
+      const result = await context.tryApplyAll(kind, set.desired, options);
+      if (result.failure === undefined) set.record();
+      return result;
     },
   };
+}
+
+/** The name of a desired child, which a caller without types may have left out. */
+function nameOf(child: { readonly metadata?: Key }): string {
+  return formatKey({ name: '', ...child.metadata });
 }
 
 /** After a NotOwnedError the other children are applied. After any other error the state of the set is unknown. */

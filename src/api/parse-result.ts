@@ -51,6 +51,8 @@ export function createResultParser({
     error: z.instanceof(Error).optional(),
   });
   return (result) => {
+    if (result === undefined)
+      throw new InvalidResultError('the reconcile returned nothing: return { status, conditions }');
     const { status, conditions: said, ...wish } = parse(returned, result);
     const { conditions, requeueAfterSeconds: after, error } = parse(rest, { conditions: said, ...wish });
     return {

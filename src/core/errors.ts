@@ -102,9 +102,19 @@ export class SchemaError extends Error {
   }
 }
 
-/** Converts a thrown value into an Error. */
+/** Converts a thrown value into an Error. The message of an object is its `message`, or its JSON. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (thrown instanceof Error) return thrown;
+  if (!isRecord(thrown)) return new Error(String(thrown));
+  return new Error(typeof thrown.message === 'string' ? thrown.message : toJson(thrown));
+}
+
+function toJson(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'an object that has no message';
+  }
 }
 
 /**

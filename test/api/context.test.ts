@@ -14,6 +14,7 @@ const widget = defineKind({
   status: z.object({}),
   conditions: [],
 });
+const map = (name: string) => ({ metadata: { name } });
 const raw = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a', uid: 'u' }, spec: {} };
 
 /** Runs a reconciler against a cluster that allows everything and notes what it was asked for. */
@@ -32,7 +33,10 @@ async function asked(act: (context: UntypedContext) => Promise<unknown>): Promis
     get: async (one) => void note(one),
     list: async (one) => note(one),
     apply: async (one) => note(one),
-    applyAll: async (one) => note(one),
+    applyAll: async (one, desired) => {
+      if (JSON.stringify(desired([])).includes('"name":""')) throw new Error('no name');
+      return note(one);
+    },
     exec: () => Promise.reject(new Error('no commands here')),
     setMetadata: () => Promise.reject(new Error('no metadata here')),
   };
@@ -91,6 +95,27 @@ describe('a context', () => {
       expect(error).toBeInstanceOf(TypeError);
       expect(String(error)).toContain('widget writes ConfigMap by apply and by applyAll in one reconcile');
     }
+  });
+
+  it.each(['applyAll', 'tryApplyAll'] as const)('%s refuses to delete what an earlier one applied', async (verb) => {
+    const both = asked(async (context) => {
+      const write = Reflect.get(context, verb);
+      await write(ConfigMap, () => [map('a')]);
+      const { failure } = await write(ConfigMap, () => [map('b')]);
+      throw failure.error;
+    });
+    await expect(both).rejects.toThrow('widget: this applyAll of ConfigMap would delete a, which an earlier one');
+  });
+
+  it('a context permits a larger set, a set that deletes nothing, and a set after one that failed', async () => {
+    const calls = await asked(async ({ applyAll }) => {
+      const failing = applyAll(ConfigMap, () => [map('a'), map('')]);
+      await failing.catch(() => undefined);
+      await applyAll(ConfigMap, () => [map('b')]);
+      await applyAll(ConfigMap, () => [map('b'), map('c')]);
+      await applyAll(ConfigMap, () => [map('d')], { prune: false });
+    });
+    expect(calls).toEqual([ConfigMap, ConfigMap, ConfigMap]);
   });
 
   it('a context lets each kind have its own way, and the same way again', async () => {

@@ -27,6 +27,10 @@ describe('a result', () => {
     expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
   });
 
+  it('a reconcile that returns nothing is refused, with what to return', () => {
+    expect(() => parseResult(undefined)).toThrow('the reconcile returned nothing: return { status, conditions }');
+  });
+
   it('a result may hand on the condition of a child as it stands', () => {
     const standing = { type: 'Ready', status: 'True', reason: 'Built', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(parseResult({ ...good, conditions: { Built: standing } }).conditions).toEqual(conditions);

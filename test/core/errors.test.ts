@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { errorText } from '../../src/core/errors.ts';
+import { errorText, toError } from '../../src/core/errors.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
 const systemError = (message: string, code = 'ECONNREFUSED') => Object.assign(new Error(message), { code });
@@ -58,4 +58,14 @@ it('an error that is its own cause ends', () => {
   const error = systemError('again');
   error.cause = error;
   expect(errorText(error)).toBe('again');
+});
+
+it.each<[string, unknown, string]>([
+  ['an object with a message', { message: 'the pump is off', status: 503 }, 'the pump is off'],
+  ['an object without a message', { status: 503 }, '{"status":503}'],
+  ['a text', 'the pump is off', 'the pump is off'],
+  ['nothing', undefined, 'undefined'],
+  ['an object that JSON cannot express', { of: 1n }, 'an object that has no message'],
+])('%s that is thrown has its text as the message', (_, thrown, message) => {
+  expect(toError(thrown).message).toBe(message);
 });

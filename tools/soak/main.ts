@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const { ci } = values;
 const seed = Number(values.seed ?? (ci ? commitSeed() : randomInt(2 ** 31)));
 const minutes = Number(values.minutes ?? (ci ? 1 : 30));
-const objects = Number(values.objects ?? (ci ? 400 : 2000));
+const objects = Number(values.objects ?? (ci ? 250 : 2000));
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 log(`seed ${seed} (repeat: npm run soak -- --seed ${seed} --minutes ${minutes} --objects ${objects})`);
 const interrupted = new AbortController();

@@ -45,7 +45,7 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
     );
   }
   return {
-    ...encodedSecret(resource, withoutNulls(desired)),
+    ...encodedSecret(resource, wireFields(desired)),
     apiVersion,
     kind,
     metadata: {
@@ -78,18 +78,18 @@ function encodedSecret({ group, plural }: ResourceName, fields: Record<string, u
  * times as text. Throws a TypeError for a number that JSON cannot express: it would become null, and the field be left
  * out.
  */
-function withoutNulls(fields: Readonly<Record<string, unknown>>, path = ''): Record<string, unknown> {
+function wireFields(fields: Readonly<Record<string, unknown>>, path = ''): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsIn(value, `${path}${name}`)]));
+  return Object.fromEntries(kept.map(([name, value]) => [name, wireValue(value, `${path}${name}`)]));
 }
 
-function withoutNullsIn(value: unknown, path: string): unknown {
-  if (Array.isArray(value)) return value.map((one, index) => withoutNullsIn(one, `${path}[${index}]`));
+function wireValue(value: unknown, path: string): unknown {
+  if (Array.isArray(value)) return value.map((one, index) => wireValue(one, `${path}[${index}]`));
   const isTime = value instanceof Date;
   if (isTime ? Number.isNaN(value.getTime()) : typeof value === 'number' && !Number.isFinite(value))
     throw new TypeError(`${path}: ${String(value)} is no value of JSON`);
   if (isTime) return value.toISOString();
-  return isRecord(value) ? withoutNulls(value, `${path}.`) : value;
+  return isRecord(value) ? wireFields(value, `${path}.`) : value;
 }
 
 function ownerReference(owner: KubeObject): ParsedOwnerReference {
