@@ -1,8 +1,7 @@
 // The counterpart of function-process.ts: runs inside a function's process, loads the bundle as it is deployed, and
 // handles invocations one at a time as Lambda's Node.js runtime does. An entry point; it exports nothing.
 import { pathToFileURL } from 'node:url';
-import * as z from 'zod';
-import { type InvocationFailure, type ProcessReply, type ProcessRequest, parseProcessRequest } from './wire.ts';
+import type { InvocationFailure, ProcessReply, ProcessRequest } from './wire.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
@@ -11,8 +10,7 @@ type Load = Extract<ProcessRequest, { type: 'load' }>;
 /** Set by the first message. An invocation may arrive before the bundle is loaded. */
 let loading: Promise<{ readonly handler: Handler; readonly request: Load }> | undefined;
 
-process.on('message', (message) => {
-  const request = parseProcessRequest(message);
+process.on('message', (request: ProcessRequest) => {
   if (request.type === 'invoke') void invoke(request);
   else loading = load(request);
 });
@@ -35,7 +33,7 @@ async function load(request: Load): Promise<{ readonly handler: Handler; readonl
 }
 
 function handlerOf(module: unknown, { file, exportName }: Load): Handler {
-  const found = z.record(z.string(), z.unknown()).parse({ ...z.looseObject({}).parse(module) })[exportName];
+  const found: unknown = Reflect.get(Object(module), exportName);
   if (typeof found !== 'function') throw new Error(`${file} exports no function ${exportName}`);
   return (event, context) => Reflect.apply(found, undefined, [event, context]);
 }
