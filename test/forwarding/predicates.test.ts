@@ -245,6 +245,36 @@ describe('a kind with several subscribers', () => {
     );
   });
 
+  it('two controllers that read the owner from labels of their own each get their own owner', () => {
+    const of = watched(
+      pot,
+      owned({ as: 'watched', label: 'for' }),
+      owned({ controller: 'cook', as: 'watched', label: 'by' }),
+    );
+    const targets = affected(of, undefined, changed(of, { labels: { for: 'soup', by: 'kim' } }));
+    expect(targets.map(({ target: { controller, name } }) => [controller, name])).toEqual([
+      ['dish', 'soup'],
+      ['cook', 'kim'],
+    ]);
+  });
+
+  it('of two controllers with selectors, the one whose selector matches gets the key', () => {
+    const select = (controller: string, course: string): Subscriber => ({
+      ...primary(),
+      ...{ controller, matchLabels: { course } },
+    });
+    const of = watched(dish, select('starters', 'first'), select('desserts', 'last'));
+    const targets = affected(of, undefined, changed(of, { labels: { course: 'last' } }));
+    expect(targets.map(({ target }) => target.controller)).toEqual(['desserts']);
+  });
+
+  it('a child that differs from its owner by the group alone is the source of the change', () => {
+    const of = watched(pot, owned({ primary: collection('kitchen.test', 'Pot') }));
+    const owner = { apiVersion: 'kitchen.test/v1', kind: 'Pot', name: 'one', uid: 'u0', controller: true };
+    const [only] = affected(of, undefined, changed(of, { ownerReferences: [owner] }));
+    expect(only?.source.object).toEqual(['', 'pots', 'shop', 'one']);
+  });
+
   it('allOwners returns every key that an object affects, whatever the predicates are', () => {
     const of = watched(dish, primary(), owned({ controller: 'menu' }));
     const tracked = trackedOf(of, dishRef('soup'));
