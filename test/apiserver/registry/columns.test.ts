@@ -1,7 +1,7 @@
 // The cells of Tables: the JSONPaths of printer columns, and ages. Tables as a whole are tested in test/conformance.
 import { expect, it } from 'vitest';
 import type { Json } from '../../../src/apiserver/json.ts';
-import { age } from '../../../src/apiserver/registry/columns.ts';
+import { age, builtinColumns } from '../../../src/apiserver/registry/columns.ts';
 import { jsonPath } from '../../../src/apiserver/registry/json-path.ts';
 
 const object: Json = {
@@ -64,4 +64,118 @@ it.each([
 
 it.each([[undefined], ['x'], [null]])('the age of an object created at %j is unknown', (since) => {
   expect(age(since ?? null, new Date())).toBe('<unknown>');
+});
+
+const workload = {
+  spec: {
+    replicas: 3,
+    selector: { matchLabels: { app: 'web', tier: 'front' } },
+    template: {
+      spec: {
+        containers: [
+          { name: 'web', image: 'nginx:1' },
+          { name: 'log', image: 'fluent:2' },
+        ],
+      },
+    },
+  },
+  status: { replicas: 2, readyReplicas: 1, updatedReplicas: 2, availableReplicas: 1 },
+};
+const containers = ['web,log', 'nginx:1,fluent:2', 'app=web,tier=front'];
+const event = {
+  ...{ type: 'Normal', reason: 'Synced', message: 'all is well\n', count: 4 },
+  ...{ lastTimestamp: '2026-01-02T00:00:00Z', firstTimestamp: '2026-01-01T00:00:00Z', source: { component: 'foo' } },
+  involvedObject: { kind: 'Foo', name: 'one', fieldPath: 'spec.x' },
+};
+const role = { roleRef: { kind: 'ClusterRole', name: 'view' } };
+const created = '2026-01-01T00:00:00Z';
+
+// As kubectl prints them of a real API server; `name` and `created` are those of the metadata.
+it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
+  ['Namespace', 'that is active', { status: { phase: 'Active' } }, ['one', 'Active', created]],
+  ['ConfigMap', 'with text and bytes', { data: { a: '', b: '' }, binaryData: { c: '' } }, ['one', 3, created]],
+  ['Secret', 'with one key', { type: 'Opaque', data: { a: '' } }, ['one', 'Opaque', 1, created]],
+  [
+    'Service',
+    'with two ports',
+    {
+      spec: {
+        ...{ type: 'ClusterIP', clusterIP: '10.0.0.7', selector: { app: 'web' } },
+        ports: [
+          { port: 80, protocol: 'TCP' },
+          { port: 53, protocol: 'UDP' },
+        ],
+      },
+    },
+    ['one', 'ClusterIP', '10.0.0.7', '<none>', '80/TCP,53/UDP', created, 'app=web'],
+  ],
+  [
+    'Service',
+    'of an external name',
+    { spec: { type: 'ExternalName', externalName: 'db.example.com' } },
+    ['one', 'ExternalName', '<none>', 'db.example.com', '<none>', created, '<none>'],
+  ],
+  [
+    'Pod',
+    'of which one container is ready',
+    {
+      spec: { containers: [{}, {}], nodeName: 'node-1' },
+      status: {
+        ...{ phase: 'Running', podIP: '10.1.0.4' },
+        containerStatuses: [
+          { ready: true, restartCount: 2 },
+          { ready: false, restartCount: 1 },
+        ],
+      },
+    },
+    ['one', '1/2', 'Running', '3', created, '10.1.0.4', 'node-1', '<none>', '<none>'],
+  ],
+  [
+    'Pod',
+    'that is being deleted',
+    { metadata: { deletionTimestamp: created }, spec: { containers: [{}] }, status: { phase: 'Running' } },
+    ['one', '0/1', 'Terminating', '0', created, '<none>', '<none>', '<none>', '<none>'],
+  ],
+  ['Deployment', 'that rolls out', workload, ['one', '1/3', 2, 1, created, ...containers]],
+  ['ReplicaSet', 'that rolls out', workload, ['one', 3, 2, 1, created, ...containers]],
+  ['StatefulSet', 'that rolls out', workload, ['one', '1/3', created, ...containers.slice(0, 2)]],
+  ['StatefulSet', 'without a status', {}, ['one', '0/0', created, '', '']],
+  [
+    'Event',
+    'of a series',
+    event,
+    [
+      ...[event.lastTimestamp, 'Normal', 'Synced', 'foo/one', 'spec.x', 'foo', 'all is well'],
+      ...[event.firstTimestamp, 4, 'one'],
+    ],
+  ],
+  [
+    'Event',
+    'of events.k8s.io',
+    { eventTime: '2026-01-03T00:00:00Z', reportingComponent: 'bar', involvedObject: { kind: 'Foo', name: 'one' } },
+    ['2026-01-03T00:00:00Z', '', '', 'foo/one', '', 'bar', '', created, 1, 'one'],
+  ],
+  [
+    'EndpointSlice',
+    'with two endpoints',
+    { addressType: 'IPv4', ports: [{ port: 80 }, {}], endpoints: [{ addresses: ['a'] }, { addresses: ['b', 'c'] }] },
+    ['one', 'IPv4', '80,*', 'a,b,c', created],
+  ],
+  ['EndpointSlice', 'that is empty', { addressType: 'IPv6' }, ['one', 'IPv6', '<unset>', '<unset>', created]],
+  ['Lease', 'that is held', { spec: { holderIdentity: 'watcher-1' } }, ['one', 'watcher-1', created]],
+  ['RoleBinding', 'of a cluster role', role, ['one', 'ClusterRole/view', created]],
+  ['ClusterRoleBinding', 'of a cluster role', role, ['one', 'ClusterRole/view', created]],
+  ...['CustomResourceDefinition', 'Role', 'ClusterRole'].map((kind): [string, string, object, readonly Json[]] => [
+    kind,
+    'of any content',
+    {},
+    ['one', created],
+  ]),
+])('the table of a %s %s has the cells of kubectl', (kind, _, {
+  metadata,
+  ...object
+}: { metadata?: object }, cells) => {
+  const whole = { ...object, metadata: { name: 'one', creationTimestamp: created, ...metadata } };
+  const columns = builtinColumns[kind] ?? [];
+  expect(columns.map(({ cell }) => cell({ apiVersion: 'v1', kind, ...whole }))).toEqual(cells);
 });
