@@ -4,6 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { WatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import { unlessAborted } from '../core/async.ts';
+import { toError } from '../core/errors.ts';
 import { collectionName } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
@@ -51,7 +53,8 @@ export type ClusterWatcher = {
   readonly health: Health;
   /**
    * Stops watching, sends queued keys, writes the watch checkpoint, closes the client. Resolves with the number of keys
-   * that were not sent.
+   * that were not sent. `drainSeconds` bounds each of the first three. What has not ended by then is left behind with a
+   * closed client, so that another watcher can take its place.
    */
   stop(options: { readonly drainSeconds: number }): Promise<number>;
 };
@@ -106,10 +109,14 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   return {
     health,
     stop: async ({ drainSeconds }) => {
+      const inTime = async (work: Promise<unknown>): Promise<void> => {
+        const ended = unlessAborted(work, AbortSignal.timeout(drainSeconds * 1000));
+        await ended.catch((thrown: unknown) => log.error('watch did not end', { error: toError(thrown).message }));
+      };
       watching.abort();
-      await Promise.all(running);
+      await inTime(Promise.all(running));
       const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
-      await checkpoint.flush();
+      await inTime(checkpoint.flush());
       sending.abort();
       client.close();
       metrics.remove();

@@ -268,3 +268,11 @@ it('a fleet watcher takes over from a watcher of the cluster, and back, and send
   await untilAccepted('one/from-cluster');
   expect(accepted.slice(before)).toEqual(['one/from-fleet', 'one/from-cluster']);
 });
+
+it('a watcher whose requests do not respond to their signal stops at its deadline', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const client = createClient({ server: new URL('http://127.0.0.1:1') });
+  const hung = Object.fromEntries(Object.keys(client).map((name) => [name, never]));
+  const watcher = start('hung', { ...client, ...hung, close: client.close });
+  expect(await watcher.stop({ drainSeconds: 0.05 })).toBe(0);
+});
