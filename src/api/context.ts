@@ -205,38 +205,47 @@ export function typeContext<T extends ContextTypes>(
 
 /**
  * Restricts a context to one reconcile, in which a kind is written by `apply` or by `applyAll`. Throws a TypeError for
- * the second of the two, and for an `applyAll` that would delete what an earlier one applied: these deletions would
- * trigger the next reconcile, without an end. Made for each call, because a test may use one context for several.
+ * the second of the two, and for an `applyAll` that would delete a child of an earlier one: their writes would trigger
+ * reconciles endlessly. Made for each call, because a test may use one context for several.
  */
 export function contextOfOneCall<T extends ContextTypes>(controller: string, context: Context<T>): Context<T> {
+  const idOf = ({ apiVersion, kind }: Kind) => `${apiVersion} ${kind}`;
   const writers = new Map<string, 'apply' | 'applyAll'>();
-  const hold = ({ apiVersion, kind }: Kind, writer: 'apply' | 'applyAll') => {
-    const id = `${apiVersion} ${kind}`;
+  const hold = (kind: Kind, writer: 'apply' | 'applyAll') => {
+    const id = idOf(kind);
     if ((writers.get(id) ?? writer) !== writer) {
       throw new TypeError(
-        `${controller} writes ${kind} by apply and by applyAll in one reconcile; applyAll deletes what apply wrote`,
+        `${controller} writes ${kind.kind} by apply and by applyAll in one reconcile; ` +
+          'applyAll deletes what apply wrote',
       );
     }
     writers.set(id, writer);
   };
-  /** The children of each kind that an applyAll of this reconcile has applied. */
-  const applied = new Map<string, Set<string>>();
-  /** Checks a set before it is applied. `record` notes its children after that. */
-  const complete = <K extends T['owns']>(kind: K, desired: DesiredSet<K, T['scope']>, prune = true) => {
-    const id = `${kind.apiVersion} ${kind.kind}`;
-    const earlier = applied.get(id) ?? new Set<string>();
-    let names = new Set<string>();
-    const checked: DesiredSet<K, T['scope']> = (existing) => {
+  /** The children of each kind that an applyAll of this reconcile was given. */
+  const given = new Map<string, readonly Named[]>();
+  /** The set, which throws when it would delete a child that an earlier one was given, and how to throw that again. */
+  const holdSet = <K extends T['owns']>(kind: K, desired: DesiredSet<K, T['scope']>, prune = true) => {
+    let refusal: TypeError | undefined;
+    const held: DesiredSet<K, T['scope']> = (existing) => {
       const children = typeof desired === 'function' ? desired(existing) : desired;
-      names = new Set(children.map(nameOf));
-      const dropped = prune ? [...earlier].find((name) => !names.has(name)) : undefined;
-      if (dropped === undefined) return children;
-      throw new TypeError(
-        `${controller}: this applyAll of ${kind.kind} would delete ${dropped}, which an earlier one of the same ` +
-          'reconcile has applied; give all children of a kind in one call',
-      );
+      const earlier = given.get(idOf(kind)) ?? [];
+      const deleted = existing
+        .map(metadataOf)
+        .find((one) => one.deletionTimestamp === undefined && isNamed(earlier, one) && !isNamed(children, one));
+      if (prune && deleted !== undefined) {
+        refusal = new TypeError(
+          `${controller}: this applyAll of ${kind.kind} would delete ${formatKey(deleted)}, which an earlier one of ` +
+            'the same reconcile has applied; give all children of a kind in one call',
+        );
+        throw refusal;
+      }
+      given.set(idOf(kind), [...earlier, ...children]);
+      return children;
     };
-    return { desired: checked, record: () => void applied.set(id, new Set([...earlier, ...names])) };
+    const throwRefusal = () => {
+      if (refusal !== undefined) throw refusal;
+    };
+    return { held, throwRefusal };
   };
   return {
     ...context,
@@ -246,24 +255,29 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
     },
     applyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      const set = complete(kind, desired, options?.prune);
-      const objects = await context.applyAll(kind, set.desired, options);
-      set.record();
-      return objects;
+      return await context.applyAll(kind, holdSet(kind, desired, options?.prune).held, options);
     },
     tryApplyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      const set = complete(kind, desired, options?.prune);
-      const result = await context.tryApplyAll(kind, set.desired, options);
-      if (result.failure === undefined) set.record();
-      return result;
+      const { held, throwRefusal } = holdSet(kind, desired, options?.prune);
+      const applied = await context.tryApplyAll(kind, held, options);
+      throwRefusal();
+      return applied;
     },
   };
 }
 
-/** The name of a desired child, which a caller without types may have left out. */
-function nameOf(child: { readonly metadata?: Key }): string {
-  return formatKey({ name: '', ...child.metadata });
+/** The metadata of a child, which the compiler cannot see through a generic kind. */
+function metadataOf(child: object): Key & { readonly deletionTimestamp?: string } {
+  return (child as { readonly metadata: Key }).metadata;
+}
+
+/** A desired child. A caller without types may have left its metadata out, which is refused when it is applied. */
+type Named = { readonly metadata?: Partial<Key> };
+
+/** Whether one of the desired children is this object. Without a namespace a child is in that of its owner. */
+function isNamed(children: readonly Named[], { namespace, name }: Key): boolean {
+  return children.some(({ metadata }) => metadata?.name === name && (metadata.namespace ?? namespace) === namespace);
 }
 
 /** After a NotOwnedError the other children are applied. After any other error the state of the set is unknown. */

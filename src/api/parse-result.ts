@@ -34,6 +34,9 @@ const condition = z.object({
  */
 const returned = z.looseObject({ status: z.unknown().optional(), conditions: z.unknown() });
 
+const nothingReturned =
+  'the reconcile returned nothing; a result has `conditions`, and `status` if the kind is the project’s own';
+
 const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
 
 /**
@@ -51,8 +54,7 @@ export function createResultParser({
     error: z.instanceof(Error).optional(),
   });
   return (result) => {
-    if (result === undefined)
-      throw new InvalidResultError('the reconcile returned nothing: return { status, conditions }');
+    if (result === undefined || result === null) throw new InvalidResultError(nothingReturned);
     const { status, conditions: said, ...wish } = parse(returned, result);
     const { conditions, requeueAfterSeconds: after, error } = parse(rest, { conditions: said, ...wish });
     return {

@@ -102,19 +102,16 @@ export class SchemaError extends Error {
   }
 }
 
-/** Converts a thrown value into an Error. The message of an object is its `message`, or its JSON. */
+/**
+ * Converts a thrown value into an Error. Of an object without a message only the names of its fields are shown, because
+ * their values may quote a request.
+ */
 export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   if (!isRecord(thrown)) return new Error(String(thrown));
-  return new Error(typeof thrown.message === 'string' ? thrown.message : toJson(thrown));
-}
-
-function toJson(value: object): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return 'an object that has no message';
-  }
+  const { message } = thrown;
+  if (typeof message === 'string' && message !== '') return new Error(message);
+  return new Error(`an object that is no Error was thrown, with the fields: ${Object.keys(thrown).join(', ')}`);
 }
 
 /**

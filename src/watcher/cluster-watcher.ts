@@ -8,6 +8,7 @@ import { unlessAborted } from '../core/async.ts';
 import { toError } from '../core/errors.ts';
 import { collectionName } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
+import { redact } from '../core/redact.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
 import type { WatchList } from '../core/watch-list.ts';
 import { createForwarder } from '../forwarding/forwarder.ts';
@@ -53,12 +54,14 @@ export type ClusterWatcher = {
   readonly health: Health;
   /**
    * Stops watching, sends queued keys, writes the watch checkpoint, closes the client. Resolves with the number of keys
-   * that were not sent. `drainSeconds` bounds each of the first three. What has not ended by then is left behind with a
-   * closed client, so that another watcher can take its place.
+   * that were not sent. `drainSeconds` bounds the sending. A watch that does not end is left behind with closed
+   * connections, so that another watcher can take its place.
    */
   stop(options: { readonly drainSeconds: number }): Promise<number>;
 };
 
+/** The time that a watch has to end. It does so at once, unless a request ignores its signal. */
+const endSeconds = 2;
 /** How often readiness is checked until every kind is watched. */
 const readySeconds = 0.1;
 
@@ -109,14 +112,13 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   return {
     health,
     stop: async ({ drainSeconds }) => {
-      const inTime = async (work: Promise<unknown>): Promise<void> => {
-        const ended = unlessAborted(work, AbortSignal.timeout(drainSeconds * 1000));
-        await ended.catch((thrown: unknown) => log.error('watch did not end', { error: toError(thrown).message }));
-      };
       watching.abort();
-      await inTime(Promise.all(running));
+      const ended = unlessAborted(Promise.all(running), AbortSignal.timeout(endSeconds * 1000));
+      await ended.catch((thrown: unknown) =>
+        log.error('watch did not end', { error: redact(toError(thrown).message) }),
+      );
       const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
-      await inTime(checkpoint.flush());
+      await checkpoint.flush();
       sending.abort();
       client.close();
       metrics.remove();

@@ -175,9 +175,11 @@ export function createFleet(
       }
     },
     stop: async ({ drainSeconds }) => {
-      await Promise.all([...members.values()].map(({ step }) => step));
       const left = await Promise.all(
-        [...members.values()].map(async ({ running }) => (await running?.watcher.stop({ drainSeconds })) ?? 0),
+        [...members.values()].map(async (member) => {
+          await member.step;
+          return (await member.running?.watcher.stop({ drainSeconds })) ?? 0;
+        }),
       );
       members.clear();
       return left.reduce((sum, keys) => sum + keys, 0);

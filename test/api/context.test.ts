@@ -14,11 +14,15 @@ const widget = defineKind({
   status: z.object({}),
   conditions: [],
 });
-const map = (name: string) => ({ metadata: { name } });
+const map = (name: string, more: object = {}) => ({ metadata: { name, ...more } });
+const live = (name: string, more: object = {}) => map(name, { namespace: 'default', uid: `uid-${name}`, ...more });
 const raw = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a', uid: 'u' }, spec: {} };
 
-/** Runs a reconciler against a cluster that allows everything and notes what it was asked for. */
-async function asked(act: (context: UntypedContext) => Promise<unknown>): Promise<readonly Kind[]> {
+/** Runs a reconciler against a cluster that has these children and allows everything, and notes what it was asked for. */
+async function asked(
+  act: (context: UntypedContext) => Promise<unknown>,
+  existing: readonly object[] = [],
+): Promise<readonly Kind[]> {
   const seen: Kind[] = [];
   const note = (one: Kind) => {
     seen.push(one);
@@ -34,7 +38,7 @@ async function asked(act: (context: UntypedContext) => Promise<unknown>): Promis
     list: async (one) => note(one),
     apply: async (one) => note(one),
     applyAll: async (one, desired) => {
-      if (JSON.stringify(desired([])).includes('"name":""')) throw new Error('no name');
+      desired(existing);
       return note(one);
     },
     exec: () => Promise.reject(new Error('no commands here')),
@@ -97,25 +101,49 @@ describe('a context', () => {
     }
   });
 
-  it.each(['applyAll', 'tryApplyAll'] as const)('%s refuses to delete what an earlier one applied', async (verb) => {
-    const both = asked(async (context) => {
-      const write = Reflect.get(context, verb);
-      await write(ConfigMap, () => [map('a')]);
-      const { failure } = await write(ConfigMap, () => [map('b')]);
-      throw failure.error;
+  describe('two sets of one kind in one reconcile', () => {
+    it.each([
+      'applyAll',
+      'tryApplyAll',
+    ] as const)('%s throws for a set that would delete a child of the other', async (verb) => {
+      const seen: unknown[] = [];
+      const both = asked(
+        async (context) => {
+          const write = Reflect.get(context, verb);
+          seen.push(await write(ConfigMap, () => [map('a')]));
+          seen.push(await write(ConfigMap, [map('b')]));
+        },
+        [live('a')],
+      );
+      await expect(both).rejects.toThrow(
+        'widget: this applyAll of ConfigMap would delete default/a, which an earlier one',
+      );
+      expect(seen).toHaveLength(1);
     });
-    await expect(both).rejects.toThrow('widget: this applyAll of ConfigMap would delete a, which an earlier one');
-  });
 
-  it('a context permits a larger set, a set that deletes nothing, and a set after one that failed', async () => {
-    const calls = await asked(async ({ applyAll }) => {
-      const failing = applyAll(ConfigMap, () => [map('a'), map('')]);
-      await failing.catch(() => undefined);
-      await applyAll(ConfigMap, () => [map('b')]);
-      await applyAll(ConfigMap, () => [map('b'), map('c')]);
-      await applyAll(ConfigMap, () => [map('d')], { prune: false });
+    it('a set that is applied at the same time as another one is refused, too', async () => {
+      const both = asked(
+        async ({ applyAll }) =>
+          await Promise.all([applyAll(ConfigMap, () => [map('a')]), applyAll(ConfigMap, () => [map('b')])]),
+        [live('a'), live('b')],
+      );
+      await expect(both).rejects.toThrow('would delete default/a');
     });
-    expect(calls).toEqual([ConfigMap, ConfigMap, ConfigMap]);
+
+    it.each<[string, readonly object[], readonly object[], object]>([
+      ['has the children of the first and one more', [live('a')], [map('a'), map('b')], {}],
+      ['names the same child with its namespace', [live('a')], [map('a', { namespace: 'default' })], {}],
+      ['deletes nothing', [live('a')], [map('b')], { prune: false }],
+      ['leaves out a child that could not be applied', [], [map('b')], {}],
+      ['leaves out a child that is being deleted', [live('a', { deletionTimestamp: 'now' })], [map('b')], {}],
+      ['deletes a child that the first did not have', [live('a'), live('old')], [map('a')], {}],
+    ])('a second set is permitted if it %s', async (_, existing, second, options) => {
+      const calls = await asked(async ({ applyAll }) => {
+        await applyAll(ConfigMap, () => [map('a')], options);
+        await applyAll(ConfigMap, () => second, options);
+      }, existing);
+      expect(calls).toEqual([ConfigMap, ConfigMap]);
+    });
   });
 
   it('a context lets each kind have its own way, and the same way again', async () => {

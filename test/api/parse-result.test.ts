@@ -27,8 +27,8 @@ describe('a result', () => {
     expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
   });
 
-  it('a reconcile that returns nothing is refused, with what to return', () => {
-    expect(() => parseResult(undefined)).toThrow('the reconcile returned nothing: return { status, conditions }');
+  it.each([undefined, null])('a reconcile that returns %s is refused, with what a result has', (nothing) => {
+    expect(() => parseResult(nothing)).toThrow('the reconcile returned nothing; a result has `conditions`');
   });
 
   it('a result may hand on the condition of a child as it stands', () => {

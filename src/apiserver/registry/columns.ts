@@ -153,9 +153,7 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
     column(
       'Last Seen',
       (object) =>
-        getString(object, 'lastTimestamp') ||
-        getString(object, 'eventTime') ||
-        (object.metadata.creationTimestamp ?? null),
+        getString(object, 'series', 'lastObservedTime') || getString(object, 'lastTimestamp') || firstSeen(object),
       { type: 'date' },
     ),
     column('Type', (object) => getString(object, 'type')),
@@ -172,15 +170,14 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
       wide,
     ),
     column('Message', (object) => getString(object, 'message').trim()),
-    column(
-      'First Seen',
-      (object) => getString(object, 'firstTimestamp') || (object.metadata.creationTimestamp ?? null),
-      {
-        type: 'date',
-        priority: 1,
-      },
-    ),
-    column('Count', (object) => getNumber(object, 'count') ?? 1, { type: 'integer', priority: 1 }),
+    column('First Seen', firstSeen, {
+      type: 'date',
+      priority: 1,
+    }),
+    column('Count', (object) => getNumber(object, 'series', 'count') ?? (getNumber(object, 'count') || 1), {
+      type: 'integer',
+      priority: 1,
+    }),
     { ...nameColumn, priority: 1 },
   ],
   CustomResourceDefinition: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
@@ -211,10 +208,19 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
 };
 
 function ports(object: ApiObject): string {
-  const parts = getList(object, 'spec', 'ports').map(
-    (port) => `${getNumber(port, 'port') ?? 0}/${getString(port, 'protocol')}`,
-  );
+  const parts = getList(object, 'spec', 'ports').map((port) => {
+    const nodePort = getNumber(port, 'nodePort') ?? 0;
+    const number = `${getNumber(port, 'port') ?? 0}${nodePort === 0 ? '' : `:${nodePort}`}`;
+    return `${number}/${getString(port, 'protocol')}`;
+  });
   return parts.length === 0 ? '<none>' : parts.join(',');
+}
+
+/** An Event of events.k8s.io has only the time of its first occurrence. */
+function firstSeen(object: ApiObject): Json {
+  return (
+    getString(object, 'firstTimestamp') || getString(object, 'eventTime') || (object.metadata.creationTimestamp ?? null)
+  );
 }
 
 function roleRef(object: ApiObject): string {

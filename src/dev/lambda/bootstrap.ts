@@ -10,6 +10,7 @@ type Load = Extract<ProcessRequest, { type: 'load' }>;
 /** Set by the first message. An invocation may arrive before the bundle is loaded. */
 let loading: Promise<{ readonly handler: Handler; readonly request: Load }> | undefined;
 
+// Not parsed, for the reason in wire.ts.
 process.on('message', (request: ProcessRequest) => {
   if (request.type === 'invoke') void invoke(request);
   else loading = load(request);

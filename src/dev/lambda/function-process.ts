@@ -75,6 +75,8 @@ export function startFunctionProcess(start: ProcessStart): FunctionProcess {
   }
   child.on('message', (message) => {
     const reply = parseProcessReply(message);
+    // The function's own code may send messages, too.
+    if (reply === undefined) return;
     if (reply.type === 'broken') {
       broken = reply.failure;
       if (pending === undefined) onBroken(new FunctionError(reply.failure));

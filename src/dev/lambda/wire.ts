@@ -34,7 +34,7 @@ const replyShape = z.discriminatedUnion('type', [
 ]);
 export type ProcessReply = Readonly<z.infer<typeof replyShape>>;
 
-/** Parses a message from a function's process. Throws a ZodError. */
-export function parseProcessReply(message: unknown): ProcessReply {
-  return replyShape.parse(message);
+/** Parses a message from a function's process. Returns undefined for one that is no reply. */
+export function parseProcessReply(message: unknown): ProcessReply | undefined {
+  return replyShape.safeParse(message).data;
 }

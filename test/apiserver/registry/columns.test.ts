@@ -90,7 +90,7 @@ const event = {
 const role = { roleRef: { kind: 'ClusterRole', name: 'view' } };
 const created = '2026-01-01T00:00:00Z';
 
-// As kubectl prints them of a real API server; `name` and `created` are those of the metadata.
+// The cells of kube-apiserver's printers, without those of subjects and of load balancers; `created` is the time of creation.
 it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
   ['Namespace', 'that is active', { status: { phase: 'Active' } }, ['one', 'Active', created]],
   ['ConfigMap', 'with text and bytes', { data: { a: '', b: '' }, binaryData: { c: '' } }, ['one', 3, created]],
@@ -103,11 +103,11 @@ it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
         ...{ type: 'ClusterIP', clusterIP: '10.0.0.7', selector: { app: 'web' } },
         ports: [
           { port: 80, protocol: 'TCP' },
-          { port: 53, protocol: 'UDP' },
+          { port: 53, nodePort: 30053, protocol: 'UDP' },
         ],
       },
     },
-    ['one', 'ClusterIP', '10.0.0.7', '<none>', '80/TCP,53/UDP', created, 'app=web'],
+    ['one', 'ClusterIP', '10.0.0.7', '<none>', '80/TCP,53:30053/UDP', created, 'app=web'],
   ],
   [
     'Service',
@@ -142,7 +142,7 @@ it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
   ['StatefulSet', 'without a status', {}, ['one', '0/0', created, '', '']],
   [
     'Event',
-    'of a series',
+    'that occurred several times',
     event,
     [
       ...[event.lastTimestamp, 'Normal', 'Synced', 'foo/one', 'spec.x', 'foo', 'all is well'],
@@ -153,7 +153,16 @@ it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
     'Event',
     'of events.k8s.io',
     { eventTime: '2026-01-03T00:00:00Z', reportingComponent: 'bar', involvedObject: { kind: 'Foo', name: 'one' } },
-    ['2026-01-03T00:00:00Z', '', '', 'foo/one', '', 'bar', '', created, 1, 'one'],
+    ['2026-01-03T00:00:00Z', '', '', 'foo/one', '', 'bar', '', '2026-01-03T00:00:00Z', 1, 'one'],
+  ],
+  [
+    'Event',
+    'of a series',
+    { ...event, series: { count: 9, lastObservedTime: '2026-01-04T00:00:00Z' } },
+    [
+      ...['2026-01-04T00:00:00Z', 'Normal', 'Synced', 'foo/one', 'spec.x', 'foo', 'all is well'],
+      ...[event.firstTimestamp, 9, 'one'],
+    ],
   ],
   [
     'EndpointSlice',
