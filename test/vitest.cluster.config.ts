@@ -4,10 +4,12 @@ import { defineConfig } from 'vitest/config';
 import { onBothServers } from './both-servers.ts';
 import { compileCache } from './compile-cache.ts';
 import { longestFirst } from './longest-first.ts';
+import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
   test: {
     env: compileCache,
+    expect: pollTimeout,
     provide: { apiServer: 'real' },
     include: ['test/cluster/**/*.test.ts', ...onBothServers],
     globalSetup: ['tools/control-plane/global-setup.ts'],

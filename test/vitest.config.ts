@@ -3,11 +3,13 @@
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './compile-cache.ts';
 import { packagedTier } from './packaged-tier.ts';
+import { pollTimeout } from './poll-timeout.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
     env: compileCache,
+    expect: pollTimeout,
     provide: { apiServer: 'memory' },
     include: ['test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],

@@ -4,10 +4,12 @@ import { defineConfig } from 'vitest/config';
 import { compileCache } from './compile-cache.ts';
 import { longestFirst } from './longest-first.ts';
 import { packagedTier } from './packaged-tier.ts';
+import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
   test: {
     env: compileCache,
+    expect: pollTimeout,
     include: ['test/deploy/**/*.test.ts', ...packagedTier],
     testTimeout: 240_000,
     hookTimeout: 480_000,

@@ -2,11 +2,13 @@
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './compile-cache.ts';
 import { longestFirst } from './longest-first.ts';
+import { pollTimeout } from './poll-timeout.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
     env: compileCache,
+    expect: pollTimeout,
     provide: { apiServer: 'memory' },
     include: processTier,
     testTimeout: 60_000,

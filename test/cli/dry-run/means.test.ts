@@ -119,7 +119,7 @@ describe('what needs no connection', () => {
       expect(await attack('signal', both)).toEqual([`signal the process ${process.pid}`, 'EACCES']);
       expect(received).toEqual([]);
       await attack('signal', permission);
-      await vi.waitFor(() => expect(received).toEqual(['SIGURG']));
+      await vi.waitFor(() => expect(received).toEqual(['SIGURG']), { timeout: 30_000 });
     } finally {
       process.off('SIGURG', take);
     }
@@ -161,7 +161,7 @@ describe('the gate', () => {
 describe('the layers', () => {
   it.skipIf(hasNetworkPermission()).each(connections)('%s arrives without the gate', async (name) => {
     await attack(name, permission);
-    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0), { timeout: 30_000 });
   });
 
   it.each(processes)('%s arrives without the permission model', async (name) => {
@@ -171,6 +171,6 @@ describe('the layers', () => {
 
   it.each(bindings)('%s arrives without both', async (name) => {
     await attack(name, []);
-    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0), { timeout: 30_000 });
   });
 });
