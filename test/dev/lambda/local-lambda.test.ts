@@ -99,6 +99,18 @@ describe('a function', () => {
     expect(await left(queue)).toMatch(/^0 waiting/);
   });
 
+  it('a message that the code of a function sends to its parent process is ignored', async () => {
+    const queue = await run(`export const handler = async ({ Records }) => {
+      process.send('mine');
+      console.log('done ' + Records[0].body);
+    }`);
+    await send(queue, ['a']);
+    await line(/^done a/);
+    await send(queue, ['b']);
+    await line(/^done b/);
+    expect(await left(queue)).toMatch(/^0 waiting/);
+  });
+
   it('a function with an unhandled rejection fails as on Lambda', async () => {
     const queue = await run(
       `export const handler = async () => { Promise.reject(new Error('lost')); await new Promise(() => {}); }`,
