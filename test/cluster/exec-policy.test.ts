@@ -70,7 +70,8 @@ beforeAll(async () => {
     daemonEndpoints: { kubeletEndpoint: { Port: Number(kubelet.url.port) } },
   };
   await kubectl.output(['patch', 'node', 'here', '--subresource', 'status', '-p', JSON.stringify({ status })]);
-  await untilEffective(async () => (await execStatus(asUser, { container: 'tea-pot', command: 'sh' })) !== 101);
+  for (const user of [asUser, peers])
+    await untilEffective(async () => (await execStatus(user, { container: 'sidecar', command: 'sh' })) !== 101);
 });
 
 function nodeAndPod(): readonly object[] {

@@ -48,6 +48,7 @@ beforeAll(async () => {
     [client, objectPath(Namespace, key)],
     [labels, objectPath(Deployment, web)],
     [conditions.owned, `${objectPath(Namespace, key)}/status`],
+    [conditions.redundant, `${objectPath(Deployment, web)}/status`],
   ];
   for (const [by, path] of probes) await untilEffective(async () => !(await isOpen(by, path)));
 }, 300_000);
