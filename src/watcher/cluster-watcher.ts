@@ -54,7 +54,7 @@ export type ClusterWatcher = {
   readonly health: Health;
   /**
    * Stops watching, sends queued keys, writes the watch checkpoint, closes the client. Resolves with the number of keys
-   * that were not sent. `drainSeconds` bounds the sending. A watch that does not end is left behind with closed
+   * that were not sent. `drainSeconds` bounds the first two. A watch that does not end is left behind with closed
    * connections, so that another watcher can take its place.
    */
   stop(options: { readonly drainSeconds: number }): Promise<number>;
@@ -112,12 +112,13 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   return {
     health,
     stop: async ({ drainSeconds }) => {
+      const deadline = AbortSignal.timeout(drainSeconds * 1000);
       watching.abort();
       const ended = unlessAborted(Promise.all(running), AbortSignal.timeout(endSeconds * 1000));
       await ended.catch((thrown: unknown) =>
         log.error('watch did not end', { error: redact(toError(thrown).message) }),
       );
-      const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
+      const left = await forwarder.drain({ signal: deadline });
       await checkpoint.flush();
       sending.abort();
       client.close();

@@ -269,7 +269,7 @@ it('a fleet watcher takes over from a watcher of the cluster, and back, and send
   expect(accepted.slice(before)).toEqual(['one/from-fleet', 'one/from-cluster']);
 });
 
-it('a watcher whose watches do not end when they are stopped is stopped nevertheless, with its checkpoint', async () => {
+it('a watcher whose watches do not end when they are stopped is stopped nevertheless', async () => {
   const cluster = await startCluster();
   const client = createClient({ server: new URL(cluster.server.url) });
   const never = () => new Promise<never>(() => undefined);
