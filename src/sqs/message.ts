@@ -15,6 +15,7 @@ const count = z.int().min(0).max(1_000_000);
 /** `<delay in seconds>/<number>`: a due time on the key's grid (timers/slots.ts). */
 const slot = z.string().max(40);
 const id = z.string().max(128);
+const logged = z.string().max(64);
 
 /**
  * [group, resource, namespace, name] of the object that changed. Its kind is the controller's own, or one that the
@@ -38,9 +39,12 @@ const cause = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('change'),
     observedAt: milliseconds,
-    /** Of the object that changed. Absent where a mapping function made the key. */
-    uid: z.string().max(64).optional(),
-    resourceVersion: z.string().max(64).optional(),
+    /**
+     * Of the object that changed. Absent where a mapping function made the key. For logs only: an aggregated API may
+     * have longer ones.
+     */
+    uid: logged.optional().catch(undefined),
+    resourceVersion: logged.optional().catch(undefined),
     deleted: z.literal(true).optional(),
     /** The object that changed, where it is another one than that of the key. For logs only. */
     object: object.optional().catch(undefined),

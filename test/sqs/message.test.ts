@@ -90,6 +90,11 @@ describe('a message', () => {
     expect(parseMessage(body).name).toBe(name);
   });
 
+  it('a change whose uid and version are too long is written without them, because they are for logs only', () => {
+    const long = 'x'.repeat(65);
+    expect(parseMessage(formatMessage(aMessage(asChange({ uid: long, resourceVersion: long }))))).toEqual(aMessage());
+  });
+
   it('a message that is written can always be read', () => {
     const name = fc.string({ unit: 'binary', maxLength: 300 });
     fc.assert(
