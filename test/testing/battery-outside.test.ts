@@ -5,7 +5,7 @@ import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Secret } from '../../src/kubernetes.ts';
-import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
+import { defineKind, ok, type ResultOf, secret } from '../../src/outrigger.ts';
 import { battery, type OutsideWorld } from '../../src/testing.ts';
 
 const Entry = defineKind({
@@ -75,6 +75,20 @@ describe('a controller that is right', () => {
     },
   });
   for (const { name, run } of battery(right, { samples: [sample], outside: directory })) it(name, run);
+});
+
+it('a secret of the settings is what the option `secrets` has for it, and a failure names the option', async () => {
+  const reader = Entry.controller('entry', {
+    settings: z.object({ TOKEN: secret() }),
+    clients: ({ TOKEN }) => TOKEN,
+    reconcile: async (_, { clients }): Promise<ResultOf<typeof Entry>> => {
+      return { status: { id: await clients.read() }, conditions: made };
+    },
+  });
+  const run = async (secrets: Record<string, string>) =>
+    await battery(reader, { samples: [sample], environment: { TOKEN: 'token' }, secrets })[0]?.run();
+  await run({ token: 'the value' });
+  await expect(run({})).rejects.toThrow('TOKEN names "token", which the option `secrets` of the test does not have');
 });
 
 /** Runs the checks, and returns the messages of those that fail by their names. */

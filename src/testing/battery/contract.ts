@@ -26,8 +26,10 @@ export type BatteryOptions = {
   readonly objects?: readonly object[];
   /** Definitions of foreign kinds that the controller owns or reads: objects, kinds of defineKind, or files. */
   readonly crds?: readonly (AnyCustomKind | object | string)[];
-  /** Settings of the controller. */
+  /** Settings of the controller. The variable of a secret has its name. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** The values of secrets, by the text of their variable. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /**
    * The shortest requeue that a converged object may ask for, in seconds. Default 30: a shorter one reconciles each
    * object more than 2,880 times a day although nothing happened. Give less for a poll that is meant to be shorter.

@@ -15,6 +15,7 @@ import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { startApiServer } from '../api-server.ts';
+import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
 import { checkSampleSelected } from './sample.ts';
@@ -88,6 +89,7 @@ export async function openStage(
     objects = [],
     crds = [],
     environment = {},
+    secrets = {},
     outside,
     shortestRequeueSeconds = 30,
     changesWithTime = false,
@@ -111,7 +113,7 @@ export async function openStage(
   let instance: ControllerInstance;
   try {
     await checkSampleSelected(controller, server.client, key);
-    instance = controller.start({ ...environment, ...world?.environment });
+    instance = controller.start({ ...environment, ...world?.environment }, readSecrets(secrets));
   } catch (error) {
     await close();
     throw error;

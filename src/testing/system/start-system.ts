@@ -4,9 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
-import type { SecretReader } from '../../api/secret.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
-import { SettingsError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import {
   controllerDeadLetterQueue,
@@ -18,6 +16,7 @@ import {
 import { definitionsOf } from '../../generate/files.ts';
 import { createWake } from '../../waking/wake.ts';
 import { isCustomKind, startApiServer, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
+import { readSecrets } from '../secrets.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
 import { createSystemFunctions } from './functions.ts';
 import { createSystemQueues } from './queues.ts';
@@ -217,16 +216,4 @@ function ownKinds(controllers: readonly ControllerDefinition[]): readonly AnyCus
     ...watches.map(({ kind }) => kind),
   ]);
   return [...new Set(kinds)].filter(isCustomKind);
-}
-
-/** Reads the values that the test gives. */
-function readSecrets(values: Readonly<Record<string, string>>): SecretReader {
-  return {
-    read: async ({ secret, key }, where) => {
-      const value = values[key === undefined ? secret : `${secret}#${key}`];
-      if (value === undefined) throw new SettingsError(`${where}: the test gives no secret "${secret}"`);
-      return value;
-    },
-    forget: () => {},
-  };
 }
