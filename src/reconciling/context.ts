@@ -85,8 +85,11 @@ export function createContext(
     log,
     signal,
     now,
-    recordEvent: (type, reason, message) =>
-      void recorded.set(JSON.stringify([type, reason, message]), { type, reason, message }),
+    recordEvent: (type, reason, given) => {
+      // No reconcile fails because of an Event, also if the author's code gives it the message of no Error.
+      const message = String(given);
+      recorded.set(JSON.stringify([type, reason, message]), { type, reason, message });
+    },
     get: async (kind, { name, namespace = owner.namespace }) =>
       await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
     list: async (kind, labels) => {

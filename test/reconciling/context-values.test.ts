@@ -74,3 +74,7 @@ it('a time in a child is written as its text', async () => {
   expect(error).toBeUndefined();
   expect(written).toMatchObject({ data: { at: '1970-01-01T00:00:00.000Z' } });
 });
+
+it('an Event whose message is no text is recorded as text, and does not fail the reconcile', async () => {
+  expect(await errorOf(async ({ recordEvent }) => recordEvent('Normal', 'Read', undefined as never))).toBeUndefined();
+});
