@@ -105,7 +105,9 @@ export function createClusterRegistry(
 
   /** Returns the table, after a read if one is due. Concurrent callers share a read. */
   async function currentTable(): Promise<Table> {
-    if (reading === undefined && nowMs() >= nextReadAt)
+    // After the clock was set back, its times say nothing, and a new cluster would be unknown until it has caught up.
+    const isDue = nowMs() >= nextReadAt || nowMs() < triedAt;
+    if (reading === undefined && isDue)
       reading = read().finally(() => {
         reading = undefined;
       });

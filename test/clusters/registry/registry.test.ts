@@ -69,6 +69,14 @@ describe('the clusters table', () => {
     expect(state.reads).toBe(3);
   });
 
+  it('the clusters table is read at once after the clock was set back by an hour', async () => {
+    const { state, later, table } = createFixture();
+    await table.list();
+    state.entries = { a: entry('1') };
+    later(-3_600);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+  });
+
   it('the clusters table keeps its entries while the source is unavailable, reports their age, and throws for others', async () => {
     const { state, later, table, failures } = createFixture({ a: entry('1') });
     await table.get('a');
