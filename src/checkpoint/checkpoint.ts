@@ -107,6 +107,8 @@ export function createWatchCheckpoint(
   /** The former names of entries. */
   const formers = new Map<string, string>();
   let dropped = new Set<string>();
+  /** The number of drops: a restore that the watches reported during a write is not reported again by the write. */
+  let drops = 0;
   let stored: ReturnType<typeof store.read> | undefined;
   /** Whether a message was accepted since the last write. */
   let sent = false;
@@ -129,7 +131,7 @@ export function createWatchCheckpoint(
       senderId: senderId(),
       nowMs,
     };
-    const before = { sent, moved };
+    const before = { sent, moved, drops };
     dropped = new Set();
     sent = false;
     moved = false;
@@ -140,8 +142,10 @@ export function createWatchCheckpoint(
         for (const name of entries.keys()) if (versions.get(name) === entries.get(name)?.version) versions.delete(name);
         dropped = new Set([...dropped, ...change.dropped, ...entries.keys()]);
         moved = true;
-        logIdentity(identity);
-        onRestored();
+        if (drops === before.drops) {
+          logIdentity(identity);
+          onRestored();
+        }
       }
       loggedError = '';
     } catch (thrown) {
@@ -191,6 +195,7 @@ export function createWatchCheckpoint(
     drop: (name) => {
       versions.delete(name);
       dropped.add(name);
+      drops += 1;
       moved = true;
       store.acceptCluster();
     },
