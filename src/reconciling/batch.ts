@@ -1,6 +1,7 @@
 // A batch of messages of one controller: groups the records by key, reconciles each key once, and deletes the messages
 // that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
 
+import { unlessAborted } from '../core/async.ts';
 import { metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
 import type { Message } from '../sqs/message.ts';
@@ -71,18 +72,6 @@ export function createBatch(
       );
     }
 
-    const read = records.map(readRecord);
-    const { groups, refused } = groupRecords(deps.controller, read, {
-      ...(deps.retry === undefined ? {} : { attempts: deps.retry.attempts }),
-      ...(deps.declares === undefined ? {} : { declares: deps.declares }),
-      ...(deps.senders === undefined ? {} : { judge: await deps.senders.judge(read) }),
-    });
-    /** The keys whose reconcile has not ended. */
-    const running = new Set<string>();
-    async function dispatch(keyGroup: KeyGroup): Promise<void> {
-      running.add(keyGroup.key);
-      if ((await dispatchKey(deps, keyGroup, deadlines, release)) === 'ended') running.delete(keyGroup.key);
-    }
     const work = new AbortController();
     const sending = new AbortController();
     const finished = new AbortController();
@@ -90,6 +79,21 @@ export function createBatch(
       if (!finished.signal.aborted) work.abort(new Error('out of time'));
     });
     const deadlines = { work: work.signal, sending: sending.signal };
+
+    const read = records.map(readRecord);
+    // The senders are in the clusters table, which may be slow.
+    const judge = deps.senders && (await unlessAborted(deps.senders.judge(read), work.signal));
+    const { groups, refused } = groupRecords(deps.controller, read, {
+      ...(deps.retry === undefined ? {} : { attempts: deps.retry.attempts }),
+      ...(deps.declares === undefined ? {} : { declares: deps.declares }),
+      ...(judge === undefined ? {} : { judge }),
+    });
+    /** The keys whose reconcile has not ended. */
+    const running = new Set<string>();
+    async function dispatch(keyGroup: KeyGroup): Promise<void> {
+      running.add(keyGroup.key);
+      if ((await dispatchKey(deps, keyGroup, deadlines, release)) === 'ended') running.delete(keyGroup.key);
+    }
 
     const firstDeliveries = groups.filter(({ redelivered }) => !redelivered);
     const redeliveries = orderRedelivered(groups.filter(({ redelivered }) => redelivered));

@@ -33,6 +33,14 @@ describe('createBatch, out of time', () => {
     expect(seen.died).toBe('');
   });
 
+  it('a batch whose senders cannot be judged by its deadline ends with it', async () => {
+    const judge = async () => await new Promise<never>(() => {});
+    const { run, advance } = setUp(done, { senders: { judge, explain: () => '', mayCopy: () => true } });
+    const finished = run([record('north')]);
+    advance(25_000);
+    await expect(finished).rejects.toThrow('out of time');
+  });
+
   /** A client of a server that accepts requests and never responds, and the number of requests. */
   async function startSilentServer() {
     let requests = 0;
