@@ -85,3 +85,35 @@ it('a table of config maps has a column with the number of keys', async () => {
   expect(body.columnDefinitions?.map((column) => column.name)).toEqual(['Name', 'Data', 'Age']);
   expect(body.rows?.[0]?.cells?.slice(0, 2)).toEqual(['two-keys', 2]);
 });
+
+it.each<[string, string, object, readonly unknown[]]>([
+  [
+    'a load balancer without an address',
+    'api/v1/NS/services',
+    { spec: { type: 'LoadBalancer', ports: [{ port: 80, nodePort: 30_080 }] } },
+    ['one', 'LoadBalancer', expect.any(String), '<pending>', '80:30080/TCP', expect.any(String), '<none>'],
+  ],
+  [
+    'a service with external IPs',
+    'api/v1/NS/services',
+    { spec: { clusterIP: 'None', externalIPs: ['10.9.0.1', '10.9.0.2'], ports: [{ port: 80 }] } },
+    ['one', 'ClusterIP', 'None', '10.9.0.1,10.9.0.2', '80/TCP', expect.any(String), '<none>'],
+  ],
+  [
+    'a role binding',
+    'apis/rbac.authorization.k8s.io/v1/NS/rolebindings',
+    {
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+      subjects: [
+        ...['User u', 'User v', 'Group g'].map((text) => ({ kind: text.slice(0, -2), name: text.slice(-1) })),
+        { kind: 'ServiceAccount', name: 's', namespace: 'n' },
+      ],
+    },
+    ['one', 'Role/r', expect.any(String), 'u, v', 'g', 'n/s'],
+  ],
+])('the table row of %s has its cells', async (_what, at, content, cells) => {
+  const path = `/${at.replace('NS', `namespaces/${await namespace()}`)}`;
+  const made = await wire.post(path, { metadata: { name: 'one' }, ...content });
+  expect(made.status).toBe(201);
+  expect((await wire.get(`${path}/one`, {}, tableType)).body.rows?.[0]?.cells).toEqual(cells);
+});

@@ -103,7 +103,7 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
     nameColumn,
     column('Type', (object) => getString(object, 'spec', 'type')),
     column('Cluster-IP', (object) => getString(object, 'spec', 'clusterIP') || '<none>'),
-    column('External-IP', (object) => getString(object, 'spec', 'externalName') || '<none>'),
+    column('External-IP', (object) => externalIps(object)),
     column('Port(s)', (object) => ports(object)),
     ageColumn,
     column('Selector', (object) => selector(getMap(object, 'spec').selector), wide),
@@ -203,9 +203,37 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
   Lease: [nameColumn, column('Holder', (object) => getString(object, 'spec', 'holderIdentity')), ageColumn],
   Role: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
   ClusterRole: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
-  RoleBinding: [nameColumn, column('Role', (object) => roleRef(object)), ageColumn],
-  ClusterRoleBinding: [nameColumn, column('Role', (object) => roleRef(object)), ageColumn],
+  RoleBinding: bindingColumns(),
+  ClusterRoleBinding: bindingColumns(),
 };
+
+function externalIps(object: ApiObject): string {
+  const type = getString(object, 'spec', 'type');
+  if (type === 'ExternalName') return getString(object, 'spec', 'externalName');
+  const addresses = getList(object, 'status', 'loadBalancer', 'ingress').map(
+    (ingress) => getString(ingress, 'ip') || getString(ingress, 'hostname'),
+  );
+  const all = [...new Set(addresses.toSorted()), ...getList(object, 'spec', 'externalIPs')];
+  return all.join(',') || (type === 'LoadBalancer' ? '<pending>' : '<none>');
+}
+
+function bindingColumns(): readonly Column[] {
+  const subjects = (object: ApiObject, kind: string, shown: (subject: Json) => string): string =>
+    getList(object, 'subjects')
+      .filter((subject) => getString(subject, 'kind') === kind)
+      .map(shown)
+      .join(', ');
+  const name = (subject: Json): string => getString(subject, 'name');
+  const qualifiedName = (subject: Json): string => `${getString(subject, 'namespace')}/${name(subject)}`;
+  return [
+    nameColumn,
+    column('Role', (object) => `${getString(object, 'roleRef', 'kind')}/${getString(object, 'roleRef', 'name')}`),
+    ageColumn,
+    column('Users', (object) => subjects(object, 'User', name), wide),
+    column('Groups', (object) => subjects(object, 'Group', name), wide),
+    column('ServiceAccounts', (object) => subjects(object, 'ServiceAccount', qualifiedName), wide),
+  ];
+}
 
 function ports(object: ApiObject): string {
   const parts = getList(object, 'spec', 'ports').map((port) => {
@@ -221,10 +249,6 @@ function firstSeen(object: ApiObject): Json {
   return (
     getString(object, 'firstTimestamp') || getString(object, 'eventTime') || (object.metadata.creationTimestamp ?? null)
   );
-}
-
-function roleRef(object: ApiObject): string {
-  return `${getString(object, 'roleRef', 'kind')}/${getString(object, 'roleRef', 'name')}`;
 }
 
 /**

@@ -172,8 +172,7 @@ it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
   ],
   ['EndpointSlice', 'that is empty', { addressType: 'IPv6' }, ['one', 'IPv6', '<unset>', '<unset>', created]],
   ['Lease', 'that is held', { spec: { holderIdentity: 'watcher-1' } }, ['one', 'watcher-1', created]],
-  ['RoleBinding', 'of a cluster role', role, ['one', 'ClusterRole/view', created]],
-  ['ClusterRoleBinding', 'of a cluster role', role, ['one', 'ClusterRole/view', created]],
+  ['ClusterRoleBinding', 'of a cluster role', role, ['one', 'ClusterRole/view', created, '', '', '']],
   ...['CustomResourceDefinition', 'Role', 'ClusterRole'].map((kind): [string, string, object, readonly Json[]] => [
     kind,
     'of any content',
