@@ -65,7 +65,12 @@ function qualifiedName({ group, kind }: Subject): string {
 }
 
 function detailsOf({ group, kind }: Subject, name: string, rest: Details = {}): Details {
-  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, ...rest };
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    ...(kind === '' ? {} : { kind }),
+    ...rest,
+  };
 }
 
 /** Returns a 404 for an object that does not exist. */
@@ -146,7 +151,7 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', message);
 }
 
-/** Returns a 500. kube-apiserver also uses it for a create with a resourceVersion. */
+/** Returns a 500. */
 export function internalError(message: string): StatusError {
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
     causes: [{ reason: '', message, field: '' }],

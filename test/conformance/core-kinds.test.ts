@@ -142,6 +142,17 @@ it('config maps are selected by label and name, services by their type, namespac
   expect(body).toMatchObject({ code: 400, message: expect.stringContaining('is not a known field selector') });
 });
 
+it.each<[string, string, object]>([
+  ['a value of a wrong type', 'patch', { data: { a: 1 } }],
+  ['a finalizer without a domain', 'metadata.finalizers[0]', { metadata: { finalizers: ['mine'] } }],
+])('a merge patch of a config map with %s is Invalid at %s', async (_what, field, patch) => {
+  const ns = await namespace();
+  await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' } });
+  const { body } = await wire.mergePatch(core(ns, 'configmaps', 'one'), patch);
+  expect(body).toMatchObject({ code: 422, reason: 'Invalid' });
+  expect(body.details?.causes).toContainEqual(expect.objectContaining({ reason: 'FieldValueInvalid', field }));
+});
+
 it('items of a list of a core kind have no kind', async () => {
   const ns = await namespace();
   await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' } });

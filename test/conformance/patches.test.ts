@@ -42,6 +42,14 @@ it('a replace in a JSON patch creates a missing field, which RFC 6902 forbids', 
   expect(body.spec?.code).toBe('abc');
 });
 
+it('a JSON patch that replaces the whole document stores the new one', async () => {
+  const path = await one();
+  const { body: live } = await wire.get(path);
+  const { body } = await wire.jsonPatch(path, [{ op: 'replace', path: '', value: { ...live, spec: { size: 7 } } }]);
+  expect(body.spec).toMatchObject({ size: 7 });
+  expect(body.spec?.color).toBeUndefined();
+});
+
 it('a JSON patch counts a negative index from the end of the list: an added item is the last', async () => {
   const path = await one({ size: 1, notes: ['a', 'b'] });
   const added = await wire.jsonPatch(path, [{ op: 'add', path: '/spec/notes/-1', value: 'c' }]);

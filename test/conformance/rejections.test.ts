@@ -71,6 +71,9 @@ describe.each<[string, object, Readonly<Record<string, Act>>]>([
       'a merge patch that is a text': ({ main }) => wire.mergePatch(main, '"text"'),
       'a merge patch with another name': ({ main }) => wire.mergePatch(main, { metadata: { name: 'two' } }),
       'a JSON patch that is not a list': ({ main }) => wire.jsonPatch(main, { op: 'remove' }),
+      'a merge patch that removes the name': ({ main }) => wire.mergePatch(main, { metadata: { name: null } }),
+      'a replacement with no name': ({ main, current }) =>
+        wire.put(main, { ...current, metadata: { ...current.metadata, name: undefined } }),
       'an apply with managedFields': ({ main }) =>
         apply(main, gadget('one', {}, { managedFields: [{ manager: 'x' }] })),
       'an apply with another name': ({ main }) => apply(main, gadget('two'), force),
@@ -91,6 +94,10 @@ describe.each<[string, object, Readonly<Record<string, Act>>]>([
         jsonPatch(one, { op: 'add', path: '/spec/nope/x', value: 1 }),
       'a JSON patch that removes a missing field': (one) => jsonPatch(one, { op: 'remove', path: '/spec/nope' }),
       'a JSON patch with an unknown operation': (one) => jsonPatch(one, { op: 'fly', path: '/spec/size' }),
+      'a JSON patch with no path': (one) => jsonPatch(one, { op: 'add', value: 1 }),
+      'a JSON patch with a path without a slash': (one) => jsonPatch(one, { op: 'add', path: 'spec', value: {} }),
+      'a JSON patch that replaces an item after the end of a list': (one) =>
+        jsonPatch(one, ...['add', 'replace'].map((op, n) => ({ op, path: `/spec/notes${n ? '/7' : ''}`, value: [] }))),
       'a write of too many replicas to the scale subresource': (one) => scaled(one, 700),
     },
   ],
@@ -155,7 +162,7 @@ it.each<[string, number, string, Act]>([
   [
     'a deletion with another uid',
     409,
-    'the UID in the precondition (other) does not match the UID in record',
+    `on Gadget.${gadgetGroup} "one": the UID in the precondition (other) does not match the UID in record`,
     ({ main }) => wire.remove(main, { preconditions: { uid: 'other' } }),
   ],
   [
@@ -230,6 +237,12 @@ it.each<[string, string, object, Act]>([
     'metadata.uid',
     immutableUid,
     ({ main }) => wire.mergePatch(main, { metadata: { uid: otherUid } }),
+  ],
+  [
+    'a merge patch with a deletionTimestamp',
+    'metadata.deletionTimestamp',
+    { reason: 'FieldValueInvalid', message: expect.stringContaining('field is immutable') },
+    ({ main }) => wire.mergePatch(main, { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } }),
   ],
   [
     'an apply with the uid of another object',

@@ -125,6 +125,21 @@ it('a streamed list without objects is one bookmark', async () => {
   });
 });
 
+it.each<[string, string[], object]>([
+  ['true and no bookmarks sends the objects that exist', ['one', 'two'], { sendInitialEvents: true }],
+  ['false and no version sends only later changes', ['two'], { sendInitialEvents: false }],
+])('a watch with sendInitialEvents %s', async (_what, names, query) => {
+  const { ns } = await createGadget();
+  await using watch = await wire.watch(gadgets(ns), { resourceVersionMatch: 'NotOlderThan', ...query });
+  await wire.post(gadgets(ns), gadget('two'));
+  for (const name of names) expect((await watch.next()).object.metadata?.name).toBe(name);
+});
+
+it('a GET of one object with watch=true returns the object', async () => {
+  const { main, made } = await createGadget();
+  expect((await wire.get(main, { watch: true })).body).toEqual(made);
+});
+
 it('a streamed list without resourceVersionMatch, and a match without a streamed list, are Invalid', async () => {
   const ns = await namespace();
   const rejected = await wire.get(gadgets(ns), { watch: true, sendInitialEvents: true });

@@ -54,7 +54,7 @@ export function createHandler(
     const report = (status: number): void => onRequest({ method, path, query: parameters, userAgent, status });
     try {
       const route = findRoute(state.registry, path);
-      if (route !== undefined && isWatch(exchange) && route.subresource === '') {
+      if (route !== undefined && isWatch(exchange) && route.name === undefined) {
         streamWatch(state, route, exchange, response, bookmarkSeconds);
         report(200);
         return;

@@ -21,13 +21,12 @@ const defaultTimeoutSeconds = 1800;
 /** Streams a watch to `response`. Throws StatusErrors before anything is sent. */
 export function streamWatch(
   state: ServerState,
-  { resource, namespace, name }: Route,
+  { resource, namespace }: Route,
   exchange: Exchange,
   response: ServerResponse,
   bookmarkSeconds: number,
 ): void {
   const { query } = exchange;
-  if (name !== undefined) query.set('fieldSelector', `metadata.name=${name}`);
   const selection = parseSelection(resource, namespace, query);
   const mediaType = mediaTypeOf(state, resource, exchange);
   // The first events are buffered until startWatch has returned, because it may still throw a StatusError.

@@ -1,6 +1,6 @@
 // JSON patch (RFC 6902) and JSON merge patch (RFC 7396). JSON patch behaves as evanphx/json-patch in kube-apiserver,
 // where `replace` also creates a missing field. Strategic merge patch is in strategic-merge.ts.
-import { getString, isList, isObject, type Json, ownField, sameJson, setField } from '../json.ts';
+import { getIn, getString, isList, isObject, type Json, ownField, sameJson, setField } from '../json.ts';
 
 /** Thrown for a patch that cannot be applied to an object. */
 export class JsonPatchError extends Error {
@@ -13,8 +13,10 @@ export class JsonPatchError extends Error {
 /** Returns `target` with the operations applied in order. Throws a JsonPatchError for the first that fails. */
 export function jsonPatch(target: Json, operations: readonly Json[]): Json {
   return operations.reduce<Json>((document, operation) => {
-    const path = pointer(getString(operation, 'path'));
     const value = isObject(operation) && operation.value !== undefined ? operation.value : null;
+    // Only a replacement of the whole document has an empty path (evanphx/json-patch).
+    if (getIn(operation, 'op') === 'replace' && getIn(operation, 'path') === '') return value;
+    const path = pointer(getString(operation, 'path'));
     switch (getString(operation, 'op')) {
       case 'add':
         return edit(document, path, (_, location) => insert(location, value));
@@ -61,7 +63,7 @@ type Location = {
 };
 
 function pointer(text: string): string[] {
-  if (text === '') return [];
+  if (!text.startsWith('/')) throw new JsonPatchError(`Unexpected path: ${text}`);
   return text
     .slice(1)
     .split('/')
@@ -71,7 +73,7 @@ function pointer(text: string): string[] {
 /** Returns `document` with the container of the last step of `path` replaced by the result of `change`. */
 function edit(document: Json, path: readonly string[], change: (document: Json, location: Location) => Json): Json {
   const [step, ...rest] = path;
-  if (step === undefined) return change(document, { container: { '': document }, step: '' });
+  if (step === undefined) throw new JsonPatchError('doc is missing path: missing value');
   if (rest.length === 0) return change(document, { container: document, step });
   const child = read(document, [step]);
   return put({ container: document, step }, edit(child, rest, change));
@@ -93,15 +95,18 @@ function insert({ container, step }: Location, value: Json): Json {
   if (isList(container)) {
     // From the end of the list with the new item: -1 is behind the last one (evanphx/json-patch).
     const index = step === '-' ? container.length : indexOf([...container, value], step);
-    if (index > container.length)
-      throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
+    if (index > container.length) throw invalidIndex(index);
     return container.toSpliced(index, 0, value);
   }
   return put({ container, step }, value);
 }
 
 function put({ container, step }: Location, value: Json): Json {
-  if (isList(container)) return container.with(indexOf(container, step), value);
+  if (isList(container)) {
+    const index = indexOf(container, step);
+    if (index >= container.length) throw invalidIndex(index);
+    return container.with(index, value);
+  }
   if (!isObject(container)) throw new JsonPatchError(`doc is missing path: ${step}: missing value`);
   return { ...container, [step]: value };
 }
@@ -109,8 +114,7 @@ function put({ container, step }: Location, value: Json): Json {
 function remove({ container, step }: Location): Json {
   if (isList(container)) {
     const index = indexOf(container, step);
-    if (index >= container.length)
-      throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
+    if (index >= container.length) throw invalidIndex(index);
     return container.toSpliced(index, 1);
   }
   if (!isObject(container) || !Object.hasOwn(container, step)) {
@@ -124,5 +128,10 @@ function indexOf(list: readonly Json[], step: string): number {
   const index = Number(step);
   if (!Number.isInteger(index))
     throw new JsonPatchError(`strconv.Atoi: parsing ${JSON.stringify(step)}: invalid syntax`);
+  if (index < -list.length) throw invalidIndex(index);
   return index < 0 ? list.length + index : index;
+}
+
+function invalidIndex(index: number): JsonPatchError {
+  return new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
 }

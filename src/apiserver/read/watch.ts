@@ -43,7 +43,7 @@ export function startWatch(
   const requested = query.get('resourceVersion') ?? '';
   const initial = query.get('sendInitialEvents');
   const bookmarks = query.get('allowWatchBookmarks') === 'true';
-  requireValidOptions(query, initial, bookmarks);
+  requireValidOptions(query, initial);
   let first = true;
   const sendEvent = (type: string, object: ApiObject): void => {
     send({ type, object: presentEvent(object, mediaType, first) });
@@ -71,6 +71,8 @@ export function startWatch(
       if (selection.matches(object)) sendEvent('ADDED', object);
     if (initial === 'true' && bookmarks) send(bookmark(initialEventsEnd));
     since = store.version();
+  } else if (since === 0) {
+    since = store.version();
   } else {
     for (const change of store.changesSince(collection, since)) sendChange(change);
   }
@@ -82,17 +84,13 @@ export function startWatch(
   return { bookmark, bookmarks, close };
 }
 
-function requireValidOptions(query: URLSearchParams, initial: string | null, bookmarks: boolean): void {
+function requireValidOptions(query: URLSearchParams, initial: string | null): void {
   const match = query.get('resourceVersionMatch') ?? '';
   const subject = { group: 'meta.k8s.io', kind: 'ListOptions' };
   if (initial !== null) {
     if (match !== 'NotOlderThan') {
       const message = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
       throw invalid(subject, '', [statusCause.forbidden('resourceVersionMatch', message)]);
-    }
-    if (initial === 'true' && !bookmarks) {
-      const message = 'sendInitialEvents requires allowWatchBookmarks=true';
-      throw invalid(subject, '', [statusCause.forbidden('allowWatchBookmarks', message)]);
     }
     return;
   }

@@ -44,7 +44,7 @@ export function serverSideApply(
   if (findObject(state, target) === undefined) {
     if (subresource !== '') throw notFound(collectionSubject(resource), target.name);
     requireNoUid(config, target);
-    if (config.metadata.name === undefined) throw badRequest('name must be provided');
+    pathMatches(config, target);
     const empty = { apiVersion: config.apiVersion, kind: config.kind, metadata: nameAndNamespace(target) };
     const applied = recordApply([], empty, withMetadata(config, { resourceVersion: undefined }), request);
     const object = readObject(state, applied.object, resource, ignoreUnknown, { nulls: 'kept' });
@@ -90,7 +90,8 @@ function readConfig(text: string, target: ObjectTarget, subresource: string): Ap
   const kept = subresource === '' ? metadata : omitFields(metadata, ...ignored);
   const config = { ...content, apiVersion, kind: resource.kind, metadata: kept };
   if (!isApiObject(config)) throw badRequest('error decoding YAML');
-  pathMatches(config, target); // throws if name or namespace differ from the URL
+  // Throws if name or namespace differ from the URL. Only the apply that creates an object needs a name.
+  pathMatches({ ...config, metadata: { name: target.name, ...kept } }, target);
   return config;
 }
 

@@ -5,6 +5,7 @@ import { labelValueError, qualifiedNameError, subdomainError } from '../registry
 import type { ApiResource } from '../registry/resource.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 
+const definitionGroup = 'apiextensions.k8s.io';
 const maxAnnotationBytes = 256 * 1024;
 
 /** Returns the causes for the metadata of a new object. */
@@ -23,13 +24,13 @@ export function checkNewMetadata(object: ApiObject, resource: ApiResource): Stat
     if (error !== undefined) causes.push(statusCause.invalid('metadata.name', JSON.stringify(name), error));
   }
   if (resource.namespaced && namespace === '') causes.push(statusCause.required('metadata.namespace'));
-  return [...causes, ...checkLabels(object)];
+  return [...causes, ...checkLabels(object, resource)];
 }
 
 /** Returns the causes for the metadata of an updated object. */
-export function checkChangedMetadata(object: ApiObject, old: ApiObject): StatusCause[] {
+export function checkChangedMetadata(object: ApiObject, old: ApiObject, resource: ApiResource): StatusCause[] {
   const causes: StatusCause[] = [];
-  for (const field of ['uid', 'namespace', 'name'] as const) {
+  for (const field of ['uid', 'namespace', 'name', 'deletionTimestamp'] as const) {
     const [now, before] = [object.metadata[field], old.metadata[field]];
     if (now !== before) {
       causes.push(statusCause.invalid(`metadata.${field}`, JSON.stringify(now ?? ''), 'field is immutable'));
@@ -44,11 +45,12 @@ export function checkChangedMetadata(object: ApiObject, old: ApiObject): StatusC
       causes.push(statusCause.forbidden('metadata.finalizers', message));
     }
   }
-  return [...causes, ...checkLabels(object)];
+  return [...causes, ...checkLabels(object, resource)];
 }
 
 // Kubernetes' own finalizers without a domain.
 const standardFinalizers: readonly string[] = ['orphan', 'foregroundDeletion', 'kubernetes'];
+const unqualifiedFinalizer = 'name is neither a standard finalizer name nor is it fully qualified';
 
 /** Returns the warnings about new finalizers of a custom resource. */
 export function finalizerWarnings({ metadata }: ApiObject, old: ApiObject | undefined): string[] {
@@ -64,7 +66,7 @@ export function finalizerWarnings({ metadata }: ApiObject, old: ApiObject | unde
     });
 }
 
-function checkLabels({ metadata }: ApiObject): StatusCause[] {
+function checkLabels({ metadata }: ApiObject, { custom, group }: ApiResource): StatusCause[] {
   const { labels = {}, annotations = {}, finalizers = [] } = metadata;
   const causes: StatusCause[] = [];
   for (const [key, value] of Object.entries(labels)) {
@@ -83,9 +85,18 @@ function checkLabels({ metadata }: ApiObject): StatusCause[] {
   if (bytes > maxAnnotationBytes) {
     causes.push(statusCause.tooLong('metadata.annotations', `may not be more than ${maxAnnotationBytes} bytes`));
   }
-  for (const finalizer of finalizers) {
+  for (const [index, finalizer] of finalizers.entries()) {
+    const shown = JSON.stringify(finalizer);
     const error = qualifiedNameError(finalizer);
-    if (error !== undefined) causes.push(statusCause.invalid('metadata.finalizers', JSON.stringify(finalizer), error));
+    if (error !== undefined) causes.push(statusCause.invalid('metadata.finalizers', shown, error));
+    // A custom resource only gets a warning. Definitions are not checked: their own cleanup finalizer has no path.
+    else if (
+      !custom &&
+      group !== definitionGroup &&
+      !finalizer.includes('/') &&
+      !standardFinalizers.includes(finalizer)
+    )
+      causes.push(statusCause.invalid(`metadata.finalizers[${index}]`, shown, unqualifiedFinalizer));
   }
   return [...causes, ...checkOwners(metadata.ownerReferences ?? [])];
 }

@@ -8,7 +8,7 @@ import { omitFields } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
-import { alreadyExists, forbidden, internalError, notFound, StatusError } from '../status-error.ts';
+import { alreadyExists, forbidden, notFound, StatusError } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
 import { putObject } from './put-object.ts';
@@ -50,7 +50,7 @@ export function createObject(
   checkObject(state, prepared, undefined, resource, '');
   if (resource.custom) for (const text of finalizerWarnings(prepared, undefined)) options.warn(text);
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
-    throw internalError('resourceVersion should not be set on objects to be created');
+    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
   }
   const name = prepared.metadata.name ?? '';
   const existing = findObject(state, { resource, namespace: prepared.metadata.namespace ?? '', name });

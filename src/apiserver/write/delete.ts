@@ -3,7 +3,7 @@
 import type { Json } from '../json.ts';
 import { getIn, getString } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
-import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
+import { type ApiResource, collectionOf, collectionSubject, kindSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp } from '../server-state.ts';
 import { conflict, forbidden, invalid, notFound, statusCause } from '../status-error.ts';
 
@@ -71,7 +71,7 @@ function requirePreconditions(
   resource: ApiResource,
   { uid, resourceVersion }: DeleteRequest,
 ): void {
-  const subject = collectionSubject(resource);
+  const subject = kindSubject(resource);
   const preconditionFailed = (name: string, requested: string, found: string | undefined, cause: string): Error =>
     conflict(
       subject,

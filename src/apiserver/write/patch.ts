@@ -6,7 +6,7 @@ import { strategicMerge } from '../patch/strategic-merge.ts';
 import type { ApiResource } from '../registry/resource.ts';
 import type { ObjectTarget, ServerState, WriteOptions } from '../server-state.ts';
 import { badRequest, invalid, StatusError, statusCause, unsupportedMediaType } from '../status-error.ts';
-import { pathMatches, readObject } from './read-object.ts';
+import { cannotHandle, pathMatches, readObject } from './read-object.ts';
 import { updateObject } from './update.ts';
 
 /** The media type of server-side apply. */
@@ -44,18 +44,28 @@ export function patchObject(
   return updateObject(state, target, subresource, change, options);
 }
 
-/** Reads a patched object. With strict field validation, unknown fields are a 422 with a cause at `patch`. */
+/**
+ * Reads a patched object. A value that a built-in kind cannot hold, and with strict field validation an unknown field,
+ * is a 422 with a cause at `patch`.
+ */
 function readPatched(state: ServerState, patched: Json, resource: ApiResource, options: WriteOptions): ApiObject {
-  if (options.fieldValidation !== 'Strict') return readObject(state, patched, resource, options);
+  const invalidPatch = (reason: string): StatusError => {
+    const cause = statusCause.invalid('patch', JSON.stringify(JSON.stringify(patched)), reason);
+    return invalid({ group: '', kind: '' }, '', [cause]);
+  };
   const unknown: string[] = [];
-  const object = readObject(state, patched, resource, { fieldValidation: 'Warn', warn: (text) => unknown.push(text) });
-  if (unknown.length === 0) return object;
-  const cause = statusCause.invalid(
-    'patch',
-    JSON.stringify(JSON.stringify(patched)),
-    `strict decoding error: ${unknown.join(', ')}`,
-  );
-  throw invalid({ group: '', kind: '' }, '', [cause]);
+  const isStrict = options.fieldValidation === 'Strict';
+  const validation = isStrict
+    ? { fieldValidation: 'Warn' as const, warn: (text: string) => void unknown.push(text) }
+    : options;
+  try {
+    const object = readObject(state, patched, resource, validation);
+    if (unknown.length > 0) throw invalidPatch(`strict decoding error: ${unknown.join(', ')}`);
+    return object;
+  } catch (error) {
+    if (resource.custom || !(error instanceof StatusError) || error.code !== 400) throw error;
+    throw invalidPatch(error.message.replace(cannotHandle(resource, ''), ''));
+  }
 }
 
 /** Parses a patch. Throws a 400 StatusError for a malformed one. */

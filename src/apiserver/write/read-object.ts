@@ -60,6 +60,8 @@ function schemaWithoutMetadata({ schema }: ApiResource): ApiResource['schema'] {
 /** Fills in name and namespace from the URL. Throws a 400 StatusError if the object has others. */
 export function pathMatches(object: ApiObject, { resource, namespace, name }: ObjectTarget): ApiObject {
   const { metadata } = object;
+  if (name !== '' && (metadata.name ?? '') === '')
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (name !== '' && metadata.name !== undefined && metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
@@ -111,7 +113,8 @@ function withBadRequest<Read>(resource: ApiResource, read: () => Read): Read {
   }
 }
 
-function cannotHandle({ kind, version }: ApiResource, reason: string): string {
+/** Returns the message for a body that is no object of the kind. */
+export function cannotHandle({ kind, version }: ApiResource, reason: string): string {
   return `${kind} in version "${version}" cannot be handled as a ${kind}: ${reason}`;
 }
 

@@ -10,7 +10,6 @@ import {
   collectionOf,
   collectionSubject,
   convertToVersion,
-  kindSubject,
 } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
 import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
@@ -80,7 +79,7 @@ function requireVersion({ metadata }: ApiObject, live: ApiObject, resource: ApiR
   if (resourceVersion === '' || resourceVersion === '0') {
     if (!resource.needsVersion) return;
     const missing = statusCause.invalid('metadata.resourceVersion', '0', 'must be specified for an update');
-    throw invalid(kindSubject(resource), name, [missing]);
+    throw invalid(collectionSubject(resource), name, [missing]);
   }
   if (resourceVersion !== live.metadata.resourceVersion) throw conflict(collectionSubject(resource), name);
 }
@@ -99,6 +98,8 @@ const serverFields = [
 function withLiveStatus(object: ApiObject, live: ApiObject, resource: ApiResource): ApiObject {
   const restored: Record<string, Json | undefined> = { uid: object.metadata.uid ?? live.metadata.uid };
   for (const field of serverFields) restored[field] = live.metadata[field];
+  // Validation refuses a client's deletionTimestamp. One that is missing is filled in.
+  restored.deletionTimestamp ??= object.metadata.deletionTimestamp || undefined;
   const next = withMetadata(object, restored);
   if (!resource.status) return next;
   const kept = withField(next, 'status', live.status);
