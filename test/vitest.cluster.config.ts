@@ -2,13 +2,13 @@
 // tools/control-plane/global-setup.ts.
 import { defineConfig } from 'vitest/config';
 import { onBothServers } from './both-servers.ts';
-import { compileCache } from './compile-cache.ts';
+import { environment } from './environment.ts';
 import { longestFirst } from './longest-first.ts';
 import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
   test: {
-    env: compileCache,
+    env: environment,
     expect: pollTimeout,
     provide: { apiServer: 'real' },
     include: ['test/cluster/**/*.test.ts', ...onBothServers],

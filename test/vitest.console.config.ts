@@ -1,11 +1,11 @@
 // The page of the console in a real browser: Debian's chromium, or the one that CHROMIUM names, driven by playwright-core.
 import { defineConfig } from 'vitest/config';
-import { compileCache } from './compile-cache.ts';
+import { environment } from './environment.ts';
 import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
   test: {
-    env: compileCache,
+    env: environment,
     expect: pollTimeout,
     include: ['test/console/browser/**/*.test.ts'],
     testTimeout: 30_000,

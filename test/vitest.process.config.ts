@@ -1,13 +1,13 @@
 // Tier 2 of the proof: whole processes of the system on embedded parts, on Node alone, in real time.
 import { defineConfig } from 'vitest/config';
-import { compileCache } from './compile-cache.ts';
+import { environment } from './environment.ts';
 import { longestFirst } from './longest-first.ts';
 import { pollTimeout } from './poll-timeout.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
-    env: compileCache,
+    env: environment,
     expect: pollTimeout,
     provide: { apiServer: 'memory' },
     include: processTier,

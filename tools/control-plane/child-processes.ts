@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rareCollection } from '../rare-collection.ts';
 
 /** One running program. */
 export type Program = {
@@ -44,7 +45,8 @@ export function createChildProcesses(folder: string): ChildProcesses {
     start(name, file, args) {
       const log = join(folder, `${name}.log`);
       const output = openSync(log, 'a');
-      const child = spawn(file, args, { cwd: folder, detached: true, stdio: ['ignore', output, output] });
+      const env = { ...process.env, ...rareCollection };
+      const child = spawn(file, args, { cwd: folder, env, detached: true, stdio: ['ignore', output, output] });
       closeSync(output);
       if (child.pid === undefined) throw new Error(`${file} could not be started`);
       child.unref();
