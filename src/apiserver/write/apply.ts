@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { checkTyped } from '../fields/check-typed.ts';
 import { readManaged } from '../fields/managers.ts';
 import { recordApply } from '../fields/record-apply.ts';
-import { getMap, isObject, type Json, type JsonObject, omitFields } from '../json.ts';
+import { getMap, isObject, type Json, type JsonObject, omitFields, parseJsonValue } from '../json.ts';
 import { type ApiObject, isApiObject, type Metadata, withMetadata } from '../object.ts';
 import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
@@ -100,7 +100,13 @@ function withoutStatus(sent: JsonObject, { status }: ApiResource): JsonObject {
   return status ? omitFields(sent, 'status') : sent;
 }
 
+/** Parses YAML. Most configurations are JSON, whose parser is several times faster. */
 function parseYaml(text: string): Json {
+  try {
+    return parseJsonValue(text);
+  } catch {
+    // YAML's parser has the error.
+  }
   try {
     return parse(text);
   } catch (error) {
