@@ -19,10 +19,14 @@ program.name('outrigger').description('Kubernetes controllers outside the cluste
 program.version(packageVersion(), '--version', 'print the version');
 program.showSuggestionAfterError().showHelpAfterError('(outrigger --help shows every command)');
 endWithReader();
-const requested = commands[process.argv[2] === 'reconcile' ? 'replay' : (process.argv[2] ?? '')];
-for (const command of requested === undefined ? await loadCommands() : [await requested()])
-  program.addCommand(withHint(command, 'outrigger'));
+for (const command of await loadRequested(process.argv[2] ?? '')) program.addCommand(withHint(command, 'outrigger'));
 await program.parseAsync();
+
+async function loadRequested(argument: string): Promise<readonly Command[]> {
+  if (argument === '--version') return [];
+  const load = commands[argument === 'reconcile' ? 'replay' : argument];
+  return load === undefined ? await loadCommands() : [await load()];
+}
 
 /** Adds the command that shows the arguments to the errors of wrong arguments, here and in the subcommands. */
 function withHint(command: Command, parent: string): Command {
