@@ -10,6 +10,7 @@ import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
+import { hashOf } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { roleIdOf, senderReason } from '../sqs/senders.ts';
 import { isQueueIdle, type ListKindDeps, type ListKindTime, listKind } from './list-kind.ts';
@@ -48,7 +49,7 @@ export type Resync = {
 export function createResync(deps: ResyncDeps): Resync {
   return {
     startRun: async (time, { signal }) => {
-      const clusters = await unlessAborted(deps.listClusters(), signal);
+      const clusters = inOrderOf(time, await unlessAborted(deps.listClusters(), signal));
       // Once for each controller: for each list it would be most requests of an idle month of many clusters.
       const idle = new Map<string, boolean | undefined>();
       if (clusters.length > 0)
@@ -79,6 +80,15 @@ export function createResync(deps: ResyncDeps): Resync {
       return records.filter((_, index) => done[index] !== true).map(({ messageId }) => messageId);
     },
   };
+}
+
+/**
+ * Orders the clusters of a run. Each run has another order: the last lists of a run that takes too long are abandoned,
+ * and must not be those of the same clusters each time.
+ */
+function inOrderOf(time: string, clusters: readonly string[]): readonly string[] {
+  const positions = new Map(clusters.map((cluster) => [hashOf(time, cluster), cluster]));
+  return [...positions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cluster]) => cluster);
 }
 
 /** The dependencies for one record. */

@@ -119,7 +119,7 @@ export function resyncFixture() {
       resyncEntries,
       /** How often the depth of a queue was read. */
       depthReads: () => depthReads,
-      startRun: () => resync.startRun(run, { signal }),
+      startRun: (time = run) => resync.startRun(time, { signal }),
       run: (...messages: readonly (Partial<ResyncMessage> | string)[]) =>
         resync.run(messages.map(aRecord), { signal, remainingMs: () => resolveNumber(remainingMs) }),
     };

@@ -28,6 +28,17 @@ describe('startRun', () => {
     );
   });
 
+  it('startRun sends another cluster last in other runs, because the last lists of a run that is too long are abandoned', async () => {
+    const clusters = ['alpha', 'beta', 'gamma'];
+    const resync = aResync({ clusters: Object.fromEntries(clusters.map((name) => [name, { type: 'unknown' }])) });
+    const last = new Set<string>();
+    for (let runs = 0; runs < 8; runs += 1) {
+      await resync.startRun(new Date((runSeconds + 600 * runs) * 1000).toISOString());
+      last.add(parseResyncMessage(resync.resyncEntries.at(-1)?.body ?? '').cluster);
+    }
+    expect([...last].sort()).toEqual(clusters);
+  });
+
   it('a list trusts the depth of its run, unless a change could be newer and count as missed', async () => {
     await fillQueue();
     const { alpha } = await serving(listing([aMissedGadget('missed')]));
