@@ -36,7 +36,7 @@ export type ClusterRegistry = {
   misnamed(): Promise<readonly string[]>;
   /** Returns the ids of the watchers that any entry names, also an entry that is otherwise invalid. */
   watchers(): Promise<ReadonlySet<string>>;
-  /** Reads the table early after credentials were rejected, because they may have been replaced. */
+  /** Reads the table early after credentials or a watcher were rejected, because they may have been replaced. */
   forget(name: string): void;
   /** Returns the error of the last read; undefined if it succeeded. The previous table stays in use. */
   failure(): Error | undefined;
@@ -145,7 +145,8 @@ export function createClusterRegistry(
       return current.watchers;
     },
     forget() {
-      earlyReadAt = Math.max(earlyReadAt + earlyReadSeconds * 1000, nowMs());
+      // Not while an early read is due: many keys are rejected at once.
+      if (earlyReadAt < nowMs()) earlyReadAt = Math.max(earlyReadAt + earlyReadSeconds * 1000, nowMs());
       nextReadAt = Math.min(nextReadAt, earlyReadAt);
     },
     failure: () => failure,

@@ -122,6 +122,16 @@ describe('the clusters table', () => {
     expect(state.reads).toBe(3);
   });
 
+  it('the clusters table is read early again 15 s after many keys had rejected credentials at once', async () => {
+    const { state, later, table } = createFixture({ a: entry('1') });
+    for (let keys = 0; keys < 10; keys += 1) table.forget('a');
+    await table.get('a');
+    later(15);
+    table.forget('a');
+    await table.get('a');
+    expect(state.reads).toBe(2);
+  });
+
   it.each([
     ['token', false],
     ['kubeconfig', true],
