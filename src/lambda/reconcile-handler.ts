@@ -81,6 +81,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
       {
         watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [],
         allWatchers: () => table.watchers(),
+        forget: table.forget,
         monotonicMs,
         concurrency: declaration.options.concurrency,
       },

@@ -18,12 +18,14 @@ export type SenderCheck = {
   mayCopy(): boolean;
 };
 
-/** The watchers that the clusters table names, by their ids. Both reject if the table cannot be read. */
+/** The watchers that the clusters table names, by their ids. A read rejects if the table cannot be read. */
 export type WatcherTable = {
   /** Those of a cluster's entry. */
   watchersOf(cluster: string): Promise<readonly string[]>;
   /** Those of all entries. */
   allWatchers(): Promise<ReadonlySet<string>>;
+  /** Has the table read again early: the entry of this cluster may be outdated. */
+  forget(cluster: string): void;
 };
 
 /** Creates the check of one controller's function, of which at most `concurrency` environments run at once. */
@@ -32,26 +34,37 @@ export function createSenderCheck(
   {
     watchersOf,
     allWatchers,
+    forget,
     monotonicMs,
     concurrency,
   }: WatcherTable & { readonly monotonicMs: () => number; readonly concurrency: number },
 ): SenderCheck {
   const mayCopy = createCopyLimit(monotonicMs, { concurrency });
   const known = new Map<string, readonly string[]>();
+
+  async function readTable(clusters: ReadonlySet<string>) {
+    const watchers = new Map(
+      await Promise.all(
+        [...clusters].map(async (cluster) => [cluster, await watchersOf(cluster).catch(() => undefined)] as const),
+      ),
+    );
+    const ofAny = await allWatchers().catch(() => new Set<string>());
+    known.clear();
+    for (const [cluster, ids] of watchers) if (ids !== undefined) known.set(cluster, ids);
+    return (message: Message, record: QueueRecord) =>
+      judgeKeySender(message, record, senders, { ofCluster: watchers.get(message.cluster), ofAny });
+  }
+
   return {
     mayCopy,
     judge: async (records) => {
       const clusters = new Set(records.flatMap(({ message }) => message?.cluster ?? []));
-      const watchers = new Map(
-        await Promise.all(
-          [...clusters].map(async (cluster) => [cluster, await watchersOf(cluster).catch(() => undefined)] as const),
-        ),
-      );
-      const ofAny = await allWatchers().catch(() => new Set<string>());
-      known.clear();
-      for (const [cluster, ids] of watchers) if (ids !== undefined) known.set(cluster, ids);
-      return (message, record) =>
-        judgeKeySender(message, record, senders, { ofCluster: watchers.get(message.cluster), ofAny });
+      const judge = await readTable(clusters);
+      const refused = records.find(({ message, record }) => message !== undefined && !judge(message, record));
+      if (refused?.message === undefined) return judge;
+      // An operator may have named the watcher since the last read. Its messages must not become dead letters.
+      forget(refused.message.cluster);
+      return await readTable(clusters);
     },
     explain: ({ cluster, cause }, { senderId, stampedSender }) => {
       const sender = roleIdOf(senderId);

@@ -152,7 +152,8 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
     sqsNow: () => nowMs,
     ...recorder,
   });
-  const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10 });
+  const table = { watchersOf, allWatchers, forget: () => {} };
+  const check = createSenderCheck(gadgetSenders, { ...table, monotonicMs: () => 0, concurrency: 10 });
   const asWatcher = queues.as(senders.watcherOfBeta);
   const asForger = queues.as(senders.watcherOfAlpha);
   const asGadget = queues.as(senders.gadget);

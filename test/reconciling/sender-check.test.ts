@@ -61,7 +61,8 @@ async function send(
   await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
   await timersOn(queues).run();
   const records = queues.take(`${message.controller}.fifo`).map(readRecord);
-  const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10 });
+  const table = { watchersOf, allWatchers, forget: () => {} };
+  const check = createSenderCheck(gadgetSenders, { ...table, monotonicMs: () => 0, concurrency: 10 });
   const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
 }
@@ -245,7 +246,7 @@ describe('refused messages', () => {
   const check = (monotonicMs = () => 0) =>
     createSenderCheck(gadgetSenders, {
       concurrency: 10,
-      ...{ watchersOf: async () => [senders.watcherOfAlpha.id], allWatchers, monotonicMs },
+      ...{ watchersOf: async () => [senders.watcherOfAlpha.id], allWatchers, monotonicMs, forget: () => {} },
     });
   const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
 
@@ -272,13 +273,27 @@ describe('refused messages', () => {
     const { run, queues, counts } = setUpBatch(async () => done, {
       senders: createSenderCheck(gadgetSenders, {
         watchersOf: async (cluster) => (cluster === 'a' ? [senders.watcherOfAlpha.id] : await new Promise(() => {})),
-        ...{ allWatchers, monotonicMs: () => 0, concurrency: 10 },
+        ...{ allWatchers, monotonicMs: () => 0, concurrency: 10, forget: () => {} },
       }),
     });
     const malformed = { ...from('south', 'AROABETA:x'), body: JSON.stringify({ ...body, cluster: 'other' }) };
     expect(await run([malformed, from('north', 'AROAALPHA:x')])).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')).toMatchObject([{ body: malformed.body }]);
     expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([undefined, 1]);
+  });
+
+  it('a message of a watcher that its entry names since the table was read is reconciled', async () => {
+    let named: readonly string[] = [senders.watcherOfAlpha.id];
+    const { run, queues, counts } = setUpBatch(async () => done, {
+      senders: createSenderCheck(gadgetSenders, {
+        ...{ watchersOf: async () => named, allWatchers, monotonicMs: () => 0, concurrency: 10 },
+        forget: () => {
+          named = [senders.watcherOfBeta.id];
+        },
+      }),
+    });
+    expect(await run([from('north', 'AROABETA:x')])).toEqual([]);
+    expect([counts.get('ReconcilesDone'), queues.size]).toEqual([1, 0]);
   });
 
   it('above ten refused messages a minute in one environment, they are counted and not copied', async () => {
