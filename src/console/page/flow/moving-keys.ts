@@ -23,7 +23,7 @@ export function startKeys(
   const keys = new Set<Key>();
   let frame = 0;
 
-  /** The whole way of a key as one path. Its parts end where the next begins, so the moves are lines of no length. */
+  /** The whole way of a key as one path: through the boxes between its parts it is a straight line. */
   const wayOf = (controller: string, fromTimers: boolean): Way | undefined => {
     const name = `${controller} ${fromTimers}`;
     const known = ways.get(name);

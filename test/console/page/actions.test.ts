@@ -1,0 +1,53 @@
+// Which actions a person is asked about, and the notice of their results. Excluded: the actions themselves
+// (test/console/actions.test.ts), and the buttons (test/console/browser).
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { asked, notice, perform } from '../../../src/console/page/actions.ts';
+import { system } from '../../../src/console/page/store.ts';
+
+let sent: unknown[];
+let reason: string | undefined;
+beforeEach(() => {
+  [sent, reason] = [[], undefined];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.stubGlobal('sessionStorage', { getItem: () => null });
+  vi.stubGlobal('fetch', async (_: string, { body }: { readonly body: string }) => {
+    sent.push(JSON.parse(body));
+    return reason === undefined ? Response.json({ text: 'Sent.' }) : Response.json({ error: reason }, { status: 409 });
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const action = { type: 'delete', queue: 'tank-dlq.fifo' } as const;
+const question = { title: 'Delete all?', text: 'They are gone.', confirm: 'Delete' };
+
+it.each([
+  ['dev', undefined, undefined],
+  ['dev', question, 'Delete all?'],
+  ['stage', undefined, 'Are you sure?'],
+  ['stage', question, 'Delete all?'],
+] as const)('of a %s system an action with the question %j is sent after the reader confirmed %j', async (mode, given, title) => {
+  system.value = { mode, name: 'prod' };
+  for (const confirmed of title === undefined ? [true] : [false, true]) {
+    const result = perform(action, given);
+    expect(asked.value?.question.title).toBe(title);
+    asked.value?.reply(confirmed);
+    expect(await result).toEqual(confirmed ? { text: 'Sent.' } : undefined);
+    expect([sent, asked.value]).toEqual([confirmed ? [action] : [], undefined]);
+  }
+});
+
+it('the notice is the last result, or why the action failed, for six seconds', async () => {
+  system.value = { mode: 'dev', name: 'local' };
+  await perform(action);
+  expect(notice.value).toEqual({ text: 'Sent.', failed: false });
+  vi.advanceTimersByTime(5_000);
+  reason = 'this is no dead-letter queue';
+  expect(await perform(action)).toBeUndefined();
+  vi.advanceTimersByTime(5_000);
+  expect(notice.value).toEqual({ text: reason, failed: true });
+  vi.advanceTimersByTime(1_000);
+  expect(notice.value).toBeUndefined();
+});
