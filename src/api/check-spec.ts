@@ -41,9 +41,12 @@ const textOnly: Check = (value) => {
 const readsText: Check = (field) => {
   const { type, coerce, innerType } = isRecord(field) && isRecord(field.def) ? field.def : {};
   if (innerType !== undefined) return readsText(innerType);
-  const instead = typeof type === 'string' && coerce !== true ? insteadOf[type] : undefined;
+  // To a coerced boolean every text is true, also "false".
+  const isRead = coerce === true && type !== 'boolean';
+  const instead = typeof type === 'string' && !isRead ? insteadOf[type] : undefined;
   if (instead === undefined) return undefined;
-  return { path: [], text: `a setting is text, which z.${type}() does not accept: use ${instead}` };
+  const what = coerce === true ? 'z.coerce.boolean() makes true, also "false"' : `z.${type}() does not accept`;
+  return { path: [], text: `a setting is text, which ${what}: use ${instead}` };
 };
 /** What reads a text as a value of a type of zod. */
 const insteadOf: Readonly<Record<string, string>> = {

@@ -89,6 +89,7 @@ describe('the declaration of a controller', () => {
     ['number', z.number(), 'z.coerce.number()'],
     ['optional integer', z.int().optional(), 'z.coerce.number()'],
     ['boolean with a default', z.boolean().default(true), 'z.stringbool()'],
+    ['coerced boolean, which "false" makes true,', z.coerce.boolean().optional(), 'z.stringbool()'],
     ['list', z.array(z.string()), 'z.string().transform()'],
   ])('a setting that is a %s is refused, because no variable of the environment is one', (_, LIMIT, instead) => {
     const message = messageOf({ settings: z.object({ LIMIT }) });
