@@ -16,7 +16,7 @@ const copied = ['serverless.yml', 'infra/aws', 'infra/kubernetes'];
 /** Specific to a project: made by `generate`, or by its author. */
 const own = ['infra/aws/generated/', 'infra/kubernetes/generated/', 'infra/kubernetes/samples/'];
 /** The folders with the project's TypeScript. */
-const sourceFolders = ['functions', 'infra/aws', 'src/controllers', 'src/watcher', 'test/controllers'];
+const sourceFolders = ['functions', 'infra/aws', 'src/controllers', 'src/kinds', 'src/watcher', 'test/controllers'];
 
 /** Where the tests of controllers are described if the folder has another test runner. */
 export const vitestConfig = 'vitest.outrigger.config.mts';

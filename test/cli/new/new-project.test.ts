@@ -83,7 +83,9 @@ it('new project in a repository with Jest, tsc -b and CommonJS leaves scripts, t
     ...theirTsconfig,
     exclude: expect.arrayContaining(['node_modules', 'dist', 'src/controllers', 'test/controllers']),
   });
-  expect(await json('src/controllers/package.json')).toEqual({ type: 'module' });
+  for (const folder of ['src/controllers', 'src/kinds']) {
+    expect(await json(`${folder}/package.json`)).toEqual({ type: 'module' });
+  }
   expect(await read('README.md')).toBe('mine');
   expect(await read('.gitignore')).toBe('node_modules\n.env\ndist/\ndist-new/\n.outrigger/\n.serverless/\n');
   expect(out).toContain('+     "outrigger:test": "vitest run --config vitest.outrigger.config.mts"');
