@@ -1,7 +1,7 @@
 // Builds the deployment artifacts (bundles and packaged template) when they are stale. A lock is held, because a demo
 // and tests share the folders. Current bundles are not written: another process may be loading them.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { lock } from 'proper-lockfile';
 import * as z from 'zod';
@@ -37,18 +37,22 @@ export async function buildBundles(build: Build, root: string, signal: AbortSign
 }
 
 async function makeBundles(build: Build, root: string, stamp: string): Promise<void> {
-  const hash = await hashFiles(root, inputs);
-  // The watcher's bundle stands for all bundles: a deleted `dist/` is built again.
-  const current = await Promise.all([
-    readFile(stamp, 'utf8').catch(() => ''),
-    readFile(path.join(root, 'dist/watcher/index.mjs')).then(
-      () => true,
-      () => false,
-    ),
-  ]);
-  if (current[0] === hash && current[1]) return;
+  // The watcher's bundle stands for all, and its time for the build: a deleted `dist/` is built again, and so is one
+  // that `outrigger build` or a reload has written since, maybe of other sources.
+  const wanted = async () => {
+    const { mtimeMs } = await stat(path.join(root, 'dist/watcher/index.mjs'));
+    return `${await hashFiles(root, inputs)} ${mtimeMs}`;
+  };
+  const isCurrent = await Promise.all([readFile(stamp, 'utf8'), wanted()]).then(
+    ([is, should]) => is === should,
+    () => false,
+  );
+  if (isCurrent) return;
+  const before = await hashFiles(root, inputs);
   await build(root);
-  await writeFile(stamp, hash);
+  // What was saved during the build may be in a part of the bundles.
+  const built = await wanted();
+  if (built.startsWith(`${before} `)) await writeFile(stamp, built);
 }
 
 const lockRetrySeconds = 0.1;

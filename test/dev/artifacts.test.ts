@@ -2,7 +2,7 @@
 // the build and the packaging.
 import { access, mkdir, utimes } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { withLock } from '../../src/dev/artifacts.ts';
+import { buildBundles, withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
 import { createStateFile, type DevState } from '../../src/dev/state-file.ts';
 import { useFolder } from '../support/folder.ts';
@@ -49,6 +49,19 @@ it('withLock waits for a held lock until the signal aborts, and does not remove 
 it('withLock rejects at once if the lock cannot be created', async () => {
   const tooLong = folder.at('x'.repeat(255));
   await expect(withLock(tooLong, async () => 'done', signal)).rejects.toThrow('ENAMETOOLONG');
+});
+
+it('bundles that another build made of other sources are stale, although the sources are as they were', async () => {
+  const bundle = 'dist/watcher/index.mjs';
+  const save = async (text: string) => await folder.write('src/main.ts', text);
+  const build = async () => await folder.write(bundle, await folder.read('src/main.ts'));
+  await save('one');
+  await buildBundles(build, folder.path, signal);
+  await save('two');
+  await build();
+  await save('one');
+  await buildBundles(build, folder.path, signal);
+  expect(await folder.read(bundle)).toBe('one');
 });
 
 it('hashFiles changes with a content, a name and a missing file only', async () => {
