@@ -10,7 +10,7 @@ import type { KubeObject } from '../kube/client/object.ts';
 import { FunctionError } from './lambda/function-process.ts';
 import type { LambdaEvent } from './lambda/local-lambda.ts';
 import type { CachedChange } from './object-cache.ts';
-import { objectReadiness, statusSlicesOf } from './readiness.ts';
+import { isForeignKind, objectReadiness, statusSlicesOf } from './readiness.ts';
 import type { WatcherEvent } from './watchers.ts';
 
 /** One line of output. */
@@ -51,11 +51,11 @@ export function formatObjectChange(
     lines.push({ source: 'changed', object: name, text: 'is being deleted' });
   }
   // Only a written status makes a line, not a new generation that is not observed yet.
-  const sliceConditions = statusSlicesOf(controllers, resource);
-  const status = statusText(after, sliceConditions);
+  const textOf = (one: KubeObject) =>
+    statusText(one, statusSlicesOf(controllers, resource), isForeignKind(controllers, resource));
+  const status = textOf(after);
   if (status !== undefined && JSON.stringify(before?.status) !== JSON.stringify(after.status)) {
-    if (before === undefined || status !== statusText(before, sliceConditions))
-      lines.push({ source: 'status', object: name, text: status });
+    if (before === undefined || status !== textOf(before)) lines.push({ source: 'status', object: name, text: status });
   }
   return lines;
 }
@@ -279,7 +279,7 @@ function qualifiedName(name: string, namespace: string | undefined): string {
   return namespace === undefined || namespace === 'default' ? name : `${namespace}/${name}`;
 }
 
-function statusText(object: KubeObject, sliceConditions: readonly string[]): string | undefined {
+function statusText(object: KubeObject, sliceConditions: readonly string[], isForeign: boolean): string | undefined {
   if (!isRecord(object.status)) return undefined;
   const { conditions, observedGeneration: _, ...own } = object.status;
   if (conditions === undefined) return undefined;
@@ -290,7 +290,9 @@ function statusText(object: KubeObject, sliceConditions: readonly string[]): str
       all.find((one) => one.type === type),
     ),
   );
-  return [summary(own), readyText(object), ...sliceTexts].filter((text) => text !== '').join(', ');
+  // The Ready of a foreign kind is another controller's, and may follow other rules.
+  const texts = [summary(own), isForeign ? '' : readyText(object), ...sliceTexts].filter((text) => text !== '');
+  return texts.length === 0 ? undefined : texts.join(', ');
 }
 
 function readyText(object: KubeObject): string {

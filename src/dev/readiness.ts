@@ -25,16 +25,23 @@ const statusShape = z.looseObject({
 
 /**
  * An object is ready if Ready is True and observed its current generation, and so is each condition of the kind's
- * status slices, which Ready does not sum up.
+ * status slices, which Ready does not sum up. Of a foreign kind only the conditions of slices count: Ready is another
+ * controller's, and they have no observed generation.
  */
-export function objectReadiness(object: KubeObject | undefined, sliceConditions: readonly string[] = []): Readiness {
+export function objectReadiness(
+  object: KubeObject | undefined,
+  sliceConditions: readonly string[] = [],
+  isForeign = false,
+): Readiness {
   if (object === undefined) return { ready: false, reason: 'NotFound', message: 'the object does not exist' };
   const { generation } = object.metadata;
   const { observedGeneration, conditions = [] } = statusShape.safeParse(object.status ?? {}).data ?? {};
-  const ready = conditions.find(({ type }) => type === 'Ready');
+  const ready = isForeign
+    ? { status: 'True', reason: 'Ready', message: '' }
+    : conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined)
     return { ready: false, reason: 'NotReconciled', message: 'its status has no Ready condition yet' };
-  if (observedGeneration !== generation) {
+  if (!isForeign && observedGeneration !== generation) {
     const message = `generation ${generation ?? '?'} is current, ${observedGeneration ?? 'none'} is observed`;
     return { ready: false, reason: 'NotObserved', message };
   }
@@ -42,7 +49,7 @@ export function objectReadiness(object: KubeObject | undefined, sliceConditions:
   if (ready.status !== 'True') return { ready: false, reason, message };
   for (const type of sliceConditions) {
     const found = conditions.find((one) => one.type === type);
-    if (found === undefined || found.observedGeneration !== generation)
+    if (found === undefined || (!isForeign && found.observedGeneration !== generation))
       return { ready: false, reason: 'NotObserved', message: `${type}: the current generation is not observed` };
     if (found.status !== 'True')
       return { ready: false, reason: found.reason ?? '', message: `${type}: ${found.message ?? ''}` };
@@ -78,23 +85,30 @@ export function formatNotReady(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** Whether a controller reconciles this kind. */
-export function hasController(
-  controllers: readonly ControllerDefinition[],
-  { group, plural }: AppliedManifest['resource'],
-): boolean {
-  return controllers.some(({ declaration: { resource } }) => resource.group === group && resource.plural === plural);
+/** Whether a controller writes a status of this kind, so that an object of it can become ready. */
+export function showsReadiness(controllers: readonly ControllerDefinition[], resource: ResourceName): boolean {
+  const own = controllersOf(controllers, resource);
+  return own.some(({ declaration }) => declaration.resource.definition !== undefined || declaration.statusSlice);
+}
+
+/** Whether the controllers of this kind are of a kind that is not theirs. */
+export function isForeignKind(controllers: readonly ControllerDefinition[], resource: ResourceName): boolean {
+  return controllersOf(controllers, resource).some(({ declaration }) => declaration.resource.definition === undefined);
 }
 
 /** Returns the conditions of a kind's status slices. */
 export function statusSlicesOf(
   controllers: readonly ControllerDefinition[],
-  { group, plural }: ResourceName,
+  resource: ResourceName,
 ): readonly string[] {
-  const own = controllers.filter(
-    ({ declaration: { resource } }) => resource.group === group && resource.plural === plural,
-  );
-  return own.flatMap(({ declaration: { statusSlice } }) => statusSlice?.conditions ?? []);
+  return controllersOf(controllers, resource).flatMap(({ declaration }) => declaration.statusSlice?.conditions ?? []);
+}
+
+function controllersOf(
+  controllers: readonly ControllerDefinition[],
+  { group, plural }: ResourceName,
+): readonly ControllerDefinition[] {
+  return controllers.filter(({ declaration: { resource } }) => resource.group === group && resource.plural === plural);
 }
 
 /** Makes the row of an applied object with its current readiness. */
@@ -110,6 +124,6 @@ export function statusRow(
     kind,
     object: namespace === undefined ? name : `${namespace}/${name}`,
     ...(createdAt === undefined ? {} : { createdAt }),
-    ...objectReadiness(now, statusSlicesOf(controllers, resource)),
+    ...objectReadiness(now, statusSlicesOf(controllers, resource), isForeignKind(controllers, resource)),
   };
 }

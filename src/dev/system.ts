@@ -35,7 +35,7 @@ import { createLogFile, logFileName } from './log-file.ts';
 import { type AppliedManifest, applyManifests, readGenerated, readManifests } from './manifests.ts';
 import { type CachedChange, createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
-import { hasController, statusRow } from './readiness.ts';
+import { showsReadiness, statusRow } from './readiness.ts';
 import { requireWithin } from './replace-file.ts';
 import { type EmbeddedServers, startCluster, startQueueServer } from './servers.ts';
 import { startAll } from './start-all.ts';
@@ -286,7 +286,7 @@ export async function startDev(
   writeState();
   await state.settled();
 
-  const watched = applied.filter(({ resource }) => hasController(controllers, resource));
+  const watched = applied.filter(({ resource }) => showsReadiness(controllers, resource));
   const rowsOf = (from: Pick<ObjectCache, 'get'>): readonly Row[] =>
     watched.map((one) => statusRow(controllers, one, from));
   const whole = parts.move();

@@ -1,6 +1,8 @@
 // Only when an object is ready, and the tables.
 import { describe, expect, it } from 'vitest';
-import { formatNotReady, formatTable, objectReadiness } from '../../src/dev/readiness.ts';
+import { formatNotReady, formatTable, objectReadiness, showsReadiness } from '../../src/dev/readiness.ts';
+import { Namespace } from '../../src/kubernetes.ts';
+import { ok } from '../../src/outrigger.ts';
 
 const object = (status: unknown) => ({ metadata: { name: 'a', generation: 2 }, status });
 const observed = (observedGeneration: number, conditions: readonly object[]) =>
@@ -32,6 +34,30 @@ describe('objectReadiness of a kind with a status slice', () => {
     ['an object without Ready', object({ conditions: [connected('True', 2)] }), false, 'NotReconciled'],
   ])('objectReadiness with a status slice of %s', (_, given, expected, reason) => {
     expect(objectReadiness(given, ['Connected'])).toMatchObject({ ready: expected, reason });
+  });
+});
+
+describe('readiness of a foreign kind', () => {
+  const owned = (status: string) => ({ type: 'a.example.com/Owned', status, reason: 'NoTeam', message: 'n' });
+  it.each([
+    ['without the condition of the controller', ready('True'), false, 'NotObserved'],
+    ['whose condition is False', [owned('False')], false, 'NoTeam'],
+    [
+      'whose condition is True, without observed generations, and whose Ready is False',
+      [...ready('False'), owned('True')],
+      true,
+      'Ready',
+    ],
+  ])('an object %s', (_, conditions, expected, reason) => {
+    const given = object({ conditions });
+    expect(objectReadiness(given, ['a.example.com/Owned'], true)).toMatchObject({ ready: expected, reason });
+  });
+
+  it('only a controller that writes conditions shows it', () => {
+    const reconcile = async () => ({ conditions: { 'a.example.com/Owned': ok('Owned') } });
+    const owner = Namespace.statusSlice({ conditions: ['a.example.com/Owned'] }).controller('owner', { reconcile });
+    const labels = Namespace.controller('labels', { reconcile: async () => {} });
+    expect([owner, labels].map((one) => showsReadiness([one], Namespace))).toEqual([true, false]);
   });
 });
 
