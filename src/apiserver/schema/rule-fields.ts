@@ -1,6 +1,7 @@
 // Finds fields in a CEL rule that its schema does not have. kube-apiserver type-checks rules against the schema. This
 // server only looks up the fields of `self` and `oldSelf`, which finds the usual mistakes: a misspelt or renamed field.
 import { parse } from '@bufbuild/cel';
+import { withoutOptionals } from './optionals.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
@@ -9,7 +10,7 @@ type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 export function ruleError(rule: string, schema: Schema): string | undefined {
   let expression: Expression;
   try {
-    expression = parse(rule).expr;
+    expression = parse(withoutOptionals(rule)).expr;
   } catch (error) {
     return error instanceof Error ? `Syntax error: ${error.message}` : String(error);
   }

@@ -1,12 +1,13 @@
-// `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: @bufbuild/cel
-// has no optional values (`.?`, optionalOldSelf). Of Kubernetes' CEL libraries only strings is available. Rules that
-// call isSorted, sum, min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr,
-// quantity, semver, format or sets fail with "unbound function".
+// `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: optionalOldSelf
+// and what optionals.ts names. Of Kubernetes' CEL libraries only strings is available. Rules that call isSorted, sum,
+// min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr, quantity, semver, format or
+// sets fail with "unbound function".
 import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
+import { optionalMethods, withoutOptionals } from './optionals.ts';
 import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
 import { matchByKey } from './validate.ts';
 
@@ -28,13 +29,13 @@ const ruleReasons: readonly string[] = [
 
 /** Creates an evaluator. */
 export function createRules(): Rules {
-  const env = celEnv({ funcs: [...strings] });
+  const env = celEnv({ funcs: [...strings, ...optionalMethods] });
   const programs = new Map<string, Program | Error>();
   const compile = (expression: string): Program | Error => {
     let program = programs.get(expression);
     if (program === undefined) {
       try {
-        program = plan(env, parse(expression));
+        program = plan(env, parse(withoutOptionals(expression)));
       } catch (error) {
         program = error instanceof Error ? error : new Error(String(error));
       }

@@ -40,6 +40,11 @@ describe('evaluation of rules', () => {
     ["self.names.exists(name, name.matches('^b+$'))", { names: ['a', 'bb'] }],
     ["'a-b' in self.labels && size(self.labels) == 1", { labels: { 'a-b': 'c' } }],
     ['!has(self.count) || self.count > 0', {}],
+    ["self.?labels.?a.orValue('none') == 'none' && !self.?count.hasValue()", { labels: {} }],
+    [
+      `self.labels[?'a-b'].orValue('') == 'c.?d' && self.labels[?"a-b"].orValue('').matches('^c[.?]+d')`,
+      { labels: { 'a-b': 'c.?d' } },
+    ],
   ])('the rule %s is true for %j', (rule, value) => {
     expect(holds(rule, value)).toBe(true);
     expect(holds(`!(${rule})`, value)).toBe(false);
