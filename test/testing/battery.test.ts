@@ -1,7 +1,7 @@
 // The battery on a right controller, and on three that are wrong, each in another way that many real ones are.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ConfigMap } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
 import { battery } from '../../src/testing.ts';
 
@@ -102,6 +102,25 @@ describe('a controller that is wrong', () => {
       /^a day later, when only the clock has changed, ConfigMap\/one\.owned\.data\.text is .* What to change: leave the time/,
     );
     expect((await failuresOf(dated, { changesWithTime: true }))[check]).toBeUndefined();
+  });
+
+  it.each([
+    [{}, 'the generated admission policy refuses Deployment one: note does not declare allows.secrets'],
+    [{ secrets: true as const }, undefined],
+  ])('a Deployment whose containers read a Secret is caught, unless the controller declares it: allows %j', async (allows, caught) => {
+    const secretive = Note.controller('note', {
+      ...{ owns: [Deployment], allows },
+      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
+        const labels = { note: name };
+        const containers = [{ name: 'main', image: 'nginx', envFrom: [{ secretRef: { name } }] }];
+        const template = { metadata: { labels }, spec: { containers } };
+        await apply(Deployment, { metadata: { name }, spec: { selector: { matchLabels: labels }, template } });
+        return { status: {}, conditions: written };
+      },
+    });
+    const check = battery(secretive, { samples: [sample] }).find(({ name }) => name.includes('permissions'));
+    const failure = await check?.run().catch(({ message }: Error) => message.split('. ')[0]);
+    expect(failure).toBe(caught);
   });
 
   it('a child that is remembered in the status alone is made twice after a crash, and the message says how to name it', async () => {

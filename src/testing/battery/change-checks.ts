@@ -6,6 +6,7 @@ import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import { ApiError, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
+import { refusalsBy } from './children-refusals.ts';
 import { allowedBy } from './least-rbac.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
@@ -193,6 +194,15 @@ export const changeChecks: readonly SampleCheck[] = [
         },
       });
       await stage.settle();
+      const refusals = refusalsBy(stage.controller);
+      for (const { kind, object } of await stage.children()) {
+        const [refusal] = refusals(kind, object);
+        if (refusal === undefined) continue;
+        fail(
+          `the generated admission policy refuses ${kind.kind} ${object.metadata.name}: ${refusal}`,
+          'declare in `allows` what the pods and Services of the controller need',
+        );
+      }
       await removed(stage);
       if (denied.size > 0) {
         fail(`not allowed by the generated role: ${[...denied].join(', ')}`, 'name the kind in owns, reads or watches');
