@@ -78,9 +78,10 @@ describe('the names of a project', () => {
 
   it.each([
     ['cafes', undefined],
-    ['Cafes', 'use lower-case letters, digits and hyphens, as in cafe-chain'],
-    ['a.b', 'use lower-case letters, digits and hyphens, as in cafe-chain'],
-    ['cafes-', 'use lower-case letters, digits and hyphens, as in cafe-chain'],
+    ['c', 'use two or more lower-case letters, digits and hyphens'],
+    ['Cafes', 'use two or more lower-case letters, digits and hyphens'],
+    ['a.b', 'use two or more lower-case letters, digits and hyphens'],
+    ['cafes-', 'use two or more lower-case letters, digits and hyphens'],
     ['x'.repeat(31), 'it is longer than 30 characters'],
     ['controller', 'it is reserved'],
   ])('the project name %s: %s', (name, problem) => {

@@ -80,5 +80,5 @@ export function suggestedName(text: string): string {
     .replace(/^[^a-z]+/, '')
     .slice(0, 30)
     .replace(/-+$/, '');
-  return name === '' || name === 'controller' ? 'outrigger' : name;
+  return name.length < 2 || name === 'controller' ? 'outrigger' : name;
 }
