@@ -19,11 +19,13 @@ const simulatedUrl = 'http://127.0.0.1:1';
 
 /**
  * Returns the values by parameter of the template (`PLANT_URL` is `PlantUrl`). Throws a UserError that names the
- * controller and the variable that is missing or wrong, and the ways to give it.
+ * controller and the variable that is missing or wrong, and the ways to give it. Only with `hasSecretsManager` may a
+ * secret not be a file: the embedded SQS server has none.
  */
 export async function readDevSettings(
   registry: readonly ControllerDefinition[],
   sources: SettingSources,
+  hasSecretsManager = false,
 ): Promise<Readonly<Record<string, string>>> {
   const { set, root } = sources;
   const names = environmentNames(registry);
@@ -39,7 +41,7 @@ export async function readDevSettings(
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-  for (const controller of registry) await checkSettings(controller, given, root);
+  for (const controller of registry) await checkSettings(controller, given, { root, hasSecretsManager });
   return Object.fromEntries([...given].map(([name, value]) => [logicalId(name), value]));
 }
 
@@ -47,13 +49,19 @@ export async function readDevSettings(
 async function checkSettings(
   { name: controller, declaration }: ControllerDefinition,
   given: Map<string, string>,
-  root: string,
+  { root, hasSecretsManager }: { readonly root: string; readonly hasSecretsManager: boolean },
 ): Promise<void> {
   const { settings } = declaration;
   if (settings === undefined) return;
   const values: Record<string, string> = {};
   for (const [name, schema] of Object.entries(settings.shape)) {
     const value = given.get(name);
+    // The value may be the secret itself, so no message has it.
+    if (value !== undefined && !value.startsWith(filePrefix) && !hasSecretsManager && isSecret(schema)) {
+      throw new UserError(
+        `controller ${controller}: ${name} is a secret: write its value to a file, and give ${name}=file:PATH`,
+      );
+    }
     if (value?.startsWith(filePrefix) === true && isSecret(schema)) {
       const file = path.resolve(root, value.slice(filePrefix.length));
       await access(file, constants.R_OK).catch((error: unknown) => {

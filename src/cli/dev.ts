@@ -136,7 +136,8 @@ async function run(flags: Flags): Promise<void> {
     const root = process.cwd();
     const project = await loadProject(root);
     const { registry } = project;
-    const settings = await readDevSettings(registry, { set: flags.set, environment: environment(), root });
+    const sources = { set: flags.set, environment: environment(), root };
+    const settings = await readDevSettings(registry, sources, flags.queueEndpoint !== undefined);
     requireConsistent(flags);
     const updated = await generateAtStart(project, root);
     if (updated !== undefined) print({ source: 'system', text: updated });

@@ -53,6 +53,11 @@ it.each<[string, readonly string[], string]>([
   ['a setting with an invalid value', ['DNS_URL=no url'], 'controller dns-record needs DNS_URL: Invalid URL'],
   ['a setting that no controller has', ['DNS_URI=x'], '--set DNS_URI: no controller has this setting; there are'],
   ['a --set without a value', ['DNS_URL'], '--set DNS_URL: write it as NAME=value'],
+  [
+    'a secret that is no file',
+    ['DNS_URL=http://a.test', 'DNS_TOKEN=t0ken'],
+    'dns-record: DNS_TOKEN is a secret: write its value to a file, and give DNS_TOKEN=file:PATH',
+  ],
   ['a secret whose file does not exist', ['DNS_URL=http://a.test', 'DNS_TOKEN=file:nowhere'], 'DNS_TOKEN: '],
 ])('%s is an error that names it', async (_, set, expected) => {
   const error: unknown = await read({ set }).catch((thrown: unknown) => thrown);
