@@ -51,7 +51,8 @@ export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: numbe
 /** Connects the secrets among a controller's settings to a reader. */
 export function connectSecrets(settings: object, reader: SecretReader, controller: string): void {
   for (const [name, value] of Object.entries(settings)) {
-    if (isSetting(value)) value[connect](reader, `controller ${controller}: ${name}`);
+    // In parentheses: a colon after a name like TOKEN would have the next word of a message masked as its value.
+    if (isSetting(value)) value[connect](reader, `controller ${controller} (${name})`);
   }
 }
 

@@ -43,7 +43,7 @@ describe('a setting that is a secret', () => {
     expect(asked).toEqual([]);
     expect(await made.token?.read()).toBe('the secret');
     expect(asked).toEqual([
-      { secret: 'outrigger/dev/settings/plant', maxAgeSeconds: 60, where: 'controller thing: TOKEN' },
+      { secret: 'outrigger/dev/settings/plant', maxAgeSeconds: 60, where: 'controller thing (TOKEN)' },
     ]);
   });
 

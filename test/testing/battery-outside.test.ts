@@ -88,7 +88,7 @@ it('a secret of the settings is what the option `secrets` has for it, and a fail
   const run = async (secrets: Record<string, string>) =>
     await battery(reader, { samples: [sample], environment: { TOKEN: 'token' }, secrets })[0]?.run();
   await run({ token: 'the value' });
-  await expect(run({})).rejects.toThrow('TOKEN names "token", which the option `secrets` of the test does not have');
+  await expect(run({})).rejects.toThrow('(TOKEN) names "token", which the option `secrets` of the test does not have');
 });
 
 /** Runs the checks, and returns the messages of those that fail by their names. */
