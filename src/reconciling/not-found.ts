@@ -39,7 +39,9 @@ export async function outcomeOfNotFound(error: ApiError, input: NotFoundInput): 
     const fresh = await getObject(client, resource, message, { signal });
     if (fresh === undefined || fresh.metadata.uid !== read.metadata.uid) return { type: 'nothing', reason: 'gone' };
     if (!error.request.endsWith('/status')) return failed(error);
-    const text = `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; apply the generated CRD`;
+    const text =
+      `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; ` +
+      `apply the generated CRD, or of a foreign kind the CRD of a version that has it`;
     return failed(new StatusSubresourceMissingError(text, { cause: error }));
   } catch (thrown) {
     if (signal.aborted) throw signal.reason;
