@@ -22,6 +22,12 @@ const accepted: Check = () => undefined;
 /** controllerOptions checks it. */
 const number = accepted;
 const text = is('a string', (value) => typeof value === 'string');
+/** A qualified name of Kubernetes: a name of at most 63 characters, and optionally a domain before it. */
+const qualifiedName = /^([a-z0-9][-a-z0-9.]{0,251}[a-z0-9]\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
+const metadataKey = is(
+  'a key such as example.com/size',
+  (value) => typeof value === 'string' && qualifiedName.test(value),
+);
 const callable = is('a function', (value) => typeof value === 'function');
 const kind = is(
   'a kind',
@@ -61,7 +67,7 @@ const command: Check = (value) => (Array.isArray(value) ? listOf(text)(value) : 
 const mutatingCommand = record({ argv: listOf(text), mutates: oneOf(true) }, ['argv', 'mutates']);
 const labels = mapOf(text);
 const watchFields = record(
-  { kind, selector: record({ matchLabels: labels }), label: text, via: kind, mapToKeys: callable },
+  { kind, selector: record({ matchLabels: labels }), label: metadataKey, via: kind, mapToKeys: callable },
   ['kind'],
 );
 const mapping = is(
@@ -104,7 +110,7 @@ const spec = record(
     settings: (value) => schema(value) ?? textOnly(value),
     clients: callable,
     exec: record({ container: text, commands: listOf(command) } satisfies Fields<ExecSpec>, ['container', 'commands']),
-    sets: record({ labels: listOf(text), annotations: listOf(text) } satisfies Fields<MetadataSpec>),
+    sets: record({ labels: listOf(metadataKey), annotations: listOf(metadataKey) } satisfies Fields<MetadataSpec>),
     watches: listOf((value) => watchFields(value) ?? mapping(value)),
     // `wake` has checked the pattern.
     wakes: listOf(

@@ -36,6 +36,7 @@ const options: readonly (readonly [option: string, make: (value: unknown) => obj
   ['exec.commands', (commands) => ({ exec: { container: 'x', commands } })],
   ['sets.labels', (labels) => ({ sets: { labels } })],
   ['sets.annotations', (annotations) => ({ sets: { annotations } })],
+  ['sets.labels.0', (key) => ({ sets: { labels: [typeof key === 'string' ? `a ${key}` : key] } })],
   ['watches.0', (one) => ({ watches: [one] })],
   ['watches.0.kind', (kind) => ({ watches: [{ ...watch, kind }] })],
   ['watches.0.selector', (selector) => ({ watches: [{ ...watch, selector }] })],
