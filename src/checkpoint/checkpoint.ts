@@ -120,6 +120,7 @@ export function createWatchCheckpoint(
   let loggedError = '';
 
   async function write(signal: AbortSignal): Promise<void> {
+    const lastSeenAtMs = lastSeenAt();
     const nowMs = now();
     const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
     // A former entry ends with the first version, or the drop, of the one that replaced it: it would be outdated later.
@@ -127,7 +128,7 @@ export function createWatchCheckpoint(
     const change = {
       entries,
       dropped: new Set([...dropped, ...ended]),
-      lastSeenAtMs: lastSeenAt(),
+      lastSeenAtMs,
       senderId: senderId(),
       nowMs,
     };

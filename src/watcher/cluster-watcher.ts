@@ -102,7 +102,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const running = [
     ...loops.map(({ loop }) => loop.run(watching.signal)),
     checkpoint.run({
-      lastSeenAt: health.lastSeenAt,
+      lastSeenAt: () => bySystemClock(health.lastSeenAt()),
       onRestored: restoreDetection.report,
       signal: watching.signal,
     }),
@@ -126,6 +126,11 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
       return left;
     },
   };
+}
+
+/** Returns a time of the monotonic clock by the system clock, with which others compare it. It may have been set. */
+function bySystemClock(at: number | undefined): number | undefined {
+  return at === undefined ? undefined : Date.now() - (monotonicNow() - at);
 }
 
 /** Counts the known objects of each kind, in all namespaces. */

@@ -192,7 +192,7 @@ function createCheckpoint(
   deps: Pick<CheckpointDeps, 'client' | 'log' | 'project' | 'senderId'>,
   { CHECKPOINT_SECONDS: writeSeconds }: WatcherSettings,
 ) {
-  return createWatchCheckpoint({ ...deps, now: monotonicNow, wait: sleep }, { writeSeconds });
+  return createWatchCheckpoint({ ...deps, now: Date.now, wait: sleep }, { writeSeconds });
 }
 
 function optionsOf(settings: WatcherSettings): Omit<ClusterWatcherOptions, 'cluster'> {
