@@ -18,6 +18,7 @@ const badRequest = { code: 400, reason: 'BadRequest' };
 const immutableUid = { reason: 'FieldValueInvalid', message: expect.stringContaining('field is immutable') };
 const force = { force: true };
 const up = { phase: 'Up' };
+const appliedScale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one' }, spec: { replicas: 5 } };
 const versionOf = ({ metadata }: OneGadget['made']) => ({ resourceVersion: metadata?.resourceVersion });
 const statusOf = (status: object, metadata: object = {}) => ({
   ...{ apiVersion: gadgetApiVersion, kind: 'Gadget', metadata: { name: 'one', ...metadata }, status },
@@ -200,6 +201,18 @@ it.each<[string, number, string, Act]>([
     500,
     '.spec.size: expected numeric (int or float), got string',
     ({ main }) => apply(main, gadget('one', { size: 'x' })),
+  ],
+  [
+    'an apply of the Scale over the replicas of another manager',
+    409,
+    'conflict with "unknown" using autoscaling/v1: .spec.replicas',
+    ({ scale }) => apply(scale, appliedScale),
+  ],
+  [
+    'a forced apply of the Scale of a custom resource',
+    500,
+    'request to convert CR to an invalid group/version: autoscaling/v1',
+    ({ scale }) => apply(scale, appliedScale, force),
   ],
   [
     'an apply with a duplicate key',

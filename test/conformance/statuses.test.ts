@@ -101,3 +101,10 @@ it('a write of the scale subresource changes the spec, raises the generation and
   expect((await wire.get(main)).body).toMatchObject({ metadata: { generation: 3 }, spec: { size: 7 } });
   expect((await wire.mergePatch(scale, { spec: { replicas: 700 } })).status).toBe(422);
 });
+
+it('a Scale without replicas has an empty spec, and its replicas must be a whole number', async () => {
+  const { scale } = await createGadget({ size: 0 });
+  expect((await wire.get(scale)).body.spec).toEqual({});
+  const rejected = await wire.mergePatch(scale, { spec: { replicas: 'three' } });
+  expect(rejected.body).toMatchObject({ code: 422, details: { causes: [{ field: 'patch' }] } });
+});

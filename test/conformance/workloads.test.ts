@@ -103,10 +103,29 @@ it('a write of the scale subresource changes the replicas of a Deployment', asyn
   const path = await deployments();
   await wire.post(path, deployment());
   expect((await wire.get(`${path}/one/scale`)).body).toMatchObject({ kind: 'Scale', spec: {} });
+  const matchExpressions = [
+    { key: 'c', operator: 'In', values: ['e', 'd'] },
+    { key: 'b', operator: 'DoesNotExist' },
+  ];
+  const template = { metadata: { labels: { a: 'b', c: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { replicas: 0, selector: { matchLabels: { a: 'b' }, matchExpressions }, template };
+  await wire.post(path, { metadata: { name: 'two' }, spec });
+  expect((await wire.get(`${path}/two/scale`)).body.status).toMatchObject({ selector: 'a=b,!b,c in (d,e)' });
   const paused = await wire.mergePatch(`${path}/one`, { spec: { paused: true } });
   expect(paused.status).toBe(200);
   await wire.mergePatch(`${path}/one/scale`, { spec: { replicas: 2 } });
   expect((await wire.get(`${path}/one`)).body).toMatchObject({ metadata: { generation: 3 }, spec: { replicas: 2 } });
+});
+
+it('an apply of the Scale of a Deployment owns the replicas', async () => {
+  const path = await deployments();
+  await wire.post(path, deployment());
+  const content = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one' }, spec: { replicas: 1 } };
+  const applied = await wire.apply(`${path}/one/scale`, 'alpha', content, { force: true });
+  expect(applied.body.spec).toEqual({ replicas: 1 });
+  const { metadata } = (await wire.get(`${path}/one`)).body;
+  const own = metadata?.managedFields?.find(({ manager }) => manager === 'alpha');
+  expect(own).toMatchObject({ operation: 'Apply', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {} } } });
 });
 
 it('a new pod is Pending regardless of the body, and its status is changed through /status', async () => {

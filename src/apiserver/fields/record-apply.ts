@@ -76,7 +76,8 @@ function prune(merged: Json, last: FieldSet, entries: readonly Managed[], schema
   return remove(intersection(difference(all, withOwned), complete(last)));
 }
 
-function requireNoConflict(others: readonly Managed[], changed: FieldSet): void {
+/** Throws a 409 StatusError if other managers own fields that an apply changes. */
+export function requireNoConflict(others: readonly Managed[], changed: FieldSet): void {
   const conflicts = others
     .map((entry) => ({ managerName: managerId(entry), fields: paths(intersection(entry.fields, changed)) }))
     .filter(({ fields }) => fields.length > 0)

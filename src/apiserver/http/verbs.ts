@@ -12,9 +12,9 @@ import { badRequest, methodNotAllowed, notFound, resourceNotFound, type StatusEr
 import { requireManager, requireNoForce, serverSideApply } from '../write/apply.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteOutcome, deleteObject, deleteRequest } from '../write/delete.ts';
-import { applyPatch, applyPatchType, parsePatch, patchObject, requirePatchType } from '../write/patch.ts';
+import { applyPatch, applyPatchType, invalidPatch, parsePatch, patchObject, requirePatchType } from '../write/patch.ts';
 import { pathMatches, readObject } from '../write/read-object.ts';
-import { scaleOf, updateScale } from '../write/scale.ts';
+import { applyScale, isScale, scaleOf, updateScale } from '../write/scale.ts';
 import { updateObject } from '../write/update.ts';
 import { type Exchange, type HttpResponse, readRequestBody, writeOptions } from './exchange.ts';
 import type { Route } from './route.ts';
@@ -192,8 +192,19 @@ async function handleScale(
   }
   if (method !== 'PATCH') throw unsupportedMethod(resource, exchange);
   requirePatchType(contentType, resource);
-  const patch = parsePatch({ contentType, text: (await exchange.bytes()).toString() });
+  if (contentType === applyPatchType) requireManager(exchange.query.get('fieldManager'));
   const options = writeOptions(exchange, 'PatchOptions');
-  const change = (scale: JsonObject) => applyPatch(scale, patch, contentType, resource);
+  const text = (await exchange.bytes()).toString();
+  if (contentType === applyPatchType) {
+    const force = exchange.query.get('force') === 'true';
+    return { status: 200, body: applyScale(state, target, paths, { text, force }, options) };
+  }
+  requireNoForce(exchange.query);
+  const patch = parsePatch({ contentType, text });
+  const change = (scale: JsonObject) => {
+    const patched = applyPatch(scale, patch, contentType, resource);
+    if (!isScale(patched)) throw invalidPatch(patched, 'spec.replicas must be a whole number');
+    return patched;
+  };
   return { status: 200, body: updateScale(state, target, paths, change, options) };
 }

@@ -4,6 +4,7 @@ import { getList, getMap, getNumber, getString, isList, isObject, type Json } fr
 import type { ApiObject } from '../object.ts';
 import { jsonPath } from './json-path.ts';
 import type { Column } from './resource.ts';
+import { labelsText, selectorText } from './selector-text.ts';
 
 /** The column with the name of an object. */
 export const nameColumn: Column = {
@@ -70,16 +71,10 @@ function containers(object: ApiObject, field: 'name' | 'image'): string {
     .join(',');
 }
 
-function selector(value: Json | undefined): string {
-  const labels = isObject(value) && isObject(value.matchLabels) ? value.matchLabels : isObject(value) ? value : {};
-  const parts = Object.entries(labels).map(([label, wanted]) => `${label}=${String(wanted)}`);
-  return parts.length === 0 ? '<none>' : parts.join(',');
-}
-
 const workload = [
   column('Containers', (object) => containers(object, 'name'), wide),
   column('Images', (object) => containers(object, 'image'), wide),
-  column('Selector', (object) => selector(getMap(object, 'spec').selector), wide),
+  column('Selector', (object) => selectorText(getMap(object, 'spec', 'selector')) || '<none>', wide),
 ];
 
 /** The columns of built-in kinds. */
@@ -106,7 +101,7 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
     column('External-IP', (object) => externalIps(object)),
     column('Port(s)', (object) => ports(object)),
     ageColumn,
-    column('Selector', (object) => selector(getMap(object, 'spec').selector), wide),
+    column('Selector', (object) => labelsText(getMap(object, 'spec', 'selector')) || '<none>', wide),
   ],
   Pod: [
     nameColumn,

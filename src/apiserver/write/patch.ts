@@ -49,10 +49,6 @@ export function patchObject(
  * is a 422 with a cause at `patch`.
  */
 function readPatched(state: ServerState, patched: Json, resource: ApiResource, options: WriteOptions): ApiObject {
-  const invalidPatch = (reason: string): StatusError => {
-    const cause = statusCause.invalid('patch', JSON.stringify(JSON.stringify(patched)), reason);
-    return invalid({ group: '', kind: '' }, '', [cause]);
-  };
   const unknown: string[] = [];
   const isStrict = options.fieldValidation === 'Strict';
   const validation = isStrict
@@ -60,12 +56,18 @@ function readPatched(state: ServerState, patched: Json, resource: ApiResource, o
     : options;
   try {
     const object = readObject(state, patched, resource, validation);
-    if (unknown.length > 0) throw invalidPatch(`strict decoding error: ${unknown.join(', ')}`);
+    if (unknown.length > 0) throw invalidPatch(patched, `strict decoding error: ${unknown.join(', ')}`);
     return object;
   } catch (error) {
     if (resource.custom || !(error instanceof StatusError) || error.code !== 400) throw error;
-    throw invalidPatch(error.message.replace(cannotHandle(resource, ''), ''));
+    throw invalidPatch(patched, error.message.replace(cannotHandle(resource, ''), ''));
   }
+}
+
+/** Returns a 422 with a cause at `patch`, for a patch whose result is no object of the kind. */
+export function invalidPatch(patched: Json, reason: string): StatusError {
+  const cause = statusCause.invalid('patch', JSON.stringify(JSON.stringify(patched)), reason);
+  return invalid({ group: '', kind: '' }, '', [cause]);
 }
 
 /** Parses a patch. Throws a 400 StatusError for a malformed one. */
