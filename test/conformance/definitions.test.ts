@@ -10,6 +10,15 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 // A real server needs some seconds to start or stop serving a kind.
 const servedWithin = { timeout: 15_000, interval: 100 };
 
+const mapKeys = 'x-kubernetes-list-map-keys';
+const text = { type: 'string' };
+const field = (a: object): object => ({ type: 'object', properties: { a } });
+const listMap = (keys: string[]): object =>
+  field({
+    ...{ type: 'array', 'x-kubernetes-list-type': 'map', [mapKeys]: keys },
+    items: { type: 'object', properties: { b: text } },
+  });
+
 /** Returns a definition. `schema` is its root schema; null stands for no schema. */
 function definition(plural: string, schema: object | null = { type: 'object' }): object {
   const versions = [
@@ -32,8 +41,8 @@ const objectOf = (plural: string): object => ({
   metadata: { name: 'one' },
 });
 /** Creates a definition and returns it when it is Established. */
-const established = async (plural: string): Promise<Body> => {
-  await wire.post(definitionsPath, definition(plural));
+const established = async (plural: string, schema?: object): Promise<Body> => {
+  await wire.post(definitionsPath, definition(plural, schema));
   await using watch = await wire.watch(definitionsPath, { fieldSelector: `metadata.name=${plural}.${gadgetGroup}` });
   const frames = await watch.until(({ object }) => hasCondition(object, 'Established'));
   return frames.at(-1)?.object ?? {};
@@ -41,7 +50,8 @@ const established = async (plural: string): Promise<Body> => {
 
 it('a new definition gets its missing names and becomes Established, and its objects can be created', async () => {
   const plural = pluralOf();
-  const { spec, status } = await established(plural);
+  const { metadata, spec, status } = await established(plural);
+  expect(metadata?.finalizers).toBeUndefined();
   const names = {
     plural,
     singular: kindOf(plural).toLowerCase(),
@@ -104,7 +114,7 @@ it('a changed schema of a definition applies its defaults to stored objects on r
   await wire.remove(path);
 });
 
-it.each([
+it.each<[string, object | null, string, string]>([
   ['no schema', null, '', 'Required value'],
   ['no type at the root', { properties: {} }, '.type', 'Required value: must not be empty at the root'],
   [
@@ -125,12 +135,82 @@ it.each([
     '.x-kubernetes-validations[0].rule',
     "undefined field 'b'",
   ],
-])('a definition with %s is Invalid', async (_what, schema, field, message) => {
+  ['an unknown type', field({ type: 'text' }), '.properties[a].type', 'Unsupported value: "text"'],
+  ['a list without items', field({ type: 'array' }), '.properties[a].items', 'Required value: must be specified'],
+  [
+    'a pattern with a look-ahead, which Go does not know,',
+    field({ type: 'string', pattern: '^(?!x)' }),
+    '.properties[a].pattern',
+    "must be a valid regular expression, but isn't",
+  ],
+  [
+    'both properties and additionalProperties',
+    field({ type: 'object', properties: { b: text }, additionalProperties: text }),
+    '.properties[a].additionalProperties',
+    'Forbidden: additionalProperties and properties are mutual exclusive',
+  ],
+  [
+    'a set of objects',
+    field({ type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' }),
+    '.properties[a].items.x-kubernetes-map-type',
+    'Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set',
+  ],
+  [
+    'a list-map without keys',
+    listMap([]),
+    `.properties[a].${mapKeys}`,
+    'must not be empty if x-kubernetes-list-type is map',
+  ],
+  [
+    'a list-map with a key that its items do not have',
+    listMap(['c']),
+    `.properties[a].${mapKeys}`,
+    'Invalid value: ["c"]: entries must all be names of item properties',
+  ],
+  [
+    'a list-map with a key that is neither required nor has a default',
+    listMap(['b']),
+    '.properties[a].items.properties[b].default',
+    'it must have a default or be a required property',
+  ],
+  [
+    'a schema of metadata',
+    { type: 'object', properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } } },
+    '.properties[metadata]',
+    'must not specify anything other than name and generateName',
+  ],
+])('a definition with %s is Invalid', async (_what, schema, at, message) => {
   const root = schema === null ? 'spec.versions[0].schema.openAPIV3Schema' : 'spec.validation.openAPIV3Schema';
   const plural = pluralOf();
   const rejected = await wire.post(definitionsPath, definition(plural, schema));
   expect(rejected.status).toBe(422);
-  expect(rejected.body.details?.causes?.find((cause) => cause.field === `${root}${field}`)?.message).toContain(message);
+  expect(rejected.body.details?.causes?.find((cause) => cause.field === `${root}${at}`)?.message).toContain(message);
+});
+
+it.each<[string, string, object]>([
+  [
+    'removes a version with stored objects',
+    'status.storedVersions[0]',
+    { versions: [{ name: 'v2', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }] },
+  ],
+  ['changes the kind', 'spec.names.kind', { names: { kind: 'Other' } }],
+])('a patch of a definition that %s is Invalid at %s', async (_what, field, spec) => {
+  const plural = pluralOf();
+  await established(plural);
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  const rejected = await wire.mergePatch(path, { spec });
+  expect(rejected.body.details?.causes).toEqual([expect.objectContaining({ reason: 'FieldValueInvalid', field })]);
+  await wire.remove(path);
+});
+
+it('a wrong type in an object of a kind without rules is its only cause', async () => {
+  const plural = pluralOf();
+  await established(plural, { type: 'object', properties: { size: { type: 'integer' } } });
+  const make = async () =>
+    (await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, { ...objectOf(plural), size: 'x' })).body.details?.causes;
+  // A real server responds with 429 until it has made the storage of the kind.
+  await expect.poll(make, servedWithin).toEqual([expect.objectContaining({ field: 'size' })]);
+  await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
 });
 
 it('a definition with another name than its plural and group is Invalid', async () => {

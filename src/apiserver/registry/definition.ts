@@ -1,12 +1,12 @@
 // CustomResourceDefinitions as objects: their defaults, their status and their validation. custom-resources.ts derives
 // the served kinds from them.
-import { getList, getMap, getString, isObject, type JsonObject, sameJson } from '../json.ts';
-import { type ApiObject, withMetadata } from '../object.ts';
+import { getIn, getList, getMap, getString, isObject, type JsonObject, sameJson } from '../json.ts';
+import type { ApiObject } from '../object.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { subdomainError } from './names.ts';
 import { checkStructure } from './structure.ts';
 
-/** The finalizer of a definition. The collector removes it after the objects of the definition are deleted. */
+/** The finalizer of a definition that is being deleted. The collector removes it after the definition's objects. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const approvalAnnotation = 'api-approved.kubernetes.io';
@@ -29,11 +29,7 @@ export function prepareDefinition(object: ApiObject, old: ApiObject | undefined)
       condition('NamesAccepted', 'NoConflicts', 'no conflicts found', time),
       condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted', time),
     ];
-    const finalizers = [...new Set([...(object.metadata.finalizers ?? []), cleanupFinalizer])];
-    return withMetadata(
-      { ...complete, status: { conditions, acceptedNames: names, storedVersions: [storageVersion(spec)] } },
-      { finalizers },
-    );
+    return { ...complete, status: { conditions, acceptedNames: names, storedVersions: [storageVersion(spec)] } };
   }
   const status = getMap(old, 'status');
   const stored = getList(status, 'storedVersions');
@@ -76,11 +72,12 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
   }
   if (old === undefined) causes.push(...checkApproval(group, object.metadata.annotations?.[approvalAnnotation] ?? ''));
   else {
-    for (const field of ['group', 'scope']) {
-      const before = getMap(old, 'spec')[field];
-      if (!sameJson(spec[field], before))
-        causes.push(statusCause.invalid(`spec.${field}`, JSON.stringify(spec[field] ?? null), 'field is immutable'));
+    for (const path of [['group'], ['scope'], ['names', 'kind']]) {
+      const value = getIn(spec, ...path) ?? null;
+      if (!sameJson(value, getIn(old, 'spec', ...path) ?? null))
+        causes.push(statusCause.invalid(`spec.${path.join('.')}`, JSON.stringify(value), 'field is immutable'));
     }
+    causes.push(...checkStoredVersions(object));
   }
   const versions = getList(spec, 'versions');
   if (versions.filter((version) => isObject(version) && version.storage === true).length !== 1) {
@@ -101,6 +98,21 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
     else causes.push(...checkStructure(schema, path));
   }
   return causes;
+}
+
+/** Checks that no version is removed in which objects can be stored. */
+function checkStoredVersions(object: ApiObject): readonly StatusCause[] {
+  const names = getList(object, 'spec', 'versions').map((version) => getString(version, 'name'));
+  return getList(object, 'status', 'storedVersions')
+    .map(String)
+    .flatMap((stored, index) => {
+      if (names.includes(stored)) return [];
+      const detail =
+        `missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions ` +
+        `until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from ` +
+        'status.storedVersions';
+      return [statusCause.invalid(`status.storedVersions[${index}]`, JSON.stringify(stored), detail)];
+    });
 }
 
 /**

@@ -28,6 +28,7 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
   if (source.type === undefined && !typeOptional) {
     causes.push(statusCause.required(`${path}.type`, 'must not be empty for specified object fields'));
   }
+  causes.push(...checkKeywords(source, path), ...checkListType(source, path));
   if (source.default !== undefined) {
     causes.push(...validate(source.default, undefined, schema, { path: '', root: `${path}.default` }));
   }
@@ -46,11 +47,72 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
     ['additionalProperties', source.additionalProperties],
   ];
   for (const [step, value] of children) {
-    // A CRD can only restrict the name in metadata, so its schema is not checked.
-    if (isObject(value) && !(root && step === 'properties[metadata]'))
-      causes.push(...checkNode(value, `${path}.${step}`, false));
+    if (!isObject(value)) continue;
+    if (!(root && step === 'properties[metadata]')) causes.push(...checkNode(value, `${path}.${step}`, false));
+    else if (Object.keys(getMap(value, 'properties')).some((name) => name !== 'name' && name !== 'generateName')) {
+      const detail = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
+      causes.push(statusCause.forbidden(`${path}.${step}`, detail));
+    }
   }
   return causes;
+}
+
+const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+
+function checkKeywords(source: JsonObject, path: string): StatusCause[] {
+  const { type, pattern, properties, additionalProperties, items, uniqueItems } = source;
+  const causes: StatusCause[] = [];
+  if (typeof type === 'string' && !types.includes(type)) {
+    const supported = types.map((name) => JSON.stringify(name));
+    causes.push(statusCause.notSupported(`${path}.type`, JSON.stringify(type), supported));
+  }
+  if (typeof pattern === 'string' && !isPattern(pattern)) {
+    const detail = "must be a valid regular expression, but isn't";
+    causes.push(statusCause.invalid(`${path}.pattern`, JSON.stringify(pattern), detail));
+  }
+  if (type === 'array' && items === undefined) causes.push(statusCause.required(`${path}.items`, 'must be specified'));
+  if (properties !== undefined && additionalProperties !== undefined) {
+    const detail = 'additionalProperties and properties are mutual exclusive';
+    causes.push(statusCause.forbidden(`${path}.additionalProperties`, detail));
+  }
+  if (uniqueItems === true) {
+    const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
+    causes.push(statusCause.forbidden(`${path}.uniqueItems`, detail));
+  }
+  return causes;
+}
+
+// Go's expressions have neither look-around nor references. They have groups that JavaScript does not know: `(?i)`.
+const notInGo = /\(\?<?[=!]|\\[1-9]/;
+
+function isPattern(pattern: string): boolean {
+  if (notInGo.test(pattern)) return false;
+  try {
+    return new RegExp(pattern) instanceof RegExp;
+  } catch {
+    return pattern.includes('(?');
+  }
+}
+
+function checkListType(source: JsonObject, path: string): StatusCause[] {
+  const items = getMap(source, 'items');
+  const listType = source['x-kubernetes-list-type'];
+  if (listType === 'set' && items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
+    const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
+    const given = JSON.stringify(items['x-kubernetes-map-type'] ?? null);
+    return [statusCause.invalid(`${path}.items.x-kubernetes-map-type`, given, detail)];
+  }
+  if (listType !== 'map') return [];
+  const keys = getList(source, 'x-kubernetes-list-map-keys').map(String);
+  const at = `${path}.x-kubernetes-list-map-keys`;
+  if (keys.length === 0) return [statusCause.required(at, 'must not be empty if x-kubernetes-list-type is map')];
+  const properties = getMap(items, 'properties');
+  if (keys.some((key) => !Object.hasOwn(properties, key)))
+    return [statusCause.invalid(at, JSON.stringify(keys), 'entries must all be names of item properties')];
+  const detail = 'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property';
+  return keys
+    .filter((key) => !getList(items, 'required').includes(key) && getMap(properties, key).default === undefined)
+    .map((key) => statusCause.required(`${path}.items.properties[${key}].default`, detail));
 }
 
 /** Converts JSON to a schema. Decoding has checked the types of its keywords before. */

@@ -64,7 +64,8 @@ export function createRules(): Rules {
     const field = `${path === '' ? '<nil>' : path}`;
     if (result instanceof Error) {
       const detail = isCelError(result)
-        ? `${result.message.replace(/^field not found:/, 'no such key:')} evaluating rule: ${messageOf(rule)}`
+        ? `${result.message.replace(/^field not found:/, 'no such key:')} evaluating rule: ` +
+          (rule.message ?? rule.rule.trim())
         : `${compileError}: ${result.message}`;
       return [statusCause.invalid(field, JSON.stringify(schema.type ?? ''), detail)];
     }

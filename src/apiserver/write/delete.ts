@@ -3,6 +3,7 @@
 import type { Json } from '../json.ts';
 import { getIn, getString } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
+import { cleanupFinalizer } from '../registry/definition.ts';
 import { type ApiResource, collectionOf, collectionSubject, kindSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp } from '../server-state.ts';
 import { conflict, forbidden, invalid, notFound, statusCause } from '../status-error.ts';
@@ -94,7 +95,10 @@ function markForDeletion(
 ): ApiObject {
   const { finalizers = [], deletionTimestamp, generation } = live.metadata;
   const others = finalizers.filter((finalizer) => finalizer !== foregroundFinalizer && finalizer !== orphanFinalizer);
-  const own = propagation === 'Foreground' ? [foregroundFinalizer] : propagation === 'Orphan' ? [orphanFinalizer] : [];
+  const own = [
+    ...(propagation === 'Foreground' ? [foregroundFinalizer] : propagation === 'Orphan' ? [orphanFinalizer] : []),
+    ...(resource.kind === 'CustomResourceDefinition' && deletionTimestamp === undefined ? [cleanupFinalizer] : []),
+  ];
   // A second delete keeps the finalizers, because the deletion of the dependents can have started.
   const next = deletionTimestamp === undefined ? [...others, ...own] : [...new Set([...finalizers, ...own])];
   if (deletionTimestamp !== undefined && next.length === finalizers.length) return live;

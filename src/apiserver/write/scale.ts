@@ -100,8 +100,8 @@ function withReplicas(object: ApiObject, { specReplicas }: ScalePaths, replicas:
 /** kube-apiserver cannot apply the Scale of a custom resource: its converter does not know the version of Scale. */
 function inconvertible(name: string): Error {
   const message =
-    `failed to convert new object (/${name}; ${scaleVersion}, Kind=Scale) to proper version: request to convert CR to ` +
-    `an invalid group/version: ${scaleVersion}`;
+    `failed to convert new object (/${name}; ${scaleVersion}, Kind=Scale) to proper version: request to convert CR ` +
+    `to an invalid group/version: ${scaleVersion}`;
   return new StatusError(500, '', message);
 }
 

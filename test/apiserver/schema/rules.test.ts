@@ -100,7 +100,7 @@ describe('evaluation of rules', () => {
 
   it('a rule with an evaluation error is a cause with that error', () => {
     const [cause] = rules.check({}, undefined, withRules({ rule: 'self.count > 0' }), 'spec');
-    expect(cause?.message).toContain('evaluating rule: failed rule: self.count > 0');
+    expect(cause?.message).toContain('evaluating rule: self.count > 0');
   });
 });
 
