@@ -18,7 +18,7 @@ export type StageLog = {
 const overlapMilliseconds = 30_000;
 /** The first read. */
 const lookBackMilliseconds = 120_000;
-/** The lines of one read; a controller with more is shown with fewer reconciles than it has. */
+/** The new lines of one read; the next read goes on after them. */
 const maxLines = 2_000;
 const callSeconds = 20;
 const filterPattern = '{ $.message = "reconciled" }';
@@ -31,9 +31,10 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
   /** The ids of the events of the overlap, by controller. */
   const known = new Map<string, ReadonlyMap<string, number>>();
 
+  /** Known events do not count: the overlap alone may have more than a read. */
   async function read(
-    logGroupName: string,
-    startTime: number,
+    { logGroupName, startTime }: { readonly logGroupName: string; readonly startTime: number },
+    isKnown: (event: FilteredLogEvent) => boolean,
     signal: AbortSignal,
   ): Promise<readonly FilteredLogEvent[]> {
     try {
@@ -41,7 +42,7 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
         const events: FilteredLogEvent[] = [];
         const query = { logGroupName, filterPattern, startTime };
         for await (const page of sdk.paginateFilterLogEvents({ client }, query, { abortSignal })) {
-          events.push(...(page.events ?? []));
+          events.push(...(page.events ?? []).filter((event) => !isKnown(event)));
           if (events.length >= maxLines) break;
         }
         return events;
@@ -59,10 +60,13 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
       const before = known.get(controller);
       const latest = Math.max(startedAt - lookBackMilliseconds, ...(before?.values() ?? []));
       const from = before === undefined ? latest : latest - overlapMilliseconds;
-      const events = await read(logGroupOf(urlPrefix, controller), from, signal);
-      const found = events.flatMap(({ eventId = '', timestamp = now(), message = '' }) =>
-        before?.has(eventId) === true ? [] : [{ eventId, at: timestamp, text: message }],
-      );
+      const query = { logGroupName: logGroupOf(urlPrefix, controller), startTime: from };
+      const events = await read(query, ({ eventId = '' }) => before?.has(eventId) === true, signal);
+      const found = events.map(({ eventId = '', timestamp: at = now(), message: text = '' }) => ({
+        eventId,
+        at,
+        text,
+      }));
       const ids = [...(before ?? []), ...found.map(({ eventId, at }) => [eventId, at] as const)];
       const end = Math.max(latest, ...found.map(({ at }) => at)) - overlapMilliseconds;
       known.set(controller, new Map(ids.filter(([, at]) => at >= end)));

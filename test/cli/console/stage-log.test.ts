@@ -1,0 +1,58 @@
+// Only which lines of a stage's log the console reads, and that it reads each once. CloudWatch Logs is a fake with pages.
+import {
+  CloudWatchLogsClient,
+  FilterLogEventsCommand,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { openStageLog } from '../../../src/cli/console/stage-log.ts';
+
+const { signal } = new AbortController();
+const startedAt = 1_700_000_000_000;
+const group = '/aws/lambda/outrigger-prod-tank';
+const pageSize = 500;
+let events: { readonly eventId: string; readonly timestamp: number; readonly message: string }[] = [];
+const cloudWatch = mockClient(CloudWatchLogsClient);
+afterAll(() => cloudWatch.restore());
+beforeEach(() => {
+  events = [];
+  cloudWatch.on(FilterLogEventsCommand).callsFake(({ logGroupName, startTime, nextToken = '0' }) => {
+    if (logGroupName !== group) throw new ResourceNotFoundException({ message: 'no log group', $metadata: {} });
+    const found = events.filter(({ timestamp }) => timestamp >= startTime).sort((a, b) => a.timestamp - b.timestamp);
+    const end = Number(nextToken) + pageSize;
+    return { events: found.slice(Number(nextToken), end), ...(found.length > end ? { nextToken: String(end) } : {}) };
+  });
+});
+
+/** Writes a line that many seconds after the console started. */
+const write = (text: string, seconds: number) =>
+  events.push({ eventId: `${events.length}`, timestamp: startedAt + seconds * 1_000, message: text });
+async function open() {
+  const log = await openStageLog('https://sqs/1/outrigger-prod-', { region: 'eu-west-1' }, () => startedAt);
+  return async (controller = 'tank') => (await log.newLines(controller, signal)).map(({ text }) => text);
+}
+
+it('a line is read once, from two minutes before the start on, also if it is late by less than half a minute', async () => {
+  const read = await open();
+  for (const [text, seconds] of Object.entries({ old: -121, past: -119, first: 40 })) write(text, seconds);
+  expect(await read()).toEqual(['past', 'first']);
+  expect(await read()).toEqual([]);
+  for (const [text, seconds] of Object.entries({ second: 41, late: 11, 'too late': 9 })) write(text, seconds);
+  expect(await read()).toEqual(['late', 'second']);
+  expect(await read()).toEqual([]);
+});
+
+it('a controller with more lines than one read has is shown completely by the next reads', async () => {
+  const read = await open();
+  for (let line = 0; line < 5_000; line += 1) write(`${line}`, line / 1_000);
+  const all = [...(await read()), ...(await read()), ...(await read())];
+  expect(all).toEqual(events.map(({ message }) => message));
+});
+
+it('a function that was never invoked has no lines, and any other error is thrown', async () => {
+  const read = await open();
+  expect(await read('pump')).toEqual([]);
+  cloudWatch.on(FilterLogEventsCommand).rejects(new Error('AccessDenied'));
+  await expect(read()).rejects.toThrow('AccessDenied');
+});
