@@ -1,4 +1,5 @@
-// Only the estimated costs of rules on the real kube-apiserver, and the hints that name the fields to bound.
+// Only the estimated costs of rules on the real kube-apiserver, and that the hints name the fields to bound. Other hints:
+// test/generate/cost-hints.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
@@ -56,14 +57,5 @@ describe('rules whose estimated cost is too high', () => {
   it('the API server accepts the rule that bounds the leaves of a MemcachedProxy', async () => {
     // In a group of its own: other tests of this control plane install the kind.
     await dryRun(crdOf({ ...MemcachedProxy, group: 'costs.example.net' }));
-  });
-
-  it('a rule over an enum or a number has no hint', () => {
-    const spec = withRule(
-      z.object({ side: z.enum(['a', 'b']), size: z.int() }),
-      { rule: "self.side == 'a' || self.size > 1", message: 'b is larger than 1' },
-      ({ side, size }) => side === 'a' || size > 1,
-    );
-    expect(hintsOf(spec)).toEqual([]);
   });
 });

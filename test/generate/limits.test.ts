@@ -1,24 +1,19 @@
 // The limits of a stack, as generate counts them, compared with the packaged template. Excluded: the template's content
-// (packaged.test.ts).
+// (packaged.test.ts), and what is reported near a limit (stack-limits.test.ts).
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { checkStackLimits, stackLimits } from '../../src/generate/aws/limits.ts';
+import { stackLimits } from '../../src/generate/aws/limits.ts';
 import { packageTemplate } from './package-template.ts';
-import { only } from './sample-registry.ts';
 
-const controllers = (count: number, settings?: z.ZodObject): readonly ControllerDefinition[] =>
-  Array.from({ length: count }, (_, index) => only(`controller-${index}`, settings)).flat();
 const treeKind = (index: number) =>
   defineKind({
     ...{ group: 'orchard.example.com', version: 'v1', kind: `Tree${index}`, conditions: ['Ripe'] as const },
     ...{ spec: z.object({}), status: z.object({}) },
   });
 const reconcile = async () => ({ status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } }) as const;
-const manySettings = (count: number, prefix = 'SETTING') =>
-  z.object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, z.string()])));
 const used = (given: readonly ControllerDefinition[], what: string): number =>
   stackLimits(given).find((one) => one.what === what)?.used ?? Number.NaN;
 
@@ -70,17 +65,6 @@ describe('the limits of a stack', () => {
     expect(used(registry, 'bytes in the template')).toBeLessThan(1.33 * bytes);
   });
 
-  it('a controller has 11 resources, and 41 controllers fit', () => {
-    expect(used(controllers(2), 'resources') - used(controllers(1), 'resources')).toBe(11);
-    expect(checkStackLimits(controllers(1))).toEqual([]);
-    expect(checkStackLimits(controllers(41))).toContainEqual(
-      expect.stringMatching(/^500 resources, of at most 500 in a stack; /),
-    );
-    expect(() => checkStackLimits(controllers(42))).toThrow(
-      '511 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
-    );
-  });
-
   it('the most controllers that fit are packaged, and no limit of AWS is exceeded', async () => {
     // Each has a kind of its own, as a real registry.
     const most = Array.from({ length: 41 }, (_, index) =>
@@ -100,21 +84,4 @@ describe('the limits of a stack', () => {
     expect(Math.max(...policies)).toBeLessThanOrEqual(6_144);
     expect(Math.max(...inline)).toBeLessThanOrEqual(10_240);
   }, 180_000);
-
-  it('a warning comes at 80 % of a limit, with the number that fits', () => {
-    expect(checkStackLimits(controllers(31))).toEqual([]);
-    expect(checkStackLimits(controllers(32))).toContain(
-      '401 resources, of at most 500 in a stack; 41 controllers like these fit',
-    );
-  });
-
-  it('more than 200 parameters, and more variables than a function can have, are refused', () => {
-    const different = Array.from({ length: 20 }, (_, index) =>
-      only(`c-${index}`, manySettings(10, `S${index}`)),
-    ).flat();
-    expect(() => checkStackLimits(different)).toThrow(/^204 parameters, of at most 200 in a stack; 19 controllers/);
-    expect(() => checkStackLimits(controllers(1, manySettings(40)))).toThrow(
-      /bytes in a function's environment, of at most 4096 in a stack; give the controller fewer settings/,
-    );
-  });
 });
