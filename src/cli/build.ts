@@ -61,10 +61,10 @@ async function run(root: string, { cloudformation, chart, stage, param }: Flags,
     // The message names file, line and column; the bundler's stack adds nothing.
     if (error instanceof Error && ('errors' in error || error.message.startsWith('functions/')))
       throw new UserError(error.message, { cause: error });
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new UserError('there is no functions folder here; run npm run generate in the folder of the project', {
-        cause: error,
-      });
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error) {
+      const missing = path.relative(root, String(error.path));
+      throw new UserError(`${missing}: not found; run npm run generate in the folder of the project`, { cause: error });
+    }
     throw error;
   }
 }

@@ -15,6 +15,11 @@ const item = ruled(z.object({ size: z.int() }), 'self.size > 1');
 
 it.each([
   ['a rule over a list', ruled(z.object({ all: z.array(text) }), 'self.all.size() > 1'), [over('spec.all')]],
+  [
+    'two rules over a list',
+    ruled(ruled(z.object({ all: z.array(text) }), 'self.all != []'), 'self.all.size() > 1'),
+    [over('spec.all')],
+  ],
   ['a rule over a bounded list', ruled(z.object({ all: z.array(text).max(9) }), 'self.all.size() > 1'), []],
   ['a rule over another field', ruled(z.object({ all: z.array(text), a: z.int() }), 'self.a > 1'), []],
   ['a rule over an enum', ruled(z.object({ side: z.enum(['a', 'b']) }), "self.side == 'a'"), []],
@@ -25,8 +30,8 @@ it.each([
   ['a rule in a bounded list', z.object({ all: z.array(item).max(9) }), []],
   ['a rule in a map', z.object({ map: z.record(text, item) }), [forEach('spec.map')]],
   [
-    'two rules in a list of lists of which one is bounded',
-    z.object({ all: z.array(z.object({ few: z.array(ruled(item, 'self.size < 9')).max(9) })) }),
+    'a rule in a list of lists of which one is bounded',
+    z.object({ all: z.array(z.object({ few: z.array(item).max(9) })) }),
     [forEach('spec.all')],
   ],
   ['no rule', z.object({ all: z.array(text) }), []],
