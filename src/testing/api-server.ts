@@ -1,14 +1,16 @@
 // A Kubernetes API server for tests, in the test's own process: nothing is downloaded, and it starts in milliseconds.
 // It is the in-memory server of src/apiserver, which passes the same conformance suite as a real kube-apiserver, with a
 // client and the objects of the test.
+import { isDeepStrictEqual } from 'node:util';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { Kind, ObjectOf } from '../api/kind.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '../apiserver/server.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
-import { applyManifests, type Manifest, readManifests } from '../dev/manifests.ts';
+import { type AppliedManifest, applyManifests, type Manifest, readManifests } from '../dev/manifests.ts';
 import { crdOf } from '../generate/crd/crd.ts';
+import { applyStatus } from '../kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
 import { parseObject } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
@@ -27,7 +29,10 @@ export type TestApiServer = ApiServer &
   AsyncDisposable & {
     /** For requests of every kind. It retries nothing. */
     readonly client: KubeClient;
-    /** Applies objects with apiVersion and kind, server-side. Without a namespace they go to `default`. */
+    /**
+     * Applies objects with apiVersion and kind, server-side. Without a namespace they go to `default`. A status is
+     * applied too, as the controller of a foreign kind would write it.
+     */
     apply(...objects: readonly object[]): Promise<void>;
     /** Reads an object; undefined if it does not exist. */
     get<K extends Kind>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
@@ -56,7 +61,9 @@ export async function startApiServer({
   async function applyAll(manifests: readonly Manifest[]): Promise<void> {
     for (const manifest of manifests) {
       try {
-        await applyManifests(client, [manifest], { signal: AbortSignal.timeout(startSeconds * 1000) });
+        const signal = AbortSignal.timeout(startSeconds * 1000);
+        for (const applied of await applyManifests(client, [manifest], { signal }))
+          await applyGivenStatus(client, applied, manifest, signal);
       } catch (error) {
         if (error instanceof UserError) throw error;
         const { file, kind, object } = manifest;
@@ -101,6 +108,20 @@ export async function startApiServer({
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Applies the status of a manifest, if it has one: the API server ignores it when the object itself is applied. */
+async function applyGivenStatus(
+  client: KubeClient,
+  { resource, object: { metadata, status: stored } }: AppliedManifest,
+  { apiVersion, kind, object: { status } }: Manifest,
+  signal: AbortSignal,
+): Promise<void> {
+  // A kind without a status subresource has stored it.
+  if (status === undefined || kind === 'CustomResourceDefinition' || isDeepStrictEqual(status, stored)) return;
+  const { uid, resourceVersion = '' } = metadata;
+  const target = { apiVersion, kind, key: metadata, uid, resourceVersion };
+  await applyStatus(client, resource, target, status, { fieldManager: 'outrigger-test-status', signal });
 }
 
 /** A kind's own `read` gives its objects; the compiler cannot see that it is that kind's. */

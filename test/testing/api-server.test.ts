@@ -26,6 +26,14 @@ it('a server with the kind of defineKind and an object serves both, with default
   expect(await server.get(Gate, { namespace: 'default', name: 'one' })).toBeUndefined();
 });
 
+it('the status of an applied object is stored, and so is that of a later apply', async () => {
+  await using server = await startApiServer({ crds: [Gate], objects: [{ ...gate, status: { replicas: 1 } }] });
+  const replicas = async () => (await server.get(Gate, { namespace: 'default', name: 'one' }))?.status?.replicas;
+  expect(await replicas()).toBe(1);
+  await server.apply({ ...gate, status: { replicas: 2 } });
+  expect(await replicas()).toBe(2);
+});
+
 it('an object that the schema refuses ends the start, and the error names its place, the object and the field', async () => {
   const wrong = { ...gate, spec: { width: 'wide' } };
   await expect(startApiServer({ crds: [Gate], objects: [wrong] })).rejects.toThrow(

@@ -29,6 +29,21 @@ describe('a controller that is right', () => {
   for (const { name, run } of battery(right, { samples: [sample] })) it(name, run);
 });
 
+it('a sample of a foreign kind has its status when it is reconciled', async () => {
+  const follower = Deployment.controller('follower', {
+    reconcile: async ({ status }) => {
+      if (status?.readyReplicas !== 2) throw new Error('the Deployment has no status');
+    },
+  });
+  const labels = { app: 'a' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+  const deployment = {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'one' } },
+    ...{ spec: { selector: { matchLabels: labels }, template }, status: { replicas: 2, readyReplicas: 2 } },
+  };
+  await battery(follower, { samples: [deployment] })[0]?.run();
+});
+
 /** Runs all checks, and returns the messages of those that fail by their names. */
 async function failuresOf(
   controller: Parameters<typeof battery>[0],

@@ -17,9 +17,9 @@ export type OutsideWorld = {
 /** Options of the battery. */
 export type BatteryOptions = {
   /**
-   * Objects of the controller's kind, as a user writes them, with apiVersion and kind. Each check runs with each. With
-   * two or more, each is also changed into each other one and back: it must end like an object that was so from the
-   * start.
+   * Objects of the controller's kind, as a user writes them, with apiVersion and kind; of a foreign kind with the
+   * status that its controller writes. Each check runs with each. With two or more, each is also changed into each
+   * other one and back: it must end like an object that was so from the start.
    */
   readonly samples: readonly object[];
   /** Objects that must exist before, for example Secrets that the samples name. */

@@ -103,7 +103,14 @@ export async function openStage(
   const { name, declaration } = controller;
   const kind: Kind = declaration.resource;
   const world = await outside?.();
-  const server = await startApiServer({ crds: [...ownDefinitions(kind), ...crds], objects: [...objects, sample], now });
+  // The status of an own kind is the controller's to write.
+  const given = (object: object) =>
+    declaration.resource.definition === undefined ? object : { ...object, status: undefined };
+  const server = await startApiServer({
+    crds: [...ownDefinitions(kind), ...crds],
+    objects: [...objects, given(sample)],
+    now,
+  });
   const { metadata } = parseObject(sample);
   const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
   const close = async () => {
@@ -204,7 +211,7 @@ export async function openStage(
       advancedMs += seconds * 1000;
     },
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
-    apply: async (object) => await server.apply(object),
+    apply: async (object) => await server.apply(given(object)),
     settle,
     subject,
     children,
