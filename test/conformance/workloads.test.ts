@@ -128,6 +128,34 @@ it('an apply of the Scale of a Deployment owns the replicas', async () => {
   expect(own).toMatchObject({ operation: 'Apply', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {} } } });
 });
 
+const fixed = 'pod updates may not change fields other than `spec.containers[*].image`';
+it.each<[string, object, readonly object[]]>([
+  ['the image of a container', { containers: [{ name: 'c', image: 'j' }], activeDeadlineSeconds: 9 }, []],
+  [
+    'the command of a container',
+    { containers: [{ name: 'c', image: 'i', command: ['x'] }] },
+    [{ field: 'spec', message: expect.stringContaining(fixed) }],
+  ],
+  ['the host network', { hostNetwork: true }, [{ field: 'spec', message: expect.stringContaining(fixed) }]],
+  [
+    'the number of containers',
+    { containers: ['c', 'd'].map((name) => ({ name, image: 'i' })) },
+    [{ field: 'spec.containers', message: 'Forbidden: pod updates may not add or remove containers' }],
+  ],
+])('a patch of %s of a pod has the causes of pod updates', async (_what, spec, causes) => {
+  const pods = `/api/v1/namespaces/${await namespace()}/pods`;
+  await wire.post(pods, { metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  const { body } = await wire.mergePatch(`${pods}/one`, { spec });
+  expect(body.details?.causes ?? []).toMatchObject(causes);
+  expect(body.kind).toBe(causes.length === 0 ? 'Pod' : 'Status');
+});
+
+it('the log of a pod without a node is empty', async () => {
+  const pods = `/api/v1/namespaces/${await namespace()}/pods`;
+  await wire.post(pods, { metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  expect(await wire.get(`${pods}/one/log`)).toMatchObject({ status: 204, text: '' });
+});
+
 it('a new pod is Pending regardless of the body, and its status is changed through /status', async () => {
   const pods = `/api/v1/namespaces/${await namespace()}/pods`;
   const pod = {

@@ -146,7 +146,7 @@ function podLog(state: ServerState, target: ObjectTarget, exchange: Exchange): H
   const containers = getList(pod, 'spec', 'containers').map((one) => getString(one, 'name'));
   const container = exchange.query.get('container') ?? containers[0] ?? '';
   if (!containers.includes(container)) throw badRequest(`container ${container} is not valid for pod ${name}`);
-  if (getString(pod, 'spec', 'nodeName') === '') throw badRequest(`pod ${name} does not have a host assigned`);
+  if (getString(pod, 'spec', 'nodeName') === '') return { status: 204, body: '' };
   return { status: 200, body: state.readLog({ namespace, pod: name, container }) };
 }
 

@@ -1,6 +1,16 @@
 // Validation of pod templates, Services and the counts of workloads, limited to errors that the children of a
 // controller have: a cluster refuses them (validation.go of core, apps and batch). Defaults are filled in before.
-import { getList, getMap, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts';
+import {
+  getList,
+  getMap,
+  getNumber,
+  getString,
+  isObject,
+  type Json,
+  type JsonObject,
+  omitFields,
+  sameJson,
+} from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { labelError, labelValueError, qualifiedNameError } from './names.ts';
 import type { Check } from './resource.ts';
@@ -22,8 +32,40 @@ export function checkTemplate(path: readonly string[], restart: readonly string[
   };
 }
 
-/** Checks the spec of a Pod. */
-export const checkPod: Check = (object) => checkPodSpec(getMap(object, 'spec'), 'spec', []);
+/** Checks the spec of a Pod, of which an update can change little. */
+export const checkPod: Check = (object, old) => {
+  const spec = getMap(object, 'spec');
+  const causes = checkPodSpec(spec, 'spec', []);
+  return old === undefined ? causes : [...causes, ...checkPodUpdate(spec, getMap(old, 'spec'))];
+};
+
+function checkPodUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
+  const grown = ['containers', 'initContainers'].filter(
+    (field) => getList(spec, field).length !== getList(old, field).length,
+  );
+  if (grown.length > 0)
+    return grown.map((field) => statusCause.forbidden(`spec.${field}`, 'pod updates may not add or remove containers'));
+  // There is no pods/binding in this server, so a pod without a node can be given one.
+  const scheduled = old.nodeName === undefined ? { nodeName: spec.nodeName ?? null } : {};
+  if (sameJson(fixedPodSpec(spec), fixedPodSpec({ ...old, ...scheduled }))) return [];
+  return [statusCause.forbidden('spec', fixedPodSpecMessage)];
+}
+
+const fixedPodSpecMessage =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,' +
+  '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/** The fields of a pod that no update changes. A null is an absent field. */
+function fixedPodSpec(spec: JsonObject): JsonObject {
+  const { activeDeadlineSeconds: _seconds, tolerations: _tolerations, nodeName = null, ...fixed } = spec;
+  const withoutImages = (field: string): Json =>
+    getList(spec, field).map((one) => (isObject(one) ? omitFields(one, 'image') : one));
+  return {
+    ...{ ...fixed, nodeName },
+    ...{ containers: withoutImages('containers'), initContainers: withoutImages('initContainers') },
+  };
+}
 
 /** Requires a count that is not negative, and a selector that is not empty. `kind` is for the message. */
 export function checkWorkload(kind: string): Check {
