@@ -140,8 +140,9 @@ function createFirstOfSecond(nowMs: () => number): (key: string, event: string) 
     const before = last.get(key);
     if (last.size >= maxRemembered) last.clear();
     last.set(key, { at: now, event });
-    // A repetition has the deduplication id of the first one. Two rules that match an event are one, too.
-    return before === undefined || before.event === event || now - before.at >= 1_000;
+    // A repetition has the deduplication id of the first one. Two rules that match an event are one, too. After the
+    // clock was set back, the id of a later one may have been used: SQS would drop it.
+    return before === undefined || before.event === event || Math.abs(now - before.at) >= 1_000;
   };
 }
 

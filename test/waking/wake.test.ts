@@ -141,6 +141,14 @@ describe('an event outside of the clusters', () => {
     expect(keys()).toEqual([]);
   });
 
+  it('an event after the clock was set back is sent at once', async () => {
+    const { wake: send, pass, keys } = setUp();
+    await send('1', { cluster: 'alpha' });
+    await pass(-10_000);
+    await send('2', { cluster: 'alpha' });
+    expect(keys()).toEqual(['alpha default/north 2']);
+  });
+
   it('after every event a message follows within three seconds, and never more than three in a second', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
