@@ -82,11 +82,14 @@ function manifestsOf(value: unknown, file: string): readonly Manifest[] {
   }
 }
 
-/** Applies manifests. Throws UserError with the file and the object for a manifest that the API server rejects. */
+/**
+ * Applies manifests. Throws UserError with the file and the object for a manifest that the API server rejects.
+ * @param attempts how many times the API server is asked for a kind that it does not serve, every 50 ms
+ */
 export async function applyManifests(
   client: KubeClient,
   manifests: readonly Manifest[],
-  { signal }: { readonly signal: AbortSignal },
+  { signal, attempts = established.attempts }: { readonly signal: AbortSignal; readonly attempts?: number },
 ): Promise<readonly AppliedManifest[]> {
   const known = new Map<string, z.infer<typeof resourceList>['resources']>();
 
@@ -94,7 +97,7 @@ export async function applyManifests(
     const [version = '', group = ''] = apiVersion.split('/').reverse();
     const root = group === '' ? '/api' : `/apis/${pathSegment(group)}`;
     // A CRD is served some time after it was applied.
-    for (let attempt = 0; attempt < established.attempts; attempt += 1) {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
       const found = known.get(apiVersion)?.find((one) => one.kind === kind && !one.name.includes('/'));
       if (found !== undefined) return { group, version, plural: found.name, namespaced: found.namespaced };
       if (attempt > 0) await sleep(established.everySeconds, signal);

@@ -61,8 +61,9 @@ export async function startApiServer({
   async function applyAll(manifests: readonly Manifest[]): Promise<void> {
     for (const manifest of manifests) {
       try {
+        // This server serves a CRD at once. A wait would outlast the test of an object whose kind is misspelt.
         const signal = AbortSignal.timeout(startSeconds * 1000);
-        for (const applied of await applyManifests(client, [manifest], { signal }))
+        for (const applied of await applyManifests(client, [manifest], { signal, attempts: 3 }))
           await applyGivenStatus(client, applied, manifest, signal);
       } catch (error) {
         if (error instanceof UserError) throw error;

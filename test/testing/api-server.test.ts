@@ -44,6 +44,12 @@ it('an object that the schema refuses ends the start, and the error names its pl
   );
 });
 
+// With the timeout that a test of an author has by default.
+it('an object of a misspelt kind is an error that names the kind', { timeout: 5_000 }, async () => {
+  await using server = await startApiServer({ crds: [Gate] });
+  await expect(server.apply({ ...gate, kind: 'Gaet' })).rejects.toThrow('has no kind Gaet in test.example.com/v1');
+});
+
 it('a kind with a scale subresource is scaled through it', async () => {
   await using server = await startApiServer({ crds: [Gate], objects: [gate] });
   const path = `/apis/${Gate.apiVersion}/namespaces/default/gates/one/scale`;
