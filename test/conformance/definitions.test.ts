@@ -213,6 +213,23 @@ it('a wrong type in an object of a kind without rules is its only cause', async 
   await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
 });
 
+it('responses of a deprecated version warn, and name the version to use', async () => {
+  const plural = pluralOf();
+  await established(plural);
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const versions = [
+    { name: 'v1', served: true, storage: true, schema },
+    { name: 'v1beta1', served: true, storage: false, deprecated: true, schema },
+  ];
+  await wire.mergePatch(path, { spec: { versions } });
+  const warnings = async (version: string) => (await wire.get(`/apis/${gadgetGroup}/${version}/${plural}`)).warnings;
+  const [old, best] = ['v1beta1', 'v1'].map((version) => `${gadgetGroup}/${version} ${kindOf(plural)}`);
+  await expect.poll(() => warnings('v1beta1'), servedWithin).toEqual([`${old} is deprecated; use ${best}`]);
+  expect(await warnings('v1')).toEqual([]);
+  await wire.remove(path);
+});
+
 it('a definition with another name than its plural and group is Invalid', async () => {
   const rejected = await wire.post(definitionsPath, { ...definition(pluralOf()), metadata: { name: 'x' } });
   expect(rejected.body.details?.causes).toContainEqual({

@@ -1,6 +1,7 @@
 // Discovery: the served kinds and their names. kubectl requests one aggregated document if the server has it. Older
 // clients read /api, /apis and one list per group and version.
 import type { JsonObject } from '../json.ts';
+import { byVersionPriority } from '../registry/names.ts';
 import { type ApiResource, apiVersionOf } from '../registry/resource.ts';
 
 // The order in which kube-apiserver lists the verbs of custom kinds. Here all kinds use it.
@@ -45,22 +46,7 @@ function groupsOf(all: readonly ApiResource[]): string[] {
 
 function versionsOf(all: readonly ApiResource[], group: string): string[] {
   if (group === reviewKind.group) return [reviewKind.version];
-  return [...new Set(all.filter((one) => one.group === group).map(({ version }) => version))].sort(byPriority);
-}
-
-/** Compares versions by Kubernetes' version priority: v2 before v1 before v1beta1. */
-function byPriority(a: string, b: string): number {
-  const rank = (version: string): [number, number, number] => {
-    const [, major, stage, minor] = /^v(\d+)(alpha|beta)?(\d+)?$/.exec(version) ?? [];
-    const stages = { alpha: 0, beta: 1 } as const;
-    return [
-      stage === 'alpha' || stage === 'beta' ? stages[stage] : major === undefined ? -1 : 2,
-      Number(major ?? 0),
-      Number(minor ?? 0),
-    ];
-  };
-  const [x, y] = [rank(a), rank(b)];
-  return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
+  return [...new Set(all.filter((one) => one.group === group).map(({ version }) => version))].sort(byVersionPriority);
 }
 
 function groupOf(all: readonly ApiResource[], name: string): JsonObject {

@@ -54,6 +54,8 @@ export function createHandler(
     const report = (status: number): void => onRequest({ method, path, query: parameters, userAgent, status });
     try {
       const route = findRoute(state.registry, path);
+      const deprecation = route?.resource.deprecation;
+      if (deprecation !== undefined) exchange.warnings.push(deprecation);
       if (route !== undefined && isWatch(exchange) && route.name === undefined) {
         streamWatch(state, route, exchange, response, bookmarkSeconds);
         report(200);

@@ -1,9 +1,10 @@
 // Converts a CustomResourceDefinition to ApiResources: one for each served version.
-import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
+import { getIn, getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, isApiObject } from '../object.ts';
 import { fillDefaults } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { ageColumn, nameColumn, pathColumn } from './columns.ts';
+import { byVersionPriority } from './names.ts';
 import type { ApiResource, ScalePaths } from './resource.ts';
 
 /** Returns the resources of a definition. `objectMeta` is the schema of the metadata of every kind. */
@@ -39,8 +40,22 @@ export function customResources(definition: ApiObject, objectMeta: Schema): ApiR
           getString(field, 'jsonPath').replace(/^\./, ''),
         ),
         needsVersion: true,
+        ...(version.deprecated === true ? { deprecation: deprecationOf(version, spec) } : {}),
       };
     });
+}
+
+/** Returns the warning about a deprecated version. By default it names the best version that is not deprecated. */
+function deprecationOf(version: JsonObject, spec: JsonObject): string {
+  const given = getString(version, 'deprecationWarning');
+  if (given !== '') return given;
+  const [name, group, kind] = [getString(version, 'name'), getString(spec, 'group'), getString(spec, 'names', 'kind')];
+  const [best] = getList(spec, 'versions')
+    .filter((other) => getIn(other, 'served') === true && getIn(other, 'deprecated') !== true)
+    .map((other) => getString(other, 'name'))
+    .filter((other) => byVersionPriority(other, name) < 0)
+    .toSorted(byVersionPriority);
+  return `${group}/${name} ${kind} is deprecated${best === undefined ? '' : `; use ${group}/${best} ${kind}`}`;
 }
 
 function texts(object: JsonObject, field: string): string[] {

@@ -73,3 +73,18 @@ export function labelValueError(value: string): string | undefined {
   if (value.length > 63) return 'must be no more than 63 bytes';
   return value === '' || qualifiedPart.test(value) ? undefined : valueRule;
 }
+
+/** Compares versions by Kubernetes' version priority: v2 before v1 before v1beta1. */
+export function byVersionPriority(a: string, b: string): number {
+  const rank = (version: string): [number, number, number] => {
+    const [, major, stage, minor] = /^v(\d+)(alpha|beta)?(\d+)?$/.exec(version) ?? [];
+    const stages = { alpha: 0, beta: 1 } as const;
+    return [
+      stage === 'alpha' || stage === 'beta' ? stages[stage] : major === undefined ? -1 : 2,
+      Number(major ?? 0),
+      Number(minor ?? 0),
+    ];
+  };
+  const [x, y] = [rank(a), rank(b)];
+  return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
+}
