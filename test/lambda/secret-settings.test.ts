@@ -61,5 +61,5 @@ it('a secret setting can be read from a file', async () => {
 
 it('a missing secret file is reported in the object’s status, with the name of the setting', async () => {
   const status = await reconciled('three', 'file:/nowhere/passphrase');
-  expect(JSON.stringify(status)).toContain('controller widget: PASSPHRASE: file:/nowhere/passphrase cannot be read');
+  expect(JSON.stringify(status)).toContain('controller widget (PASSPHRASE): file:/nowhere/passphrase cannot be read');
 });
