@@ -24,7 +24,7 @@ export type Watch = {
   readonly forwarded: readonly string[];
   /** Whether every kind is watched. What is created before is in a list, and children in a list wake no owner here. */
   ready(): boolean;
-  /** Resolves when it has forwarded more than it had at the last call. Rejects after 15 s of nothing. */
+  /** Resolves when it has forwarded more than it had at the last call. Rejects after 30 s of nothing. */
   next(): Promise<void>;
   /** Sends what was seen and waits because its key was sent a moment ago. */
   flush(): Promise<void>;
@@ -82,12 +82,12 @@ export function startWatch(
   });
   return {
     forwarded,
-    ready: () => health.ready(),
+    ready: () => health.lastSeenAt() !== undefined,
     next: async () => {
       if (forwarded.length === noticed) {
         await new Promise<void>((resolve, reject) => {
-          const over = AbortSignal.timeout(15_000);
-          over.addEventListener('abort', () => reject(new Error('the watcher forwarded nothing for 15 s')));
+          const over = AbortSignal.timeout(30_000);
+          over.addEventListener('abort', () => reject(new Error('the watcher forwarded nothing for 30 s')));
           notify = resolve;
         });
       }
@@ -128,7 +128,7 @@ export function useWatchedSystem(connect: () => Connection): WatchedSystem {
     system,
     watch,
     until: async (holds) => {
-      await vi.waitFor(() => expect(watch().ready()).toBe(true), { timeout: 15_000 });
+      await vi.waitFor(() => expect(watch().ready()).toBe(true), { timeout: 30_000 });
       for (;;) {
         system.clock.ms = Math.max(system.clock.ms, Date.now());
         await system.deliver();
