@@ -1,0 +1,41 @@
+// Only which messages of a stage the console can show: dead letters, timers that the log has announced, and the queues
+// that could not be read.
+import { expect, it } from 'vitest';
+import { createHistory } from '../../src/console/history.ts';
+import { createDeadLetterReader } from '../../src/console/stage/dead-letter-reader.ts';
+import { foo } from '../../src/controllers/foo.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import { startTestQueues } from '../sqs/fauxqs.ts';
+import { aMessage } from '../sqs/messages.ts';
+
+const { signal } = new AbortController();
+const id = 'lab:foos.samples.example.com/default/example';
+
+it('dead letters and announced timers are shown, and an action waits for the read that has them in flight', async () => {
+  await using parts = new AsyncDisposableStack();
+  const { create, drain, sqs, urlPrefix, stop } = await startTestQueues();
+  parts.defer(stop);
+  await create('foo-dlq.fifo', 'timers-dlq');
+  const key = { controller: 'foo', cluster: 'lab', group: 'samples.example.com', resource: 'foos' };
+  const body = formatMessage(aMessage({ ...key, namespace: 'default', name: 'example' }));
+  const letter = { body, groupId: 'a', deduplicationId: 'a', attributes: { messageId: 'm-1', reason: 'exhausted' } };
+  await createSend(sqs, urlPrefix)('foo-dlq.fifo', [letter], { signal });
+  const history = createHistory([foo], { now: () => 1_000_000, onEntry: () => undefined });
+  const done = { message: 'reconciled', key: `foo:${id}`, cause: 'change', outcome: 'done' };
+  history.addLogLine(JSON.stringify({ ...done, nextCause: 'requeue', dueAt: 1_030 }), 'foo');
+
+  // The queue of the dead letters of water-tank does not exist.
+  const reader = createDeadLetterReader([foo, waterTank], { sqs, urlPrefix, history });
+  const dead = { queue: 'foo-dlq.fifo', state: 'dead', messageId: 'm-1', reason: 'exhausted', id };
+  const timer = { queue: 'timers', state: 'timer', id, controller: 'foo', cause: 'requeue', dueAt: 1_030_000 };
+  const failed = reader.exclusively(async () => await Promise.reject(new Error('no')));
+  const reading = reader.read(signal);
+  const taken = reader.exclusively(async () => await drain('foo-dlq.fifo'));
+  await expect(failed).rejects.toThrow('no');
+  expect(await reading).toMatchObject({ messages: [dead, timer], unread: ['water-tank-dlq.fifo'] });
+  expect(await taken).toHaveLength(1);
+  // It is not the cached result of before the action.
+  expect((await reader.read(signal)).messages).toMatchObject([timer]);
+});
