@@ -9,6 +9,7 @@ import { changeTable } from '../../../src/cli/clusters/table.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { type FakeS3, startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { useFolder } from '../../support/folder.ts';
+import { startAwsServices } from '../aws-services.ts';
 import { type CommandResult, expectUserError } from '../command-result.ts';
 import { runHere } from '../operated-system.ts';
 
@@ -203,6 +204,26 @@ describe('clusters add, list and remove', () => {
   it('a table in Systems Manager is not written, and the error names the way to S3', async () => {
     const result = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/');
     expectUserError(result, 'copy the table to S3 with outrigger clusters migrate');
+  });
+
+  it('migrate adds the parameters below a path, and a wrong or an absent one is refused with the next step', async () => {
+    const entry = JSON.stringify(eks('b'));
+    const account = { mappings: [], unreserved: 0, parameters: {} as Record<string, string> };
+    const services = await startAwsServices(account);
+    onTestFinished(() => services.close());
+    s3.object = tableOf({ a: eks('a') });
+    const before = s3.object;
+    const migrate = async () => {
+      vi.stubEnv('AWS_ENDPOINT_URL_SSM', services.url);
+      return await run('migrate', '/outrigger/clusters');
+    };
+    expectRefused(await migrate(), '/outrigger/clusters/: no parameters there; name the path of the entries', before);
+    account.parameters = { '/outrigger/clusters/b': entry, '/outrigger/clusters/c': 'no JSON' };
+    expectRefused(await migrate(), 'cluster "c": ', before);
+    account.parameters = { '/outrigger/clusters/b': entry };
+    expect(await migrate()).toMatchObject({ status: 0, err: '', out: `${s3Table} has a, b\n` });
+    expect(JSON.parse(s3.object)).toEqual({ a: eks('a'), b: eks('b') });
+    expectRefused(await migrate(), 'cluster "b": is in the table already', s3.object);
   });
 });
 
