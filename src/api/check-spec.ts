@@ -5,6 +5,7 @@
 import type { OptionsSpec, RetryPolicy } from '../core/controller-options.ts';
 import { SchemaError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
+import { isLabelKey } from '../core/labels.ts';
 import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
 import type { AnySpec } from './controller.ts';
@@ -22,12 +23,7 @@ const accepted: Check = () => undefined;
 /** controllerOptions checks it. */
 const number = accepted;
 const text = is('a string', (value) => typeof value === 'string');
-/** A qualified name of Kubernetes: a name of at most 63 characters, and optionally a domain before it. */
-const qualifiedName = /^([a-z0-9][-a-z0-9.]{0,251}[a-z0-9]\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
-const metadataKey = is(
-  'a key such as example.com/size',
-  (value) => typeof value === 'string' && qualifiedName.test(value),
-);
+const metadataKey = is('a key such as example.com/size', (value) => typeof value === 'string' && isLabelKey(value));
 const callable = is('a function', (value) => typeof value === 'function');
 const kind = is(
   'a kind',

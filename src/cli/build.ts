@@ -63,7 +63,9 @@ async function run(root: string, { cloudformation, chart, stage, param }: Flags,
       throw new UserError(error.message, { cause: error });
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error) {
       const missing = path.relative(root, String(error.path));
-      throw new UserError(`${missing}: not found; run npm run generate in the folder of the project`, { cause: error });
+      const isGenerated = /^(functions|infra)\//.test(missing);
+      const advice = isGenerated ? '; run npm run generate in the folder of the project' : '';
+      throw new UserError(`${missing}: not found${advice}`, { cause: error });
     }
     throw error;
   }

@@ -3,7 +3,7 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import { collectionName } from '../core/key.ts';
 import type { CachedChange, ObjectCache } from '../dev/object-cache.ts';
-import { objectReadiness, statusSlicesOf } from '../dev/readiness.ts';
+import { isForeignKind, objectReadiness, statusSlicesOf } from '../dev/readiness.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
 import { controllersOf, objectId } from './object-id.ts';
@@ -63,7 +63,9 @@ export function createLiveObjects(
       history.addChange(id, change);
       const kind = kinds.get(collectionName(resource)) ?? resource.plural;
       const sliceConditions = statusSlicesOf(controllers, resource);
-      put(id, after === undefined ? undefined : objectRow(resource, after, { kind, cluster, sliceConditions }));
+      const isForeign = isForeignKind(controllers, resource);
+      const about = { kind, cluster, sliceConditions, isForeign };
+      put(id, after === undefined ? undefined : objectRow(resource, after, about));
     },
     forget: (cluster) => {
       for (const row of [...rows.values()]) {
@@ -86,7 +88,11 @@ export function createLiveObjects(
       if (object === undefined) return undefined;
       const owned = owners.flatMap(({ declaration }) => declaration.owns);
       const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [collectionName(one), one])).values()];
-      const { ready, reason } = objectReadiness(object, statusSlicesOf(controllers, resource));
+      const { ready, reason } = objectReadiness(
+        object,
+        statusSlicesOf(controllers, resource),
+        isForeignKind(controllers, resource),
+      );
       const dueAt = history.dueAt(id);
       return {
         row,

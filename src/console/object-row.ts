@@ -25,11 +25,16 @@ const statusShape = z.looseObject({
 export function objectRow(
   resource: ResourceName,
   object: KubeObject,
-  { kind, cluster, sliceConditions }: { kind: string; cluster: string; sliceConditions: readonly string[] },
+  {
+    kind,
+    cluster,
+    sliceConditions,
+    isForeign,
+  }: { kind: string; cluster: string; sliceConditions: readonly string[]; isForeign: boolean },
 ): ObjectRow {
   const { name, namespace, generation = 0, creationTimestamp, deletionTimestamp, annotations } = object.metadata;
   const { observedGeneration = 0, conditions = [] } = statusShape.safeParse(object.status ?? {}).data ?? {};
-  const { ready, reason, message } = objectReadiness(object, sliceConditions);
+  const { ready, reason, message } = objectReadiness(object, sliceConditions, isForeign);
   const state = ((): ObjectState => {
     if (deletionTimestamp !== undefined) return 'Deleting';
     if (annotations?.[pausedAnnotation] === 'true') return 'Paused';

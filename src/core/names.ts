@@ -182,7 +182,8 @@ export const deletedMark = '(deleted or no longer selected)';
 /** Returns why a text cannot be the name of a project; undefined if it can. */
 export function projectNameProblem(name: string): string | undefined {
   // osls refuses a service with a name of one character.
-  if (!/^[a-z][-a-z0-9]*[a-z0-9]$/.test(name)) return 'use two or more lower-case letters, digits and hyphens';
+  if (!/^[a-z][-a-z0-9]*[a-z0-9]$/.test(name))
+    return 'use two or more lower-case letters, digits and hyphens, as in cafe-chain';
   if (name.length > maxProjectCharacters) return `it is longer than ${maxProjectCharacters} characters`;
   // `outrigger:controller:…` is an identity of the default project.
   return name === 'controller' ? 'it is reserved' : undefined;

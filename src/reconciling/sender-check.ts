@@ -62,7 +62,8 @@ export function createSenderCheck(
       const judge = await readTable(clusters);
       const refused = records.find(({ message, record }) => message !== undefined && !judge(message, record));
       if (refused?.message === undefined) return judge;
-      // An operator may have named the watcher since the last read. Its messages must not become dead letters.
+      // An operator may have named the watcher since the last read, at most 15 s ago. Its messages must not become dead
+      // letters.
       forget(refused.message.cluster);
       return await readTable(clusters);
     },

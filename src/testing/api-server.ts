@@ -12,6 +12,7 @@ import { type AppliedManifest, applyManifests, type Manifest, readManifests } fr
 import { crdOf } from '../generate/crd/crd.ts';
 import { applyStatus } from '../kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
+import { isNotFound } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
@@ -51,11 +52,16 @@ const startSeconds = 15;
  * which the server refuses, and the reason.
  * @example await using server = await startApiServer({ crds: [WaterTank], objects: ['samples'] });
  */
-export async function startApiServer({
-  crds = [],
-  objects = [],
-  ...options
-}: TestApiServerOptions = {}): Promise<TestApiServer> {
+export async function startApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
+  return await startServerWithout([], options);
+}
+
+/** Starts a server which, like a cluster, ignores the status of applied objects of these kinds. */
+export async function startServerWithout(
+  statusesOf: readonly Kind[],
+  { crds = [], objects = [], ...options }: TestApiServerOptions,
+): Promise<TestApiServer> {
+  const ignored = new Set(statusesOf.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   const server = await startServer(options);
   const client = createClient({ server: new URL(server.url) });
   async function applyAll(manifests: readonly Manifest[]): Promise<void> {
@@ -64,7 +70,8 @@ export async function startApiServer({
         // This server serves a CRD at once. A wait would outlast the test of an object whose kind is misspelt.
         const signal = AbortSignal.timeout(startSeconds * 1000);
         for (const applied of await applyManifests(client, [manifest], { signal, attempts: 3 }))
-          await applyGivenStatus(client, applied, manifest, signal);
+          if (!ignored.has(`${manifest.apiVersion} ${manifest.kind}`))
+            await applyGivenStatus(client, applied, manifest, signal);
       } catch (error) {
         if (error instanceof UserError) throw error;
         const { file, kind, object } = manifest;
@@ -118,11 +125,17 @@ async function applyGivenStatus(
   { apiVersion, kind, object: { status } }: Manifest,
   signal: AbortSignal,
 ): Promise<void> {
+  // kubebuilder and kubectl write an empty one.
+  const isEmpty = !isRecord(status) || Object.keys(status).length === 0;
   // A kind without a status subresource has stored it.
-  if (status === undefined || kind === 'CustomResourceDefinition' || isDeepStrictEqual(status, stored)) return;
-  const { uid, resourceVersion = '' } = metadata;
-  const target = { apiVersion, kind, key: metadata, uid, resourceVersion };
-  await applyStatus(client, resource, target, status, { fieldManager: 'outrigger-test-status', signal });
+  if (isEmpty || kind === 'CustomResourceDefinition' || isDeepStrictEqual(status, stored)) return;
+  // Of any version: a controller may write the object meanwhile.
+  const target = { apiVersion, kind, key: metadata, uid: metadata.uid, resourceVersion: undefined };
+  const options = { fieldManager: 'outrigger-test-status', signal };
+  await applyStatus(client, resource, target, status, options).catch((error: unknown) => {
+    // A kind without a status subresource may have added defaults.
+    if (!isNotFound(error)) throw error;
+  });
 }
 
 /** A kind's own `read` gives its objects; the compiler cannot see that it is that kind's. */

@@ -2,6 +2,7 @@
 //
 // Guarantees: a repetition of an event is dropped by its deduplication id. Of several events of a key within a second
 // the first is sent at once, and the last is never lost: the others are one message, which is due within two seconds.
+// Within five minutes after the clock was set back, SQS may take that message for an earlier one and drop it.
 // Assumptions: an event says only which objects to reconcile. One that is lost is found by the next periodic reconcile.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';

@@ -118,7 +118,9 @@ describe('objectRow', () => {
     ['Paused', tank(ready('True'), { annotations: { [pausedAnnotation]: 'true' } })],
     ['Progressing', tank({ conditions: 'none', observedGeneration: 'x' })],
   ])('the state is %s', (state, object) => {
-    expect(objectRow(resource, object, { kind: 'WaterTank', cluster: 'local', sliceConditions: [] })).toMatchObject({
+    expect(
+      objectRow(resource, object, { kind: 'WaterTank', cluster: 'local', sliceConditions: [], isForeign: false }),
+    ).toMatchObject({
       ...{ id, state },
     });
   });

@@ -76,12 +76,13 @@ describe('the names of a project', () => {
     );
   });
 
+  const rule = 'use two or more lower-case letters, digits and hyphens, as in cafe-chain';
   it.each([
     ['cafes', undefined],
-    ['c', 'use two or more lower-case letters, digits and hyphens'],
-    ['Cafes', 'use two or more lower-case letters, digits and hyphens'],
-    ['a.b', 'use two or more lower-case letters, digits and hyphens'],
-    ['cafes-', 'use two or more lower-case letters, digits and hyphens'],
+    ['c', rule],
+    ['Cafes', rule],
+    ['a.b', rule],
+    ['cafes-', rule],
     ['x'.repeat(31), 'it is longer than 30 characters'],
     ['controller', 'it is reserved'],
   ])('the project name %s: %s', (name, problem) => {

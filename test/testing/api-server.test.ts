@@ -1,7 +1,7 @@
 // Only startApiServer as a test's author meets it: kinds and objects in, faults, logs, and what kubectl asks.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { CronJob, Ingress, Pod } from '../../src/kubernetes.ts';
+import { CronJob, Deployment, Ingress, Pod } from '../../src/kubernetes.ts';
 import { defineKind } from '../../src/outrigger.ts';
 import { startApiServer } from '../../src/testing.ts';
 
@@ -32,6 +32,37 @@ it('the status of an applied object is stored, and so is that of a later apply',
   expect(await replicas()).toBe(1);
   await server.apply({ ...gate, status: { replicas: 2 } });
   expect(await replicas()).toBe(2);
+});
+
+it('an empty status, and one that is applied while another client writes the object, are no errors', async () => {
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'default' } };
+  const container = { name: 'web', image: 'web' };
+  const labels = { app: 'web' };
+  const spec = {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [container] } },
+  };
+  await using server = await startApiServer({
+    crds: [Gate],
+    objects: [
+      { ...gate, status: null },
+      { ...deployment, spec },
+    ],
+  });
+  let written = 0;
+  const writing = new AbortController();
+  const writer = (async () => {
+    while (!writing.signal.aborted) {
+      written += 1;
+      const metadata = { annotations: { written: `${written}` } };
+      await server.patch(Deployment, deployment.metadata, { metadata });
+    }
+  })();
+  for (let replicas = 1; replicas <= 20; replicas += 1)
+    await server.apply({ ...deployment, spec, status: { replicas } });
+  writing.abort();
+  await writer;
+  expect(await server.get(Deployment, deployment.metadata)).toMatchObject({ status: { replicas: 20 } });
 });
 
 it('an object that the schema refuses ends the start, and the error names its place, the object and the field', async () => {

@@ -118,6 +118,16 @@ describe('startSystem', () => {
     expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 5 });
   });
 
+  it('the status of an applied object of an own kind is its controller’s to write', async () => {
+    await using system = await startSystem({
+      controllers: [note],
+      objects: [{ ...aNote('hello'), status: { old: 1 } }],
+    });
+    await system.settled();
+    await system.cluster.apply({ ...aNote('hello'), status: { length: 99 } });
+    expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 5 });
+  });
+
   it('the resync reconciles every object once in its period, though nothing happened', async () => {
     await using system = await startSystem({ controllers: [note], objects: [aNote('hello')] });
     await system.settled();

@@ -90,6 +90,8 @@ export function createClusterRegistry(
 
   async function read(): Promise<void> {
     triedAt = nowMs();
+    // The clock may have been set back.
+    earlyReadAt = Math.min(earlyReadAt, triedAt);
     nextReadAt = triedAt + source.refreshSeconds * 1000 * (1 - jitter + 2 * jitter * random());
     try {
       const result = await source.read(table?.version);

@@ -20,8 +20,8 @@ export type StatusTarget = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly key: ObjectKey;
-  /** Protects against a stale read: the error is isConflict if the object has changed since. */
-  readonly resourceVersion: string;
+  /** Protects against a stale read: the error is isConflict if the object has changed since. Undefined: any version. */
+  readonly resourceVersion: string | undefined;
   /** Protects against an object of the same name that was created since. */
   readonly uid?: string | undefined;
 };

@@ -14,7 +14,7 @@ import { objectPath } from '../../kube/client/path.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
-import { startApiServer } from '../api-server.ts';
+import { startServerWithout } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
@@ -103,14 +103,8 @@ export async function openStage(
   const { name, declaration } = controller;
   const kind: Kind = declaration.resource;
   const world = await outside?.();
-  // The status of an own kind is the controller's to write.
-  const given = (object: object) =>
-    declaration.resource.definition === undefined ? object : { ...object, status: undefined };
-  const server = await startApiServer({
-    crds: [...ownDefinitions(kind), ...crds],
-    objects: [...objects, given(sample)],
-    now,
-  });
+  const own = ownDefinitions(kind);
+  const server = await startServerWithout(own, { crds: [...own, ...crds], objects: [...objects, sample], now });
   const { metadata } = parseObject(sample);
   const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
   const close = async () => {
@@ -211,7 +205,7 @@ export async function openStage(
       advancedMs += seconds * 1000;
     },
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
-    apply: async (object) => await server.apply(given(object)),
+    apply: async (object) => await server.apply(object),
     settle,
     subject,
     children,
@@ -228,7 +222,7 @@ export async function openStage(
 }
 
 /** The CRD of a kind that was made by defineKind. */
-function ownDefinitions(kind: Kind): readonly object[] {
+function ownDefinitions(kind: Kind): readonly Kind[] {
   return 'definition' in kind ? [kind] : [];
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../core/names.ts';
 import { definitionsOf } from '../../generate/files.ts';
 import { createWake } from '../../waking/wake.ts';
-import { isCustomKind, startApiServer, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
+import { isCustomKind, startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
 import { createSystemFunctions } from './functions.ts';
@@ -108,9 +108,10 @@ export async function startSystem({
     }
     return await queues.send(queue, entries, sending);
   };
-  const cluster = await startApiServer({
+  const own = ownKinds(controllers);
+  const cluster = await startServerWithout(own, {
     ...options,
-    crds: [...definitionsOf(controllers, ownKinds(controllers)).map(([, crd]) => crd), ...crds],
+    crds: [...definitionsOf(controllers, own).map(([, crd]) => crd), ...crds],
     now,
   });
   const { client } = cluster;

@@ -72,9 +72,15 @@ describe('the clusters table', () => {
   it('the clusters table is read at once after the clock was set back by an hour', async () => {
     const { state, later, table } = createFixture();
     await table.list();
+    table.forget('a');
+    await table.list();
     state.entries = { a: entry('1') };
     later(-3_600);
     expect(await table.get('a')).toMatchObject(entry('1'));
+    table.forget('a');
+    state.entries = { a: entry('2') };
+    later(15);
+    expect(await table.get('a')).toMatchObject(entry('2'));
   });
 
   it('the clusters table keeps its entries while the source is unavailable, reports their age, and throws for others', async () => {
