@@ -150,6 +150,94 @@ it.each<[string, object, readonly object[]]>([
   expect(body.kind).toBe(causes.length === 0 ? 'Pod' : 'Status');
 });
 
+const container = { name: 'c', image: 'i' };
+const gated = { schedulingGates: [{ name: 'example.org/a' }, { name: 'example.org/b' }] };
+const toleration = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 };
+it.each<[string, object, object, readonly object[]]>([
+  ['sets absent fields to zero values', {}, { hostNetwork: false, hostname: '' }, []],
+  [
+    'drops an empty command and value',
+    { containers: [{ ...container, command: [], env: [{ name: 'A', value: '' }] }] },
+    { containers: [{ ...container, env: [{ name: 'A' }] }] },
+    [],
+  ],
+  [
+    'drops an empty argument',
+    { containers: [{ ...container, args: ['a', ''] }] },
+    { containers: [{ ...container, args: ['a'] }] },
+    [{ field: 'spec', message: expect.stringContaining(fixed) }],
+  ],
+  ['removes a scheduling gate', gated, { schedulingGates: [{ name: 'example.org/b' }] }, []],
+  ['removes all scheduling gates', gated, { schedulingGates: null }, []],
+  [
+    'adds a scheduling gate',
+    {},
+    { schedulingGates: [{ name: 'example.org/a' }] },
+    [
+      {
+        field: 'spec.schedulingGates[0].name',
+        message: "Forbidden: only deletion is allowed, but found new scheduling gate 'example.org/a'",
+      },
+    ],
+  ],
+  ['adds a node selector to a gated pod', gated, { nodeSelector: { a: 'b' } }, []],
+  [
+    'adds a node selector to a pod without gates',
+    {},
+    { nodeSelector: { a: 'b' } },
+    [{ field: 'spec', message: expect.stringContaining(fixed) }],
+  ],
+  ['raises a negative grace period to 1', graceOf(-1), graceOf(1), []],
+  [
+    'changes a positive grace period to 1',
+    graceOf(2),
+    graceOf(1),
+    [{ field: 'spec', message: expect.stringContaining(fixed) }],
+  ],
+  [
+    'adds a toleration and changes the seconds of another',
+    { tolerations: [toleration] },
+    {
+      tolerations: [
+        { ...toleration, tolerationSeconds: 2 },
+        { ...toleration, key: 'b' },
+      ],
+    },
+    [],
+  ],
+  [
+    'removes a toleration',
+    { tolerations: [toleration] },
+    { tolerations: null },
+    [
+      {
+        field: 'spec.tolerations',
+        message: 'Forbidden: existing toleration can not be modified except its tolerationSeconds',
+      },
+    ],
+  ],
+])('a merge patch of a pod that %s has the causes of pod updates', async (_what, before, spec, causes) => {
+  const pods = `/api/v1/namespaces/${await namespace()}/pods`;
+  const made = await wire.post(pods, { metadata: { name: 'one' }, spec: { containers: [container], ...before } });
+  expect(made.status).toBe(201);
+  const { body } = await wire.mergePatch(`${pods}/one`, { spec });
+  expect(body.details?.causes ?? []).toMatchObject(causes);
+  expect(body.kind).toBe(causes.length === 0 ? 'Pod' : 'Status');
+});
+
+it('a second apply of a pod may drop zero values of the first one', async () => {
+  const pods = `/api/v1/namespaces/${await namespace()}/pods`;
+  const pod = (fields: object, more: object): object => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'one' },
+    spec: { containers: [{ ...container, ...more }], ...fields },
+  });
+  const zeros = pod({ hostNetwork: false }, { command: [], env: [{ name: 'A', value: '' }] });
+  expect((await wire.apply(`${pods}/one`, 'alpha', zeros)).status).toBe(201);
+  expect((await wire.apply(`${pods}/one`, 'alpha', pod({}, { env: [{ name: 'A' }] }))).status).toBe(200);
+});
+
 it('the log of a pod without a node is empty', async () => {
   const pods = `/api/v1/namespaces/${await namespace()}/pods`;
   await wire.post(pods, { metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -210,3 +298,7 @@ it('an endpoint slice has a generation, and a label selector finds it by its ser
   const changed = await wire.mergePatch(`${slices}/one-abc`, { endpoints: [] });
   expect(changed.body.metadata?.generation).toBe(2);
 });
+
+function graceOf(seconds: number): object {
+  return { terminationGracePeriodSeconds: seconds };
+}

@@ -5,6 +5,7 @@ import {
   getMap,
   getNumber,
   getString,
+  isList,
   isObject,
   type Json,
   type JsonObject,
@@ -45,10 +46,35 @@ function checkPodUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
   );
   if (grown.length > 0)
     return grown.map((field) => statusCause.forbidden(`spec.${field}`, 'pod updates may not add or remove containers'));
+  const causes = [...tolerationCauses(spec, old), ...gateCauses(spec, old)];
+  const changeable = ['activeDeadlineSeconds', 'tolerations', 'schedulingGates'];
+  if (getList(old, 'schedulingGates').length > 0) changeable.push('nodeSelector', 'affinity');
   // There is no pods/binding in this server, so a pod without a node can be given one.
-  const scheduled = old.nodeName === undefined ? { nodeName: spec.nodeName ?? null } : {};
-  if (sameJson(fixedPodSpec(spec), fixedPodSpec({ ...old, ...scheduled }))) return [];
-  return [statusCause.forbidden('spec', fixedPodSpecMessage)];
+  if (getString(old, 'nodeName') === '') changeable.push('nodeName');
+  const grace = 'terminationGracePeriodSeconds';
+  if (spec[grace] === 1 && (getNumber(old, grace) ?? 0) < 0) changeable.push(grace);
+  if (!sameJson(fixedPodSpec(spec, changeable), fixedPodSpec(old, changeable)))
+    causes.push(statusCause.forbidden('spec', fixedPodSpecMessage));
+  return causes;
+}
+
+/** Permits new tolerations, and other seconds of the old ones. */
+function tolerationCauses(spec: JsonObject, old: JsonObject): StatusCause[] {
+  const [now, before] = [spec, old].map((one) =>
+    getList(one, 'tolerations').map((toleration) => withoutZeros({ ...getMap(toleration), tolerationSeconds: null })),
+  );
+  if (before?.every((one) => now?.some((other) => sameJson(one, other))) === true) return [];
+  const detail = 'existing toleration can not be modified except its tolerationSeconds';
+  return [statusCause.forbidden('spec.tolerations', detail)];
+}
+
+function gateCauses(spec: JsonObject, old: JsonObject): StatusCause[] {
+  const before = getList(old, 'schedulingGates').map((gate) => getString(gate, 'name'));
+  return getList(spec, 'schedulingGates').flatMap((gate, index) => {
+    const name = getString(gate, 'name');
+    const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    return before.includes(name) ? [] : [statusCause.forbidden(`spec.schedulingGates[${index}].name`, detail)];
+  });
 }
 
 const fixedPodSpecMessage =
@@ -56,15 +82,28 @@ const fixedPodSpecMessage =
   '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** The fields of a pod that no update changes. A null is an absent field. */
-function fixedPodSpec(spec: JsonObject): JsonObject {
-  const { activeDeadlineSeconds: _seconds, tolerations: _tolerations, nodeName = null, ...fixed } = spec;
+/** The fields of a pod that an update cannot change. */
+function fixedPodSpec(spec: JsonObject, changeable: readonly string[]): Json {
   const withoutImages = (field: string): Json =>
     getList(spec, field).map((one) => (isObject(one) ? omitFields(one, 'image') : one));
-  return {
-    ...{ ...fixed, nodeName },
-    ...{ containers: withoutImages('containers'), initContainers: withoutImages('initContainers') },
-  };
+  const containers = { containers: withoutImages('containers'), initContainers: withoutImages('initContainers') };
+  return withoutZeros({ ...omitFields(spec, ...changeable), ...containers });
+}
+
+/**
+ * Returns a value without the fields that are null, false, 0 or empty: a cluster compares Go's values, where most of
+ * these are the absent field. An explicit zero of a pointer is not, so `runAsNonRoot: false` can be added here alone.
+ */
+function withoutZeros(value: Json): Json {
+  if (isList(value)) return value.map(withoutZeros);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).map(([field, content]): [string, Json] => [field, withoutZeros(content)]);
+  return Object.fromEntries(fields.filter(([, content]) => !isZero(content)));
+}
+
+function isZero(value: Json): boolean {
+  if (isList(value)) return value.length === 0;
+  return isObject(value) ? Object.keys(value).length === 0 : !value;
 }
 
 /** Requires a count that is not negative, and a selector that is not empty. `kind` is for the message. */
