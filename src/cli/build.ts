@@ -63,7 +63,7 @@ async function run(root: string, { cloudformation, chart, stage, param }: Flags,
       throw new UserError(error.message, { cause: error });
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error) {
       const missing = path.relative(root, String(error.path));
-      const isGenerated = /^(functions|infra)\//.test(missing);
+      const isGenerated = /^(functions|infra)\b/.test(missing);
       const advice = isGenerated ? '; run npm run generate in the folder of the project' : '';
       throw new UserError(`${missing}: not found${advice}`, { cause: error });
     }

@@ -5,7 +5,7 @@ import type { ControllerDeclaration, ControllerDefinition } from '../api/definit
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
 import { SchemaError } from '../core/errors.ts';
-import { invalidLabel, isLabelKey } from '../core/labels.ts';
+import { invalidLabel } from '../core/labels.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, writersOf } from './changing-kinds.ts';
@@ -127,8 +127,6 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
     const wrong = invalidLabel(given?.matchLabels);
     if (wrong !== undefined) return `${field}.matchLabels: ${wrong} is no valid label and value`;
   }
-  const unlabelled = watches.find(({ label }) => label !== undefined && !isLabelKey(label));
-  if (unlabelled !== undefined) return `watches: ${JSON.stringify(unlabelled.label)} is no valid label`;
   const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
   if (ambiguous !== undefined)
     return `selector.fields: ${ambiguous.join('=')}: a value without comma, = and \\ is needed`;

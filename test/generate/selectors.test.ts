@@ -42,7 +42,7 @@ it('a watch with a label or a selector that is not valid is an error with its fi
       ConfigMap.controller('maps', { watches: [{ kind: Namespace, label: 'app', ...watch }], reconcile }),
     ]);
   expect(watching({})).not.toThrow();
-  expect(watching({ label: 'a b' })).toThrow('watches: "a b" is no valid label');
+  expect(watching({ label: 'a b' })).toThrow('watches.0.label: give a key such as example.com/size');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
 });
 

@@ -130,7 +130,7 @@ it('new project a second time says that this is a project', async () => {
 
 it('new project with a name that clusters do not accept says what to use', async () => {
   const result = await outrigger('new', 'project', '--yes', '--name', 'My_Cafes');
-  expectUserError(result, '--name "My_Cafes": use lower-case letters, digits and hyphens');
+  expectUserError(result, '--name "My_Cafes": use two or more lower-case letters, digits and hyphens');
 });
 
 it('npm create outrigger does the same in a folder without the package', async () => {
