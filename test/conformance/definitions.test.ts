@@ -144,6 +144,18 @@ it.each<[string, object | null, string, string]>([
     "must be a valid regular expression, but isn't",
   ],
   [
+    'a pattern with a reference to a group',
+    field({ type: 'string', pattern: '(a)\\1' }),
+    '.properties[a].pattern',
+    "must be a valid regular expression, but isn't",
+  ],
+  [
+    'a pattern with the code point of a character',
+    field({ type: 'string', pattern: '[\\u00e9]' }),
+    '.properties[a].pattern',
+    "must be a valid regular expression, but isn't",
+  ],
+  [
     'both properties and additionalProperties',
     field({ type: 'object', properties: { b: text }, additionalProperties: text }),
     '.properties[a].additionalProperties',
@@ -185,6 +197,33 @@ it.each<[string, object | null, string, string]>([
   const rejected = await wire.post(definitionsPath, definition(plural, schema));
   expect(rejected.status).toBe(422);
   expect(rejected.body.details?.causes?.find((cause) => cause.field === `${root}${at}`)?.message).toContain(message);
+});
+
+it.each<[string, object]>([
+  ['properties and additionalProperties that are true', { properties: { b: text }, additionalProperties: true }],
+  ['empty properties and a schema of additionalProperties', { properties: {}, additionalProperties: text }],
+])('a definition with %s is accepted', async (_what, keywords) => {
+  const schema = field({ type: 'object', ...keywords });
+  const made = await wire.post(definitionsPath, definition(pluralOf(), schema), { dryRun: 'All' });
+  expect(made).toMatchObject({ status: 201 });
+});
+
+it.each([
+  ['^[\\x{20}-\\x{7E}]$', 'a', 'é'],
+  ['^a\\\\1$', 'a\\1', 'a1'],
+  ['^[(?=]$', '=', 'a'],
+  ['^a\\12$', 'a\n', 'a12'],
+  ['(?i)^a$', 'A', 'b'],
+  ['^(?P<one>a)$', 'a', 'b'],
+])('the pattern %s, which JavaScript reads in another way or not at all, is checked as Go reads it', async (pattern, good, bad) => {
+  const plural = pluralOf();
+  const path = `/apis/${gadgetGroup}/v1/${plural}`;
+  await established(plural, field({ type: 'string', pattern }));
+  const make = async (a: string) => (await wire.post(path, { ...objectOf(plural), a })).status;
+  // A real server responds with 429 until it has made the storage of the kind.
+  await expect.poll(() => make(bad), servedWithin).toBe(422);
+  expect(await make(good)).toBe(201);
+  await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
 });
 
 it.each<[string, string, object]>([

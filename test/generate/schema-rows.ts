@@ -23,6 +23,12 @@ export const schemaRows: readonly SchemaRow[] = [
   { what: 'lengths', schema: z.string().min(2).max(3), accepts: ['ab', 'abc'], rejects: ['a', 'abcd'] },
   { what: 'characters beyond 16 bits', schema: z.string().regex(/^.$/u).max(2), accepts: ['é', '🌊'], rejects: ['ab'] },
   { what: 'a pattern', schema: z.string().regex(/^a+$/), accepts: ['a', 'aa'], rejects: ['', 'b'] },
+  {
+    what: 'a pattern with a backslash before a digit and a look-ahead in a class',
+    schema: z.string().regex(/^a\\1[(?=]$/),
+    accepts: ['a\\1('],
+    rejects: ['a1('],
+  },
   { what: 'two patterns', schema: z.string().regex(/a/).regex(/b/), accepts: ['ab', 'ba'], rejects: ['a', 'b'] },
   { what: 'a prefix', schema: z.string().startsWith('a.b'), accepts: ['a.b', 'a.bc'], rejects: ['ab', 'axb'] },
   { what: 'a number', schema: z.number(), accepts: [0, -1.5, 1e300], rejects: ['1', true] },

@@ -77,6 +77,8 @@ describe('structuralSchema', () => {
     ['a random default', z.number().default(() => Math.random()), 'a default that changes'],
     ['a case-insensitive pattern', z.string().regex(/a/i), 'the flag i of a pattern'],
     ['a lookahead', z.string().regex(/^(?=a)/), "Go's regular expressions"],
+    ['a back reference', z.string().regex(/(a)\1/), "Go's regular expressions"],
+    ['a code point in a class', z.string().regex(/[\u00e9]/), "Go's regular expressions"],
     ['an ISO duration', z.iso.duration(), "Go's regular expressions"],
     ['an id', z.string().meta({ id: 'Name' }), 'a schema with an id'],
   ])('structuralSchema rejects %s with the field’s path', (_, schema, problem) => {

@@ -1,6 +1,7 @@
 // Checks that the schema of a CRD is structural: every value has a type, defaults are valid, rules compile.
 // kube-apiserver rejects other schemas, so this server does too.
 import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
+import { isPattern } from '../schema/pattern.ts';
 import { ruleError } from '../schema/rule-fields.ts';
 import type { Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
@@ -71,7 +72,9 @@ function checkKeywords(source: JsonObject, path: string): StatusCause[] {
     causes.push(statusCause.invalid(`${path}.pattern`, JSON.stringify(pattern), detail));
   }
   if (type === 'array' && items === undefined) causes.push(statusCause.required(`${path}.items`, 'must be specified'));
-  if (properties !== undefined && additionalProperties !== undefined) {
+  // An empty `properties` counts as none, and `additionalProperties: true` as no schema.
+  const named = isObject(properties) && Object.keys(properties).length > 0;
+  if (named && additionalProperties !== undefined && additionalProperties !== true) {
     const detail = 'additionalProperties and properties are mutual exclusive';
     causes.push(statusCause.forbidden(`${path}.additionalProperties`, detail));
   }
@@ -80,18 +83,6 @@ function checkKeywords(source: JsonObject, path: string): StatusCause[] {
     causes.push(statusCause.forbidden(`${path}.uniqueItems`, detail));
   }
   return causes;
-}
-
-// Go's expressions have neither look-around nor references. They have groups that JavaScript does not know: `(?i)`.
-const notInGo = /\(\?<?[=!]|\\[1-9]/;
-
-function isPattern(pattern: string): boolean {
-  if (notInGo.test(pattern)) return false;
-  try {
-    return new RegExp(pattern) instanceof RegExp;
-  } catch {
-    return pattern.includes('(?');
-  }
 }
 
 function checkListType(source: JsonObject, path: string): StatusCause[] {

@@ -5,6 +5,7 @@
 import { canonical, isList, isObject, type Json, type JsonObject, sameJson } from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { violatesFormat } from './formats.ts';
+import { compilePattern } from './pattern.ts';
 import { fieldSchema, type Schema } from './schema.ts';
 import { validateNumber } from './validate-number.ts';
 
@@ -151,18 +152,6 @@ function checkString(value: string, schema: Schema, at: ValidationPath): StatusC
     return [statusCause.invalid(field, shown, `${at.path} in body should match '${pattern}'`)];
   }
   return [];
-}
-
-/**
- * Compiles a pattern. Some patterns that Go accepts are invalid in JavaScript's Unicode mode. They are compiled without
- * it.
- */
-function compilePattern(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, 'u');
-  } catch {
-    return new RegExp(pattern);
-  }
 }
 
 function checkEnum(value: Json, schema: Schema, at: ValidationPath): StatusCause[] {
