@@ -50,6 +50,18 @@ it('a JSON patch that replaces the whole document stores the new one', async () 
   expect(body.spec?.color).toBeUndefined();
 });
 
+it('a test of the whole document in a JSON patch compares all of it, and a difference is Invalid', async () => {
+  const path = await one();
+  const { body: live } = await wire.get(path);
+  const tested = (value: object) =>
+    wire.jsonPatch(path, [
+      { op: 'test', path: '', value },
+      { op: 'replace', path: '/spec/size', value: 4 },
+    ]);
+  expect(await tested({ ...live, spec: { ...live.spec, size: 3 } })).toMatchObject({ status: 422 });
+  expect(await tested(live)).toMatchObject({ status: 200, body: { spec: { size: 4 } } });
+});
+
 it('a JSON patch counts a negative index from the end of the list: an added item is the last', async () => {
   const path = await one({ size: 1, notes: ['a', 'b'] });
   const added = await wire.jsonPatch(path, [{ op: 'add', path: '/spec/notes/-1', value: 'c' }]);

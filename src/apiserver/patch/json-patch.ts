@@ -14,10 +14,12 @@ export class JsonPatchError extends Error {
 export function jsonPatch(target: Json, operations: readonly Json[]): Json {
   return operations.reduce<Json>((document, operation) => {
     const value = isObject(operation) && operation.value !== undefined ? operation.value : null;
-    // Only a replacement of the whole document has an empty path (evanphx/json-patch).
-    if (getIn(operation, 'op') === 'replace' && getIn(operation, 'path') === '') return value;
-    const path = pointer(getString(operation, 'path'));
-    switch (getString(operation, 'op')) {
+    const op = getString(operation, 'op');
+    const isWhole = getIn(operation, 'path') === '';
+    // Of the operations only `replace` and `test` may have an empty path, the whole document (evanphx/json-patch).
+    if (op === 'replace' && isWhole) return value;
+    const path = op === 'test' && isWhole ? [] : pointer(getString(operation, 'path'));
+    switch (op) {
       case 'add':
         return edit(document, path, (_, location) => insert(location, value));
       case 'replace':
@@ -41,7 +43,7 @@ export function jsonPatch(target: Json, operations: readonly Json[]): Json {
         if (sameJson(read(document, path, null), value)) return document;
         throw new JsonPatchError(`testing value ${getString(operation, 'path')} failed: test failed`);
       default:
-        throw new JsonPatchError(`Unexpected kind: ${getString(operation, 'op')}`);
+        throw new JsonPatchError(`Unexpected kind: ${op}`);
     }
   }, target);
 }
