@@ -41,6 +41,8 @@ describe('evaluation of rules', () => {
     ["'a-b' in self.labels && size(self.labels) == 1", { labels: { 'a-b': 'c' } }],
     ['!has(self.count) || self.count > 0', {}],
     ["self.?labels.?a.orValue('none') == 'none' && !self.?count.hasValue()", { labels: {} }],
+    ['!self.?a.b.hasValue() && self.?a.b.c.orValue(1) == 1', { a: {} }],
+    ["self[?'a'].b.orValue(1) == 2 && self.?a.value().b == 2", { a: { b: 2 } }],
     [
       `self.labels[?'a-b'].orValue('') == 'c.?d' && self.labels[?"a-b"].orValue('').matches('^c[.?]+d')`,
       { labels: { 'a-b': 'c.?d' } },
@@ -101,6 +103,8 @@ describe('evaluation of rules', () => {
   it('a rule with an evaluation error is a cause with that error', () => {
     const [cause] = rules.check({}, undefined, withRules({ rule: 'self.count > 0' }), 'spec');
     expect(cause?.message).toContain('evaluating rule: self.count > 0');
+    const [none] = rules.check({}, undefined, withRules({ rule: 'self.?count.value() > 0' }), 'spec');
+    expect(none?.message).toContain('optional.none() dereference');
   });
 });
 
