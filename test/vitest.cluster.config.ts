@@ -19,8 +19,8 @@ export default defineConfig({
     fileParallelism: true,
     // As in vitest.config.ts.
     isolate: false,
-    // One more than there are cores: the longest files wait for probes, compaction and garbage collection.
-    maxWorkers: 3,
+    // Two more than there are cores: the longest files wait for probes, compaction and garbage collection.
+    maxWorkers: 4,
     sequence: {
       sequencer: longestFirst([
         'cluster/documented.test.ts',
