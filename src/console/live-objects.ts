@@ -3,7 +3,7 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import { collectionName } from '../core/key.ts';
 import type { CachedChange, ObjectCache } from '../dev/object-cache.ts';
-import { isForeignKind, objectReadiness, statusSlicesOf } from '../dev/readiness.ts';
+import { isForeignKind, readinessFor, statusSlicesOf } from '../dev/readiness.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
 import { controllersOf, objectId } from './object-id.ts';
@@ -88,11 +88,7 @@ export function createLiveObjects(
       if (object === undefined) return undefined;
       const owned = owners.flatMap(({ declaration }) => declaration.owns);
       const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [collectionName(one), one])).values()];
-      const { ready, reason } = objectReadiness(
-        object,
-        statusSlicesOf(controllers, resource),
-        isForeignKind(controllers, resource),
-      );
+      const { ready, reason } = readinessFor(controllers, resource, object);
       const dueAt = history.dueAt(id);
       return {
         row,

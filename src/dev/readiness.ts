@@ -96,6 +96,15 @@ export function isForeignKind(controllers: readonly ControllerDefinition[], reso
   return controllersOf(controllers, resource).some(({ declaration }) => declaration.resource.definition === undefined);
 }
 
+/** Returns the readiness of an object, as the controllers of its kind define it. */
+export function readinessFor(
+  controllers: readonly ControllerDefinition[],
+  resource: ResourceName,
+  object: KubeObject | undefined,
+): Readiness {
+  return objectReadiness(object, statusSlicesOf(controllers, resource), isForeignKind(controllers, resource));
+}
+
 /** Returns the conditions of a kind's status slices. */
 export function statusSlicesOf(
   controllers: readonly ControllerDefinition[],
@@ -124,6 +133,6 @@ export function statusRow(
     kind,
     object: namespace === undefined ? name : `${namespace}/${name}`,
     ...(createdAt === undefined ? {} : { createdAt }),
-    ...objectReadiness(now, statusSlicesOf(controllers, resource), isForeignKind(controllers, resource)),
+    ...readinessFor(controllers, resource, now),
   };
 }

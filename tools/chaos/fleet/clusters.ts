@@ -3,7 +3,7 @@
 import { registry } from '../../../src/controllers/registry.ts';
 import { forEachConcurrently } from '../../../src/core/async.ts';
 import { type AppliedManifest, applyManifests, type Manifest } from '../../../src/dev/manifests.ts';
-import { isForeignKind, objectReadiness, showsReadiness, statusSlicesOf } from '../../../src/dev/readiness.ts';
+import { readinessFor, showsReadiness } from '../../../src/dev/readiness.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
 import { parseObject } from '../../../src/kube/client/object.ts';
@@ -147,10 +147,6 @@ async function problemOf(
   const { status, body } = await api.call('GET', objectPath(resource, metadata));
   const object = status === 200 ? parseObject(body) : undefined;
   if (object !== undefined && !showsReadiness(registry, resource)) return undefined;
-  const { ready, reason, message } = objectReadiness(
-    object,
-    statusSlicesOf(registry, resource),
-    isForeignKind(registry, resource),
-  );
+  const { ready, reason, message } = readinessFor(registry, resource, object);
   return ready ? undefined : `${kind} ${metadata.name} is not Ready: ${reason} ${message}`;
 }
