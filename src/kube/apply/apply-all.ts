@@ -32,8 +32,8 @@ export interface ApplyAllRequest extends ChildKind {
   /** Deletes children that are not desired. */
   readonly prune: boolean;
   /**
-   * Also finds the children that have lost the labels of Outrigger, by their controller reference. It lists the
-   * metadata of every object of the kind.
+   * Also finds the children that have lost the labels of Outrigger, by their controller reference and field manager. It
+   * lists the metadata of every object of the kind.
    */
   readonly findUnlabelled?: boolean;
   /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
@@ -187,9 +187,9 @@ async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<
     for (const item of page.items) owned.set(keyOf(item.metadata), item);
   }
   if (request.findUnlabelled !== true || !request.prune) return owned;
-  // Not labels but the controller reference makes an object a child. A label can be removed while no watcher runs.
+  // A label can be removed while no watcher runs.
   const listed = { namespace: owner.metadata.namespace, metadataOnly: true, signal };
-  for await (const { items } of listPagesAs(client, resource, (item) => unlistedChild(owner, owned, item), listed)) {
+  for await (const { items } of listPagesAs(client, resource, (item) => unlistedChild(request, owned, item), listed)) {
     for (const metadata of items) {
       const child = metadata === undefined ? undefined : await getObject(client, resource, metadata, { signal });
       if (child !== undefined) owned.set(keyOf(child.metadata), child);
@@ -198,10 +198,19 @@ async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<
   return owned;
 }
 
-/** Returns the metadata of an object that the owner controls and that was not listed by its labels. */
-function unlistedChild(owner: KubeObject, listed: ReadonlyMap<string, KubeObject>, item: unknown) {
+/**
+ * Returns the metadata of a child that was not listed by its labels. The controller must have applied it: other
+ * controllers, also those of Kubernetes, give objects the same owner (a Service's EndpointSlices).
+ */
+function unlistedChild(
+  { owner, controllerName, project }: ApplyAllRequest,
+  listed: ReadonlyMap<string, KubeObject>,
+  item: unknown,
+) {
   const object = parseObject(item);
-  return isOwned(owner, object) && !listed.has(keyOf(object.metadata)) ? object.metadata : undefined;
+  const { metadata } = object;
+  const isApplied = metadata.managedFields?.some(({ manager }) => manager === fieldManagerOf(controllerName, project));
+  return isApplied === true && isOwned(owner, object) && !listed.has(keyOf(metadata)) ? metadata : undefined;
 }
 
 async function deleteObject(

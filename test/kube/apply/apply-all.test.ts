@@ -224,6 +224,16 @@ describe('applyAll', () => {
     expect((await read('a'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'cases' });
   });
 
+  it('applyAll that finds unlabelled children deletes none of another controller of the owner, or of another client', async () => {
+    await children([child('a', { x: '1' })]);
+    await children([child('b', { x: '1' })], { controllerName: 'others' });
+    await put('c', {});
+    await patch(configMaps, 'c', { metadata: { ownerReferences: (await read('b'))?.metadata.ownerReferences } });
+    await patch(configMaps, 'a', { metadata: { labels: null } });
+    expect(await children([], { findUnlabelled: true })).toMatchObject({ writes: 1 });
+    expect([await read('a'), await read('b'), await read('c')]).toMatchObject([undefined, {}, {}]);
+  });
+
   it('applyAll writes nothing to a child that is being deleted', async () => {
     await children([child('a', { x: '1' })]);
     await patch(configMaps, 'a', { metadata: { finalizers: ['example.com/keep'] } });
