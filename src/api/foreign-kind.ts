@@ -29,7 +29,7 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
 
 /**
  * Declares a foreign kind. The name is given twice where the type of its objects is, because TypeScript infers all type
- * arguments or none. Times are RFC 3339 texts in the objects, also where a client's model says `Date`.
+ * arguments or none.
  * @example const Certificate = foreignKind<V1Certificate, 'Certificate'>({ group: 'cert-manager.io', version: 'v1',
  *   kind: 'Certificate' });
  */

@@ -25,8 +25,24 @@ export type OwnerReference = {
   readonly controller?: boolean;
 };
 
-/** An object as the API server returns it: fields that it always fills in are not optional. */
-export type Live<O> = Omit<O, 'metadata'> & { readonly metadata: Meta };
+/**
+ * An object as the API server returns it: fields that it always fills in are not optional. The models of a client say
+ * `Date` for the RFC 3339 texts of the API, and have other names for some fields.
+ */
+export type Live<O> = Json<Omit<O, 'metadata'>> & { readonly metadata: Meta };
+
+type Json<T> = 0 extends 1 & T // any
+  ? T
+  : T extends Date
+    ? string
+    : T extends readonly (infer E)[]
+      ? Json<E>[]
+      : T extends object
+        ? { [P in keyof T as FieldName<P>]: Json<T[P]> }
+        : T;
+
+/** The name of a field in the API: a model has `_from` for the `from` of a NetworkPolicy. */
+type FieldName<P> = P extends `_${infer Name extends 'continue' | 'default' | 'enum' | 'from' | 'int'}` ? Name : P;
 
 /**
  * A kind of the Kubernetes API whose objects read as `O`. Kinds differ by name: two kinds whose objects look alike are

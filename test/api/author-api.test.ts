@@ -2,7 +2,7 @@
 // below it compiles. The mistakes whose message matters are in author-messages.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ConfigMap, NetworkPolicy, Secret, Service } from '../../src/kubernetes.ts';
+import { ConfigMap, Job, NetworkPolicy, Secret, Service } from '../../src/kubernetes.ts';
 import { defineKind, foreignKind, notOk, ok, type ResultOf, unknown } from '../../src/outrigger.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
@@ -162,6 +162,24 @@ describe('what does not compile', () => {
         // @ts-expect-error: children share the namespace of the object
         await apply(Service, { metadata: { name: 'x', namespace: 'other' } });
         return { status: { action: 'Holding' }, conditions };
+      },
+    });
+    expect.assertions(0);
+  });
+
+  it('a kind of Kubernetes has the fields of the API, where its client has other names and types', () => {
+    Tenant.controller('a', {
+      owns: [NetworkPolicy],
+      reads: [Job],
+      async reconcile({ metadata: { name: namespace } }, { apply, get }) {
+        await apply(NetworkPolicy, {
+          metadata: { namespace, name: 'x' },
+          spec: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 'http' }] }] },
+        });
+        const time: string | undefined = (await get(Job, { namespace, name: 'x' }))?.status?.completionTime;
+        // @ts-expect-error: the API server would refuse the client's name of the field
+        await apply(NetworkPolicy, { metadata: { namespace, name: 'x' }, spec: { ingress: [{ _from: [] }] } });
+        return { status: {}, conditions: { Isolated: ok('Isolated', time) } };
       },
     });
     expect.assertions(0);

@@ -112,9 +112,7 @@ export function deploymentName(proxy: string): string {
 }
 
 /** Returns the ConfigMap that a Deployment or a ReplicaSet mounts. */
-export function mountedConfigMap({
-  spec,
-}: Pick<V1Deployment, 'spec'> | Pick<V1ReplicaSet, 'spec'>): string | undefined {
+export function mountedConfigMap({ spec }: Pick<Live<V1Deployment | V1ReplicaSet>, 'spec'>): string | undefined {
   return spec?.template?.spec?.volumes?.find(({ name }) => name === 'config')?.configMap?.name;
 }
 

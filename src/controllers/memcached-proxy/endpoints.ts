@@ -9,7 +9,10 @@ import type { PortReference } from './kind.ts';
 export const serviceNameLabel = 'kubernetes.io/service-name';
 
 /** Finds the TCP port of a Service that a rule names; undefined if there is none. */
-export function findPort({ spec }: V1Service, wanted: PortReference): { readonly name: string } | undefined {
+export function findPort(
+  { spec }: Pick<V1Service, 'spec'>,
+  wanted: PortReference,
+): { readonly name: string } | undefined {
   const found = spec?.ports?.find(
     ({ name, port, protocol = 'TCP' }) =>
       protocol === 'TCP' && (typeof wanted === 'number' ? port === wanted : name === wanted),
@@ -19,7 +22,7 @@ export function findPort({ spec }: V1Service, wanted: PortReference): { readonly
 
 /** Lists the ready servers behind a Service's port as `address:port`, in the order of addresses, each once. */
 export function serversOf(
-  { spec }: V1Service,
+  { spec }: Pick<V1Service, 'spec'>,
   port: { readonly name: string },
   slices: readonly V1EndpointSlice[],
 ): readonly string[] {

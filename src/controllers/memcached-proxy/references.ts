@@ -4,7 +4,15 @@
 // A proxy would expose the memcached of any namespace to its clients, so it may name only Services of its own
 // namespace.
 import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
-import { type DeclaredCondition, foreignKind, formatKey, type Key, type Meta, notOk } from '../../outrigger.ts';
+import {
+  type DeclaredCondition,
+  foreignKind,
+  formatKey,
+  type Key,
+  type Live,
+  type Meta,
+  notOk,
+} from '../../outrigger.ts';
 import { type PoolReference, poolsOf } from './config.ts';
 import { findPort, nonIpEndpoints, serversOf } from './endpoints.ts';
 import { MemcachedProxy, type Rule } from './kind.ts';
@@ -19,9 +27,9 @@ export type ResolvedPools =
 
 /** How EndpointSlices are read: those of one Service, or all of the namespace, grouped by Service. */
 type Reads = {
-  service(name: string): Promise<Omit<V1Service, 'metadata'> | undefined>;
+  service(name: string): Promise<Live<V1Service> | undefined>;
   slices(service: string): Promise<readonly Slice[]>;
-  allServices(): Promise<ReadonlyMap<string, Omit<V1Service, 'metadata'>>>;
+  allServices(): Promise<ReadonlyMap<string, Live<V1Service>>>;
   allSlices(): Promise<ReadonlyMap<string, readonly Slice[]>>;
 };
 type Slice = Omit<V1EndpointSlice, 'metadata'>;

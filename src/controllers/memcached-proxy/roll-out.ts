@@ -57,7 +57,7 @@ export function planRollOut(
  */
 export function unusedConfigMaps(
   deployment: Pick<Live<V1Deployment>, 'metadata' | 'spec' | 'status'>,
-  replicaSets: readonly Pick<V1ReplicaSet, 'spec'>[],
+  replicaSets: readonly Pick<Live<V1ReplicaSet>, 'spec'>[],
   existing: readonly Live<V1ConfigMap>[],
 ): readonly string[] {
   if ((deployment.status?.observedGeneration ?? 0) < deployment.metadata.generation) return [];
