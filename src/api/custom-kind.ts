@@ -106,6 +106,7 @@ const envelope = z.looseObject({
     uid: z.string(),
     generation: z.number().default(0),
     resourceVersion: z.string().default(''),
+    creationTimestamp: z.string().optional(),
     deletionTimestamp: z.string().optional(),
     labels: z.record(z.string(), z.string()).optional(),
     annotations: z.record(z.string(), z.string()).optional(),
@@ -211,12 +212,13 @@ export function defineKind<
 
 function metaOf(metadata: z.output<typeof envelope>['metadata']): Meta {
   const { name, uid, generation, resourceVersion, namespace, deletionTimestamp, labels, annotations } = metadata;
-  const { ownerReferences } = metadata;
+  const { creationTimestamp, ownerReferences } = metadata;
   return {
     name,
     uid,
     generation,
     resourceVersion,
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(labels === undefined ? {} : { labels }),

@@ -9,6 +9,8 @@ export type Meta = {
   readonly uid: string;
   readonly generation: number;
   readonly resourceVersion: string;
+  /** RFC 3339; absent in an object that a test made by hand. */
+  readonly creationTimestamp?: string;
   /** RFC 3339; present while the object is being deleted. */
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;

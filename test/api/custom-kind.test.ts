@@ -18,12 +18,13 @@ const kind = defineKind({
   status: z.object({ seen: z.number(), parts: z.array(z.object({ name: z.string() })).optional() }),
   conditions: ['Made'],
 });
-const metadata = { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7', managedFields: [] };
+const known = { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7', creationTimestamp: 'T' };
+const metadata = { ...known, managedFields: [] };
 
 describe('an object that is read', () => {
   it('an object that is read has its defaults, and nothing of metadata but what a reconciler needs', () => {
     expect(kind.read({ metadata, spec: { low: 1 } })).toEqual({
-      metadata: { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7' },
+      metadata: known,
       spec: { low: 1, high: 10 },
     });
   });
