@@ -142,7 +142,7 @@ async function applyChild(
     // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
     if (live?.metadata.deletionTimestamp !== undefined) return { object: live, write: 'none' };
     const contested = live === undefined ? [] : foreignItems(live, child, replaced);
-    if (live !== undefined && contested.length === 0 && ownedEqual(child, ownedFields(live, fieldManager))) {
+    if (live !== undefined && contested.length === 0 && ownedEqual(child, ownedFields(live, fieldManager), live)) {
       return { object: live, write: 'none' };
     }
     try {

@@ -63,10 +63,11 @@ const decimalSuffixes: Readonly<Record<string, number>> = {
 
 /**
  * Returns whether an object (or a part of one) is equal to the result of ownedFields, so that no apply is needed. Lists
- * are compared in order, because an apply in another order reorders them.
+ * are compared in order, because an apply in another order reorders them. The live object tells whether a list that is
+ * desired empty is empty: managedFields do not list an empty list that is merged by key.
  */
-export function ownedEqual(desired: Fields, owned: Fields | undefined): boolean {
-  return owned !== undefined && isEqual(withoutIdentity(desired), owned, false);
+export function ownedEqual(desired: Fields, owned: Fields | undefined, live?: unknown): boolean {
+  return owned !== undefined && isEqual(withoutIdentity(desired), owned, false, live);
 }
 
 /**
@@ -113,24 +114,27 @@ function withoutIdentity({ apiVersion: _, kind: __, metadata, ...rest }: Fields)
   return kept.length === 0 ? rest : { ...rest, metadata: Object.fromEntries(kept) };
 }
 
-function isEqual(desired: unknown, owned: unknown, quantity: boolean): boolean {
+function isEqual(desired: unknown, owned: unknown, quantity: boolean, live: unknown): boolean {
   if (desired === owned) return true;
   // The field is owned but absent: it was applied as the zero value of its type, which the API omits.
   if (owned === null) return isZero(desired);
   if (Array.isArray(desired)) {
     if (!Array.isArray(owned) || desired.length !== owned.length) return false;
-    return desired.every((item, index) => isEqual(item, owned[index], quantity));
+    // Items of other managers would move the live ones to other indexes.
+    const items: readonly unknown[] = Array.isArray(live) && live.length === owned.length ? live : [];
+    return desired.every((item, index) => isEqual(item, owned[index], quantity, items[index]));
   }
-  if (isRecord(desired)) return isRecord(owned) && hasEqualFields(desired, owned, quantity);
+  if (isRecord(desired)) return isRecord(owned) && hasEqualFields(desired, owned, quantity, live);
   return quantity && sameQuantity(desired, owned);
 }
 
-function hasEqualFields(desired: Fields, owned: Fields, quantity: boolean): boolean {
+function hasEqualFields(desired: Fields, owned: Fields, quantity: boolean, live: unknown): boolean {
   const names = Object.keys(desired).filter((name) => desired[name] !== undefined && desired[name] !== null);
   return (
     names.every((name) => {
-      const inside = quantity || quantityFields.has(name);
-      return Object.hasOwn(owned, name) ? isEqual(desired[name], owned[name], inside) : false;
+      const there = isRecord(live) && Object.hasOwn(live, name) ? live[name] : undefined;
+      if (!Object.hasOwn(owned, name)) return isRecord(live) && isEmptyList(desired[name]) && isEmptyList(there ?? []);
+      return isEqual(desired[name], owned[name], quantity || quantityFields.has(name), there);
     }) && Object.keys(owned).every((name) => names.includes(name) || isIgnorable(name, desired, owned[name]))
   );
 }
@@ -139,6 +143,10 @@ function hasEqualFields(desired: Fields, owned: Fields, quantity: boolean): bool
 function isIgnorable(name: string, desired: Fields, value: unknown): boolean {
   if (desired[name] === null) return value === null;
   return defaultedFields.get(name)?.includes(JSON.stringify(value)) === true;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function isZero(value: unknown): boolean {

@@ -284,6 +284,20 @@ describe('applyAll', () => {
     expect(await apply()).toMatchObject({ writes: 0, noops: 0, objects: [{ spec: { replicas: 3 } }] });
   });
 
+  it('applyAll writes empty lists once, and again where another client has added to one that it does not merge', async () => {
+    const container = { name: 'c', image: 'i', env: [], args: [] };
+    const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container], volumes: [] } };
+    const workload = { metadata: { name: 'w' }, spec: { selector: { matchLabels: { app: 'a' } }, template } };
+    const apply = () => children([workload], { resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment' });
+    expect(await apply()).toMatchObject({ writes: 1 });
+    expect(await apply()).toMatchObject({ writes: 0, noops: 0 });
+    const containers = [{ name: 'c', image: 'i', args: ['--theirs'] }];
+    await patch(deployments, 'w', { spec: { template: { spec: { containers } } } });
+    const { objects, ...rest } = await apply();
+    expect(rest).toMatchObject({ writes: 1 });
+    expect(JSON.stringify(objects)).not.toContain('"--theirs"');
+  });
+
   it.each<[string, readonly DesiredChild[]]>([
     ['two children of one name', [{ metadata: { name: 'a' } }, { metadata: { name: 'a' } }]],
     ['a child in another namespace', [{ metadata: { name: 'a', namespace: 'default' } }]],
