@@ -20,4 +20,9 @@ export type Allows = {
   readonly serviceTypes?: readonly ('NodePort' | 'LoadBalancer' | 'ExternalName')[];
   /** Services have `externalIPs`, with which they can take the traffic to any address. */
   readonly externalIPs?: true;
+  /**
+   * The ClusterRoles that RoleBindings and ClusterRoleBindings may name. The generated role has `bind` on these: the
+   * API server refuses a binding to permissions that its creator lacks.
+   */
+  readonly clusterRoles?: readonly string[];
 };

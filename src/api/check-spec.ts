@@ -97,6 +97,7 @@ const spec = record(
       volumes: listOf(text),
       serviceTypes: listOf(oneOf('NodePort', 'LoadBalancer', 'ExternalName')),
       externalIPs: permitted,
+      clusterRoles: listOf(text),
     } satisfies Fields<Allows>),
     reads: listOf(kind),
     selector: record({ matchLabels: labels, namespaces: listOf(text), fields: labels } satisfies Fields<Selector>),

@@ -28,6 +28,7 @@ const options: readonly (readonly [option: string, make: (value: unknown) => obj
   ['owns.0', (kind) => ({ owns: [kind] })],
   ['reads.1', (kind) => ({ reads: [Namespace, kind] })],
   ['allows.secrets', (secrets) => ({ allows: { secrets } })],
+  ['allows.clusterRoles', (clusterRoles) => ({ allows: { clusterRoles } })],
   ['allows.volumes', (volumes) => ({ allows: { volumes } })],
   ['allows.serviceTypes', (serviceTypes) => ({ allows: { serviceTypes } })],
   ['selector.matchLabels', (matchLabels) => ({ selector: { matchLabels } })],

@@ -1,7 +1,9 @@
 // The battery on a right controller, and on three that are wrong, each in another way that many real ones are.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ConfigMap, Deployment } from '../../src/kubernetes.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { ConfigMap, Deployment, RoleBinding } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
 import { battery } from '../../src/testing.ts';
 
@@ -136,6 +138,29 @@ describe('a controller that is wrong', () => {
     const check = battery(secretive, { samples: [sample] }).find(({ name }) => name.includes('permissions'));
     const failure = await check?.run().catch(({ message }: Error) => message.split('. ')[0]);
     expect(failure).toBe(caught);
+  });
+
+  it.each([
+    [{}, 'the generated admission policy refuses RoleBinding one: note does not declare allows.clusterRoles'],
+    [{ clusterRoles: ['edit'] }, undefined],
+  ])('a RoleBinding to a ClusterRole is caught, unless the controller declares it: allows %j', async (allows, caught) => {
+    const binding = Note.controller('note', {
+      ...{ owns: [RoleBinding], allows },
+      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
+        const apiGroup = 'rbac.authorization.k8s.io';
+        await apply(RoleBinding, {
+          metadata: { name },
+          roleRef: { apiGroup, kind: 'ClusterRole', name: 'edit' },
+          subjects: [{ kind: 'Group', apiGroup, name: 'team' }],
+        });
+        return { status: {}, conditions: written };
+      },
+    });
+    const check = battery(binding, { samples: [sample] }).find(({ name }) => name.includes('permissions'));
+    const failure = await check?.run().catch(({ message }: Error) => message.split('. ')[0]);
+    expect(failure).toBe(caught);
+    const roles = JSON.stringify(rbacOf([binding], watchListOf([binding])));
+    expect(roles.includes('"verbs":["bind"],"resourceNames":["edit"]')).toBe(caught === undefined);
   });
 
   it('a child that is remembered in the status alone is made twice after a crash, and the message says how to name it', async () => {

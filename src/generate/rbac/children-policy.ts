@@ -13,6 +13,9 @@ import { admissionPolicy, type PolicyRules } from './admission-policy.ts';
 
 type Validation = PolicyRules['validations'][number];
 
+const rbac = 'rbac.authorization.k8s.io';
+const bindings = ['RoleBinding', 'ClusterRoleBinding'];
+
 /** The path of the pod's spec in each kind that has one, by group and plural. */
 const podSpecs: Readonly<Record<string, string>> = {
   '/pods': 'spec',
@@ -57,6 +60,9 @@ export function childrenPolicy(
       },
       ...(pods.length === 0 ? [] : podRules(name, allows)),
       ...(ownsCore('services') ? serviceRules(name, allows) : []),
+      ...(owned.some(({ group, kind }) => group === rbac && bindings.includes(kind))
+        ? [bindingRule(name, allows.clusterRoles)]
+        : []),
       ...(ownsCore('secrets') && allows.serviceAccountName === undefined ? [tokenRule(name)] : []),
     ],
   });
@@ -205,6 +211,16 @@ function tokenRule(name: string): Validation {
       `request.kind.group != '' || request.kind.kind != 'Secret' || object == null || ` +
       `object.?type.orValue('Opaque') != 'kubernetes.io/service-account-token'`,
     message: undeclared(name, 'serviceAccountName'),
+  };
+}
+
+/** The role of a binding is immutable. */
+function bindingRule(name: string, clusterRoles: readonly string[] = []): Validation {
+  return {
+    expression:
+      `request.kind.group != '${rbac}' || !(request.kind.kind in ${celList(bindings)}) || object == null || ` +
+      `oldObject != null || object.roleRef.kind != 'ClusterRole' || object.roleRef.name in ${celList(clusterRoles)}`,
+    message: undeclared(name, 'clusterRoles'),
   };
 }
 

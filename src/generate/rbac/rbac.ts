@@ -113,7 +113,8 @@ export function ownKinds(
 }
 
 function controllerRules({ declaration }: ControllerDefinition): readonly ScopedRule[] {
-  const { resource, owns, reads, exec, statusSlice } = declaration;
+  const { resource, owns, reads, exec, statusSlice, allows } = declaration;
+  const { clusterRoles = [] } = allows ?? {};
   const subresource = (name: string, verbs: readonly string[]) =>
     ruleOf({ ...resource, plural: `${resource.plural}/${name}` }, verbs);
   return [
@@ -126,6 +127,9 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
     ...reads.map((kind) => ruleOf(kind, ['get', 'list'])),
     // A WebSocket is opened by a GET; since 1.35 it also needs create (KEP-4006).
     ...(exec === undefined ? [] : [{ ...rule('', 'pods/exec', ['get', 'create']), namespaced: true }]),
+    ...(clusterRoles.length === 0
+      ? []
+      : [{ ...rule(rbac, 'clusterroles', ['bind']), resourceNames: clusterRoles, namespaced: false }]),
     // An existing Event is read with an empty patch.
     { ...rule('', 'events', ['create', 'patch']), namespaced: true },
   ];

@@ -200,7 +200,7 @@ export const changeChecks: readonly SampleCheck[] = [
         if (refusal === undefined) continue;
         fail(
           `the generated admission policy refuses ${kind.kind} ${object.metadata.name}: ${refusal}`,
-          'declare in `allows` what the pods and Services of the controller need',
+          'declare in `allows` what the children of the controller need',
         );
       }
       await removed(stage);
