@@ -53,6 +53,18 @@ export function describeKind<const Name extends string, S extends Scope = 'Names
   };
 }
 
+/** Groups of Kubernetes itself with a dot. Other groups with a dot are of CustomResourceDefinitions. */
+const builtInGroups = [
+  ...['admissionregistration', 'apiextensions', 'apiregistration', 'authentication', 'authorization', 'certificates'],
+  ...['coordination', 'discovery', 'events', 'flowcontrol.apiserver', 'networking', 'node', 'rbac.authorization'],
+  ...['resource', 'scheduling', 'storage'],
+].map((name) => `${name}.k8s.io`);
+
+/** Returns whether a group is Kubernetes' own. */
+export function isBuiltInGroup(group: string): boolean {
+  return !group.includes('.') || builtInGroups.includes(group);
+}
+
 function pluralOf(singular: string): string {
   if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
   if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;

@@ -1,6 +1,6 @@
 // The built-in kinds whose status has a list of conditions, by type: only there can a controller add one of its own
 // [kube-apiserver 1.36.3; a test compares them with the schemas of the in-memory server].
-import type { KindDescription } from '../core/kind-names.ts';
+import { isBuiltInGroup, type KindDescription } from '../core/kind-names.ts';
 
 const withConditions: Readonly<Record<string, readonly string[]>> = {
   '': ['Namespace', 'Node', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Service'],
@@ -13,17 +13,6 @@ const withConditions: Readonly<Record<string, readonly string[]>> = {
   'certificates.k8s.io': ['CertificateSigningRequest'],
   'flowcontrol.apiserver.k8s.io': ['FlowSchema', 'PriorityLevelConfiguration'],
 };
-
-/** Groups of Kubernetes itself with a dot. Other groups with a dot are of CustomResourceDefinitions. */
-const builtIn = [
-  ...['admissionregistration', 'authentication', 'authorization', 'coordination', 'discovery', 'events', 'networking'],
-  ...['node', 'rbac.authorization', 'resource', 'scheduling', 'storage'],
-].map((name) => `${name}.k8s.io`);
-
-/** Returns whether a group is Kubernetes' own. */
-export function isBuiltInGroup(group: string): boolean {
-  return !group.includes('.') || group in withConditions || builtIn.includes(group);
-}
 
 /** Returns false for a built-in kind without conditions. The schema of a custom resource is not known here. */
 export function mayHaveConditions({ group, kind }: Pick<KindDescription, 'group' | 'kind'>): boolean {

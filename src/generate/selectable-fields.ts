@@ -1,7 +1,6 @@
 // The fields by which the API server selects objects: two of every kind, those that the CRD of a kind declares, and a
 // fixed list for built-in kinds [tried on kube-apiserver 1.36.3]. It responds to any other one with 400.
-import type { KindDescription } from '../core/kind-names.ts';
-import { isBuiltInGroup } from './condition-kinds.ts';
+import { isBuiltInGroup, type KindDescription } from '../core/kind-names.ts';
 
 const builtIn: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '': {

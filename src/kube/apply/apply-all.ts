@@ -6,6 +6,7 @@
 // namespace, or the owner is cluster-scoped.
 import type { ChildChange } from '../../api/apply.ts';
 import { NotOwnedError } from '../../core/errors.ts';
+import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
 import {
@@ -142,9 +143,9 @@ async function applyChild(
     // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
     if (live?.metadata.deletionTimestamp !== undefined) return { object: live, write: 'none' };
     const contested = live === undefined ? [] : foreignItems(live, child, replaced);
-    if (live !== undefined && contested.length === 0 && ownedEqual(child, ownedFields(live, fieldManager), live)) {
-      return { object: live, write: 'none' };
-    }
+    const compared = { isBuiltIn: isBuiltInGroup(resource.group), live };
+    const isSame = live !== undefined && ownedEqual(child, ownedFields(live, fieldManager), compared);
+    if (live !== undefined && contested.length === 0 && isSame) return { object: live, write: 'none' };
     try {
       if (live !== undefined && contested.length > 0) {
         await replaceLists(client, resource, { live, child }, contested, { fieldManager, signal });

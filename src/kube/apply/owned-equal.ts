@@ -1,6 +1,6 @@
-// Compares the desired fields with the fields that the controller owns, to avoid an apply without a difference. The API
-// server does not return exactly what was applied. It rewrites quantities, omits zero values and fills in defaults,
-// even inside atomic values that one manager owns.
+// Compares the desired fields with the fields that the controller owns, to avoid an apply without a difference. For a
+// built-in kind the API server does not return exactly what was applied. It rewrites quantities, omits zero values and
+// fills in defaults, even inside atomic values that one manager owns. It rewrites nothing in a custom resource.
 //
 // Caveats: two cases always look like a difference. They are a default inside an atomic value that is not in
 // `defaultedFields` (for example in a custom resource's list without list-map keys), and a map applied empty that the
@@ -61,13 +61,20 @@ const decimalSuffixes: Readonly<Record<string, number>> = {
   E: 18,
 };
 
+/** How values are compared: of a custom resource, of a built-in kind, or inside one of the `quantityFields`. */
+type Comparison = 'exact' | 'built-in' | 'quantity';
+
 /**
  * Returns whether an object (or a part of one) is equal to the result of ownedFields, so that no apply is needed. Lists
  * are compared in order, because an apply in another order reorders them. The live object tells whether a list that is
  * desired empty is empty: managedFields do not list an empty list that is merged by key.
  */
-export function ownedEqual(desired: Fields, owned: Fields | undefined, live?: unknown): boolean {
-  return owned !== undefined && isEqual(withoutIdentity(desired), owned, false, live);
+export function ownedEqual(
+  desired: Fields,
+  owned: Fields | undefined,
+  { isBuiltIn, live }: { readonly isBuiltIn: boolean; readonly live?: unknown },
+): boolean {
+  return owned !== undefined && isEqual(withoutIdentity(desired), owned, isBuiltIn ? 'built-in' : 'exact', live);
 }
 
 /**
@@ -102,7 +109,7 @@ export function dropForeignFields(status: Fields, object: KubeObject, fieldManag
   });
   const isRepeated = ([field, value]: readonly [string, unknown]) =>
     !['conditions', 'observedGeneration'].includes(field) &&
-    others.some((other) => field in other && ownedEqual({ [field]: value }, { [field]: other[field] }));
+    others.some((other) => field in other && isEqual(value, other[field], 'exact', undefined));
   return Object.fromEntries(Object.entries(status).filter((entry) => !isRepeated(entry)));
 }
 
@@ -114,7 +121,7 @@ function withoutIdentity({ apiVersion: _, kind: __, metadata, ...rest }: Fields)
   return kept.length === 0 ? rest : { ...rest, metadata: Object.fromEntries(kept) };
 }
 
-function isEqual(desired: unknown, owned: unknown, quantity: boolean, live: unknown): boolean {
+function isEqual(desired: unknown, owned: unknown, comparison: Comparison, live: unknown): boolean {
   if (desired === owned) return true;
   // The field is owned but absent: it was applied as the zero value of its type, which the API omits.
   if (owned === null) return isZero(desired);
@@ -122,27 +129,29 @@ function isEqual(desired: unknown, owned: unknown, quantity: boolean, live: unkn
     if (!Array.isArray(owned) || desired.length !== owned.length) return false;
     // Items of other managers would move the live ones to other indexes.
     const items: readonly unknown[] = Array.isArray(live) && live.length === owned.length ? live : [];
-    return desired.every((item, index) => isEqual(item, owned[index], quantity, items[index]));
+    return desired.every((item, index) => isEqual(item, owned[index], comparison, items[index]));
   }
-  if (isRecord(desired)) return isRecord(owned) && hasEqualFields(desired, owned, quantity, live);
-  return quantity && sameQuantity(desired, owned);
+  if (isRecord(desired)) return isRecord(owned) && hasEqualFields(desired, owned, comparison, live);
+  return comparison === 'quantity' && sameQuantity(desired, owned);
 }
 
-function hasEqualFields(desired: Fields, owned: Fields, quantity: boolean, live: unknown): boolean {
+function hasEqualFields(desired: Fields, owned: Fields, comparison: Comparison, live: unknown): boolean {
   const names = Object.keys(desired).filter((name) => desired[name] !== undefined && desired[name] !== null);
   return (
     names.every((name) => {
       const there = isRecord(live) && Object.hasOwn(live, name) ? live[name] : undefined;
       if (!Object.hasOwn(owned, name)) return isRecord(live) && isEmptyList(desired[name]) && isEmptyList(there ?? []);
-      return isEqual(desired[name], owned[name], quantity || quantityFields.has(name), there);
-    }) && Object.keys(owned).every((name) => names.includes(name) || isIgnorable(name, desired, owned[name]))
+      const inside = comparison === 'built-in' && quantityFields.has(name) ? 'quantity' : comparison;
+      return isEqual(desired[name], owned[name], inside, there);
+    }) &&
+    Object.keys(owned).every((name) => names.includes(name) || isIgnorable(name, desired, owned[name], comparison))
   );
 }
 
 /** Returns whether an owned field that is not desired makes no difference: a default, or a field desired as null. */
-function isIgnorable(name: string, desired: Fields, value: unknown): boolean {
+function isIgnorable(name: string, desired: Fields, value: unknown, comparison: Comparison): boolean {
   if (desired[name] === null) return value === null;
-  return defaultedFields.get(name)?.includes(JSON.stringify(value)) === true;
+  return comparison !== 'exact' && defaultedFields.get(name)?.includes(JSON.stringify(value)) === true;
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -37,7 +37,7 @@ export function changedFields(
   }
   // A list without keys is compared with the owned items only. A field that is owned but absent has the zero value.
   const before = owned === null || (Array.isArray(applied) && Array.isArray(owned)) ? owned : live;
-  if (applied === before || ownedEqual(nest(path, applied), nest(path, before))) return [];
+  if (applied === before || ownedEqual(nest(path, applied), nest(path, before), { isBuiltIn: true })) return [];
   return [{ path: formatPath(path), ...(before === undefined ? {} : { before }), after: applied }];
 }
 

@@ -45,7 +45,11 @@ async function applyIfChanged(
   wanted: Readonly<Record<string, unknown>>,
   { client, resource, fieldManager, log, signal }: SessionDeps,
 ): Promise<void> {
-  if (ownedEqual(wanted, primary.ownedStatus()) && !replacesNull(wanted, primary.current().status)) return;
+  if (
+    ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false }) &&
+    !replacesNull(wanted, primary.current().status)
+  )
+    return;
   const { resourceVersion = '', uid } = primary.current().metadata;
   const key = objectKeyOf(primary.current());
   const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
@@ -72,5 +76,5 @@ function hasSameInputs(
   const isSame = a.uid === b.uid && isUnchanged && a.deletionTimestamp === b.deletionTimestamp;
   const isPaused = b.annotations?.[pausedAnnotation] === 'true';
   const [owned, freshOwned] = [ownedStatusOf(last, fieldManager), ownedStatusOf(fresh, fieldManager)];
-  return isSame && !isPaused && ownedEqual({ ...owned }, freshOwned);
+  return isSame && !isPaused && ownedEqual({ ...owned }, freshOwned, { isBuiltIn: false });
 }

@@ -26,7 +26,7 @@ const live = (fields: object, ...managedFields: object[]) =>
 
 describe('ownedEqual for objects of a kube-apiserver', () => {
   it.each(applied)('ownedEqual is true for the applied fields of $title', ({ desired, live }) => {
-    expect(ownedEqual(asChild(desired, live), ownedFields(live, 'outrigger-test'))).toBe(true);
+    expect(ownedEqual(asChild(desired, live), ownedFields(live, 'outrigger-test'), { isBuiltIn: true })).toBe(true);
   });
 
   const changes = applied.flatMap(({ title, desired, live }) =>
@@ -34,7 +34,7 @@ describe('ownedEqual for objects of a kube-apiserver', () => {
   );
 
   it.each(changes)('ownedEqual is false for a change of $title', ({ changed, live }) => {
-    expect(ownedEqual(asChild(changed, live), ownedFields(live, 'outrigger-test'))).toBe(false);
+    expect(ownedEqual(asChild(changed, live), ownedFields(live, 'outrigger-test'), { isBuiltIn: true })).toBe(false);
   });
 });
 
@@ -145,11 +145,18 @@ describe('ownedEqual', () => {
     ],
     ['a map and a list', { a: {} }, { a: [] }, false],
   ])('ownedEqual: %s', (_, desired, owned, expected) => {
-    expect(ownedEqual(desired, owned)).toBe(expected);
+    expect(ownedEqual(desired, owned, { isBuiltIn: true })).toBe(expected);
+  });
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['what is a default of built-in kinds', { ports: [{ port: 80 }] }, { ports: [{ port: 80, protocol: 'TCP' }] }],
+    ['texts that are one quantity', { limits: { version: '1.10' } }, { limits: { version: '1.1' } }],
+  ])('ownedEqual of a custom resource is false for %s', (_, desired, owned) => {
+    expect(ownedEqual(desired, owned, { isBuiltIn: false })).toBe(false);
   });
 
   it('ownedEqual is false if the manager owns nothing', () => {
-    expect(ownedEqual({}, undefined)).toBe(false);
+    expect(ownedEqual({}, undefined, { isBuiltIn: true })).toBe(false);
   });
 });
 
