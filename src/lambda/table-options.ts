@@ -1,5 +1,5 @@
 // How a function reads the clusters table, and reports reads that fail. The last good table stays in use without a
-// limit, so its age is the only sign of an outage or of a missing permission.
+// limit, so its age is the only sign of an outage, of a missing permission or of a table that was deleted.
 import type { OpenClustersOptions } from '../clusters/open-clusters.ts';
 import { metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
@@ -9,13 +9,20 @@ import type { Telemetry } from './telemetry.ts';
 /** The age at which a table counts as stale. */
 const staleAfterMs = 15 * 60_000;
 
-/** Makes the options. The metrics are written only while reads fail, so a healthy function pays nothing for them. */
-export function tableOptions({ log, metrics }: Pick<Telemetry, 'log' | 'metrics'>): OpenClustersOptions {
+/**
+ * Makes the options. The metrics are written only while reads fail, so a healthy function pays nothing for them.
+ * @param readsUnasked whether the function reads the table without a message of a cluster: before the first cluster,
+ * that there is no table is no failure
+ */
+export function tableOptions(
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+  { readsUnasked = false }: { readonly readsUnasked?: boolean } = {},
+): OpenClustersOptions {
   return {
     ...readAwsSettings(),
-    onFailedRead: ({ error, ageMs }) => {
+    onFailedRead: ({ error, ageMs, isNew }) => {
       log({}).warn('clusters table not read', { reason: redact(error.message), ageMs });
-      if (ageMs === undefined) return;
+      if (isNew && readsUnasked) return;
       metrics.milliseconds(metricNames.clustersTableAge, ageMs);
       if (ageMs > staleAfterMs) metrics.count(metricNames.clustersTableStale);
     },

@@ -12,6 +12,8 @@ export type Account = {
   unreserved: number | undefined;
   /** The variable SENDER_CHECK of the functions. Default on. */
   senderCheck?: 'on' | 'off';
+  /** The location of the clusters table. Default: the parameters. */
+  table?: string;
   /** The entries of the clusters table, by the names of their parameters. */
   parameters: Record<string, string>;
   /** The confirmed subscriptions of the alarms' topic. Default one; undefined alarms: there are none. */
@@ -72,7 +74,8 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
     if (account.unreserved === undefined) return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
     return [200, { AccountLimit: { UnreservedConcurrentExecutions: account.unreserved } }];
   }
-  const Variables = { CLUSTERS: 'ssm:/outrigger/dev/clusters/', SENDER_CHECK: account.senderCheck ?? 'on' };
+  const { table: CLUSTERS = 'ssm:/outrigger/dev/clusters/' } = account;
+  const Variables = { CLUSTERS, SENDER_CHECK: account.senderCheck ?? 'on' };
   if (url.startsWith('/2015-03-31/functions/')) return [200, { Environment: { Variables } }];
   const { Name, Path } = byName.parse(await json(request));
   const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));

@@ -6,15 +6,19 @@ import { createRecorder } from '../support/recorder.ts';
 beforeEach(() => vi.stubEnv('AWS_REGION', 'us-east-1'));
 afterEach(() => vi.unstubAllEnvs());
 
-it.each<[string, readonly string[], number | undefined]>([
-  ['was never read', [], undefined],
+it.each<[string, readonly string[], number, { readonly isNew?: boolean; readonly readsUnasked?: boolean }?]>([
   ['is a second old', ['ClustersTableAge'], 1_000],
   ['is 15 minutes old', ['ClustersTableAge'], 900_000],
   ['is older than 15 minutes', ['ClustersTableAge', 'ClustersTableStale'], 900_001],
-])('a clusters table that cannot be read and %s is logged without credentials, and counted as %j', (_, counted, ageMs) => {
+  ['does not exist, when a message arrives', ['ClustersTableAge', 'ClustersTableStale'], 900_001, { isNew: true }],
+  ['does not exist yet', [], 900_001, { isNew: true, readsUnasked: true }],
+])('a clusters table that cannot be read and %s is logged without credentials, and counted as %j', (_, counted, ageMs, {
+  isNew = false,
+  readsUnasked = false,
+} = {}) => {
   const { log, metrics, lines, counts } = createRecorder();
-  const { onFailedRead } = tableOptions({ log: () => log, metrics });
-  onFailedRead?.({ error: new Error('403 for token=swordfish123'), ageMs });
+  const { onFailedRead } = tableOptions({ log: () => log, metrics }, { readsUnasked });
+  onFailedRead?.({ error: new Error('403 for token=swordfish123'), ageMs, isNew });
   expect([...counts.keys()]).toEqual(counted);
   expect(lines).toMatchObject([{ level: 'warn', message: 'clusters table not read', fields: { ageMs } }]);
   expect(JSON.stringify(lines)).not.toContain('swordfish123');

@@ -121,8 +121,12 @@ async function checkClusters(
     const names = only === undefined ? await table.list() : [only];
     const misnamed = only === undefined ? await table.misnamed() : [];
     const ignored = misnamed.map((error) => failFinding('clusters', 'an entry is ignored', error));
-    if (names.length + ignored.length === 0)
-      return [warnFinding('clusters', 'the table is empty', 'add one: see Deploy in the README')];
+    if (names.length + ignored.length === 0) {
+      const failure = table.failure();
+      return failure === undefined
+        ? [warnFinding('clusters', 'the table is empty', 'add a cluster: outrigger clusters add')]
+        : [warnFinding('clusters', 'there is no table', formatError(failure))];
+    }
     const found = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
     const same = only === undefined ? await checkSameServer(table, names) : [];
     return [...ignored, ...same, ...found.flat()];

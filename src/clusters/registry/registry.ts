@@ -1,8 +1,9 @@
 // The clusters table for the functions: entries by name. The table is read as a whole, at most once a minute, and only
 // when a message needs an entry, so a new cluster needs no deployment and an idle environment reads nothing. Once read,
-// a table stays in use while its source fails, without a limit: a storage outage must not stop reconciles.
+// a table stays in use while its source fails, without a limit: a storage outage must not stop reconciles. A table that
+// does not exist is one that cannot be read: a message is for a cluster, so there should be one.
 import { isClusterName, nameRule } from '../../core/cluster-name.ts';
-import { toError } from '../../core/errors.ts';
+import { toError, UserError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
 import { sleep, type Wait } from '../../core/time.ts';
 import { type ClusterEntry, parseEntry } from './entry.ts';
@@ -12,13 +13,16 @@ export type TableRead =
   | { readonly type: 'unchanged' }
   | { readonly type: 'table'; readonly entries: ReadonlyMap<string, unknown>; readonly version?: string };
 
+/** The clusters table does not exist. A deployment has none before its first cluster. */
+export class NoTableError extends UserError {}
+
 /** The storage of the clusters table. Its values are not validated. */
 export type ClusterSource = {
   /** The time between two reads. */
   readonly refreshSeconds: number;
   /**
-   * Reads the table, unless it still has this version. Throws if it cannot be read, or is not a JSON object. Without a
-   * version the caller has no table yet, and a source may try longer.
+   * Reads the table, unless it still has this version. Throws if it cannot be read, or is not a JSON object, and a
+   * NoTableError if there is none. Without a version the caller has no table yet, and a source may try longer.
    */
   read(version?: string): Promise<TableRead>;
 };
@@ -30,7 +34,7 @@ export type ClusterRegistry = {
    * while the source fails.
    */
   get(name: string): Promise<ClusterEntry | undefined>;
-  /** Lists the names. */
+  /** Lists the names. A deployment without a table has no clusters yet. */
   list(): Promise<readonly string[]>;
   /** Lists the errors of the entries under a text that is no name. They are ignored: no message could name them. */
   misnamed(): Promise<readonly string[]>;
@@ -42,11 +46,13 @@ export type ClusterRegistry = {
   failure(): Error | undefined;
 };
 
-/** A failed read of the table. The previous table stays in use. */
+/** A failed read of the table. The previous table, if there is one, stays in use. */
 export type FailedTableRead = {
   readonly error: Error;
-  /** The time since the last successful read; undefined if there was none. */
-  readonly ageMs: number | undefined;
+  /** The time since the last successful read; if there was none, since the first read. */
+  readonly ageMs: number;
+  /** Whether there is no table, and this process has read none: the deployment may have no cluster yet. */
+  readonly isNew: boolean;
 };
 
 export type ClusterRegistryOptions = {
@@ -82,7 +88,8 @@ export function createClusterRegistry(
   let table: Table | undefined;
   let failure: Error | undefined;
   let reading: Promise<void> | undefined;
-  let readAt = -Infinity;
+  /** The time of the last successful read, and before it of the first one. */
+  let readAt: number | undefined;
   let triedAt = -Infinity;
   let nextReadAt = -Infinity;
   let earlyReadAt = -Infinity;
@@ -90,6 +97,7 @@ export function createClusterRegistry(
 
   async function read(): Promise<void> {
     triedAt = nowMs();
+    readAt ??= triedAt;
     // The clock may have been set back.
     earlyReadAt = Math.min(earlyReadAt, triedAt);
     nextReadAt = triedAt + source.refreshSeconds * 1000 * (1 - jitter + 2 * jitter * random());
@@ -101,7 +109,8 @@ export function createClusterRegistry(
     } catch (error) {
       failure = toError(error);
       if (table === undefined) nextReadAt = nowMs() + retrySeconds * 1000;
-      onFailedRead({ error: failure, ageMs: table === undefined ? undefined : nowMs() - readAt });
+      const isNew = table === undefined && failure instanceof NoTableError;
+      onFailedRead({ error: failure, ageMs: nowMs() - readAt, isNew });
     }
   }
 
@@ -116,6 +125,15 @@ export function createClusterRegistry(
     await reading;
     if (table === undefined) throw failure;
     return table;
+  }
+
+  async function currentNames(): Promise<readonly string[]> {
+    try {
+      return [...(await currentTable()).entries.keys()].sort();
+    } catch (error) {
+      if (error instanceof NoTableError) return [];
+      throw error;
+    }
   }
 
   return {
@@ -135,10 +153,10 @@ export function createClusterRegistry(
       return undefined;
     },
     async list() {
-      return [...(await currentTable()).entries.keys()].filter(isClusterName).sort();
+      return (await currentNames()).filter(isClusterName);
     },
     async misnamed() {
-      const names = [...(await currentTable()).entries.keys()].filter((name) => !isClusterName(name)).sort();
+      const names = (await currentNames()).filter((name) => !isClusterName(name));
       return names.map((name) => `cluster ${JSON.stringify(name)}: ${nameRule}; rename it in the clusters table`);
     },
     async watchers() {

@@ -4,7 +4,7 @@
 // Sources: Amazon S3 API reference, GetObject (If-None-Match) and PutObject (If-Match, If-None-Match: "conditional
 // writes"); "Authenticating Requests (AWS Signature Version 4)".
 
-import http from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
@@ -33,7 +33,8 @@ export type S3Read =
 export type S3Object = {
   /**
    * Reads the object, unless it still has this ETag. Without an ETag, a failed read is retried. Throws a UserError for
-   * a refused request, and an Error for a failed one.
+   * a refused request and for an object that was deleted, and an Error for a failed one. A bucket without versions
+   * cannot say whether a missing object was deleted.
    */
   get(etag?: string): Promise<S3Read>;
   /**
@@ -101,7 +102,11 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
   async function read(etag: string | undefined): Promise<S3Read> {
     const { status, headers, text } = await send('GET', etag === undefined ? {} : { 'if-none-match': etag });
     if (status === 304) return { type: 'unchanged' };
-    if (status === 404 && text.includes('NoSuchKey')) return { type: 'missing' };
+    if (status === 404 && text.includes('NoSuchKey')) {
+      // S3 has this header if the current version is a delete marker (GetObject, "x-amz-delete-marker").
+      if (headers['x-amz-delete-marker'] !== 'true') return { type: 'missing' };
+      throw new UserError(`clusters table ${where}: was deleted; delete its delete marker, or put a table there`);
+    }
     if (status === 200 && headers.etag !== undefined) return { type: 'object', text, etag: headers.etag };
     throw failure(where, status, text);
   }
@@ -148,7 +153,7 @@ function objectUrl({ bucket, key }: S3Location, region: string, endpoint: string
 }
 
 type Headers = Readonly<Record<string, string>>;
-type Response = { readonly status: number; readonly headers: { readonly etag?: string }; readonly text: string };
+type Response = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
 /** Sends one request within the deadline. */
 async function exchange(
@@ -175,12 +180,8 @@ async function exchange(
       });
       response.on('error', fail);
       response.on('end', () => {
-        const { etag } = response.headers;
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: etag === undefined ? {} : { etag },
-          text: Buffer.concat(chunks).toString('utf8'),
-        });
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') });
       });
     });
     request.end(body);

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { UserError } from '../../core/errors.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
-import type { ClusterSource } from './registry.ts';
+import { type ClusterSource, NoTableError } from './registry.ts';
 import { type AwsAccess, createS3Object, parseS3Location } from './s3-object.ts';
 
 const ssmPrefix = 'ssm:';
@@ -42,8 +42,10 @@ export function createS3Source(
         case 'unchanged':
           return found;
         case 'missing':
-          // A stack that is new has no table yet.
-          return { type: 'table', entries: new Map() };
+          throw new NoTableError(
+            `clusters table ${location}: does not exist; put it back, ` +
+              'or add the first cluster with outrigger clusters add',
+          );
         case 'object':
           return { type: 'table', entries: parseTable(location, found.text), version: found.etag };
       }

@@ -66,6 +66,13 @@ describe('clusters add, list and remove', () => {
     expect(JSON.parse(s3.object ?? '')).toEqual({ b: eks('b') });
   });
 
+  it('a table that was deleted is not begun again by a change, which would leave out its other clusters', async () => {
+    s3.wasDeleted = true;
+    for (const argv of [['list'], ['add', 'a', await entryFile(eks('a'))]])
+      expectUserError(await run(...argv), `clusters table ${s3Table}: was deleted; delete its delete marker`);
+    expect(s3.object).toBeUndefined();
+  });
+
   it('a change of a table that another operator changed in between is refused, and undoes nothing', async () => {
     s3.object = tableOf({ a: eks('a') });
     vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);

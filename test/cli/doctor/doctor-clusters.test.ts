@@ -1,7 +1,8 @@
 // The findings of `outrigger doctor --stage` about functions and clusters. When watchers count as down is in
 // test/checkpoint/watcher-status.test.ts.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startApiServer } from '../../../src/testing.ts';
+import { startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { pem, startWireServer } from '../../kube/wire-server.ts';
 import { account, findings, mappingOf, most, setEntry, useDeployment } from './doctor-fixture.ts';
 
@@ -86,6 +87,20 @@ describe('doctor and clusters', () => {
     expect(all.filter(({ about, state }) => about === 'cluster berlin' && state === 'ok').length).toBeGreaterThan(2);
     expect(status).toBe(1);
     expect((await findings('--cluster', 'berlin')).bad).toEqual([]);
+  });
+
+  it.each([
+    ['does not exist yet', undefined, false, 'there is no table', 'does not exist; put it back, or add the first'],
+    ['was deleted', undefined, true, 'the table cannot be read', 'was deleted; delete its delete marker'],
+    ['is empty', '{}', false, 'the table is empty', 'outrigger clusters add'],
+  ])('doctor says that the clusters table %s, and what to do', async (_, object, wasDeleted, message, fix) => {
+    const s3 = Object.assign(await startFakeS3(), { object, wasDeleted });
+    onTestFinished(() => s3.close());
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
+    account.table = 's3://bucket/clusters.json';
+    const state = wasDeleted ? 'wrong' : 'warning';
+    const finding = { about: 'clusters', state, message, fix: expect.stringContaining(fix) };
+    expect((await findings()).bad).toContainEqual(finding);
   });
 
   it('doctor of a cluster without the manifests names the missing kinds and the watchers that are down', async () => {

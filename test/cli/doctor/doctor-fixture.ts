@@ -100,6 +100,7 @@ export function useDeployment(): void {
     account.unreserved = 1000;
     account.subscriptions = 1;
     account.parameters = {};
+    delete account.table;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }

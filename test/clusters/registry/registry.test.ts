@@ -101,12 +101,15 @@ describe('the clusters table', () => {
     expect(table.failure()).toBeUndefined();
   });
 
-  it('the clusters table without a first read retries after a second', async () => {
-    const { state, later, table } = createFixture({ a: entry('1') });
+  it('the clusters table without a first read retries after a second, and reports how long it cannot be read', async () => {
+    const { state, later, table, failures } = createFixture({ a: entry('1') });
     state.failing = true;
+    await expect(table.get('a')).rejects.toThrow('unavailable');
+    later(1);
     await expect(table.get('a')).rejects.toThrow('unavailable');
     state.failing = false;
     await expect(table.get('a')).rejects.toThrow('unavailable');
+    expect(failures).toMatchObject([{ ageMs: 0 }, { ageMs: 1_000 }]);
     later(1);
     expect(await table.get('a')).toMatchObject(entry('1'));
   });

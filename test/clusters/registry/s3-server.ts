@@ -9,6 +9,8 @@ export type FakeS3 = {
   readonly url: string;
   /** The object; undefined: it does not exist. */
   object: string | undefined;
+  /** Whether the object that does not exist was deleted, in a bucket with versions. */
+  wasDeleted: boolean;
   /** The status of every response, instead of the real one. */
   fails: number | undefined;
   readonly requests: { readonly method: string; readonly status: number; readonly authorization: string }[];
@@ -21,7 +23,7 @@ export async function startFakeS3(): Promise<FakeS3> {
   const server = createServer(async (request, response) => await answer(fake, request, response));
   const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const fake: FakeS3 = {
-    ...{ url, requests, object: undefined, fails: undefined },
+    ...{ url, requests, object: undefined, wasDeleted: false, fails: undefined },
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -36,7 +38,8 @@ async function answer(fake: FakeS3, request: IncomingMessage, response: ServerRe
   const etag = fake.object === undefined ? undefined : etagOf(fake.object);
   const end = (status: number, content = '') => {
     fake.requests.push({ method, status, authorization: headers.authorization ?? '' });
-    response.writeHead(status, etag === undefined ? {} : { etag }).end(content);
+    const marker = fake.wasDeleted ? { 'x-amz-delete-marker': 'true' } : {};
+    response.writeHead(status, etag === undefined ? marker : { etag }).end(content);
   };
   const error = (status: number, code: string) => end(status, `<Error><Code>${code}</Code></Error>`);
   if (fake.fails === 101) {

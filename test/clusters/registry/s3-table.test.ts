@@ -57,10 +57,41 @@ describe('the clusters table in S3', () => {
     );
   });
 
-  it('a stack without a table yet has no clusters', async () => {
+  it('a stack without a table yet lists no clusters, and a lookup fails, so that no key becomes a dead letter', async () => {
     const { table } = open();
     expect(await table.list()).toEqual([]);
-    expect(await table.get('a')).toBeUndefined();
+    expect(await table.misnamed()).toEqual([]);
+    await expect(table.get('a')).rejects.toThrow(
+      'clusters table s3://bucket/clusters.json: does not exist; put it back, or add the first cluster with outrigger clusters add',
+    );
+  });
+
+  it.each([
+    ['with', true, 'was deleted; delete its delete marker'],
+    ['without', false, 'does not exist'],
+  ])('after the table was deleted in a bucket %s versions, the last good one stays in use', async (_, wasDeleted, error) => {
+    s3.object = JSON.stringify({ a: entry('1') });
+    const { table, later } = open();
+    await table.list();
+    s3.object = undefined;
+    s3.wasDeleted = wasDeleted;
+    later(60);
+    expect(await table.list()).toEqual(['a']);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+    expect(table.failure()?.message).toContain(error);
+    await expect(table.get('b')).rejects.toThrow(error);
+  });
+
+  it('a table that was deleted before the first read cannot be read, so that its clusters are neither unknown nor none', async () => {
+    s3.wasDeleted = true;
+    const { table, later } = open();
+    await expect(table.get('a')).rejects.toThrow('was deleted');
+    await expect(table.list()).rejects.toThrow('was deleted');
+    s3.object = JSON.stringify({ a: entry('1') });
+    s3.wasDeleted = false;
+    later(1);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+    expect(await table.get('b')).toBeUndefined();
   });
 
   it('a read whose server switches to another protocol fails, and the last good table stays in use', async () => {
