@@ -7,8 +7,7 @@ import path from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { buildCommand } from '../../src/cli/build.ts';
 import { useFolder } from '../support/folder.ts';
-import { expectUserError } from './command-result.ts';
-import { runHere } from './operated-system.ts';
+import { expectUserError, runHere } from './command-result.ts';
 
 const { at, json, read, write } = useFolder();
 const filesOf = async (name: string) => (await readdir(at(name), { recursive: true })).toSorted();

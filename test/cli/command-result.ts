@@ -1,6 +1,9 @@
-// The result of a command, and a command in a process of its own. operated-system.ts runs commands in this process.
+// The result of a command: in this process, or in one of its own.
 import { execFile } from 'node:child_process';
-import { expect } from 'vitest';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Command } from 'commander';
+import { expect, vi } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
 
 /** What a command printed, and its exit status. */
 export type CommandResult = { readonly out: string; readonly err: string; readonly status: unknown };
@@ -19,4 +22,52 @@ export function expectUserError({ err, status }: CommandResult, text: string): v
   expect(err.trimEnd().split('\n').at(-1)).toContain(text);
   expect(err).not.toContain('    at ');
   expect(status).toBe(1);
+}
+
+/** Receives without waiting: unlike SQS, the test's server is one server, and a short poll reads all its messages. */
+function shortPolls() {
+  const send = SQSClient.prototype.send;
+  return vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...args: unknown[]) {
+    if (args[0] instanceof ReceiveMessageCommand) args[0].input.WaitTimeSeconds = 0;
+    return Reflect.apply(send, this, args);
+  });
+}
+
+/** Runs `outrigger ARGV` in a folder, in this process. */
+export async function runIn(cwd: string, argv: readonly string[]): Promise<CommandResult> {
+  const [name = '', ...rest] = argv;
+  const command = await commands[name]?.();
+  if (command === undefined) throw new Error(`there is no command ${name}`);
+  const before = process.cwd();
+  process.chdir(cwd);
+  try {
+    return await runHere(command, rest);
+  } finally {
+    process.chdir(before);
+  }
+}
+
+/** Runs a command in this process, and returns its output and exit status, also for a usage error. */
+export async function runHere(
+  command: Command,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<CommandResult> {
+  const output = { out: '', err: '' };
+  const capture = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      output[to] += text;
+      return true;
+    });
+  const spies = [capture('stdout', 'out'), capture('stderr', 'err'), shortPolls()];
+  const before = process.exitCode;
+  for (const [name, value] of Object.entries({ QUEUE_URL_PREFIX: '', CLUSTERS: '', ...env })) vi.stubEnv(name, value);
+  try {
+    await command.parseAsync([...argv], { from: 'user' });
+    return { ...output, status: process.exitCode };
+  } finally {
+    vi.unstubAllEnvs();
+    process.exitCode = before;
+    for (const spy of spies) spy.mockRestore();
+  }
 }

@@ -1,13 +1,10 @@
 // Only the words that the completion offers, as bash computes them from the script.
 import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
-import { runProcess } from './command-result.ts';
+import { runIn } from './command-result.ts';
 
-const main = path.resolve(import.meta.dirname, '../../src/cli/main.ts');
-
-const printScript = async (shell: string) => (await runProcess([main, 'completion', shell], '.')).out;
+const printScript = async (shell: string) => (await runIn('.', ['completion', shell])).out;
 let bashScript: string;
 beforeAll(async () => {
   bashScript = await printScript('bash');

@@ -5,9 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/testing/api-server.ts';
-import { expectUserError, runProcess } from './command-result.ts';
-
-const program = path.resolve('src/cli/main.ts');
+import { expectUserError, runIn, runProcess } from './command-result.ts';
 
 const crd = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -65,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const importCrd = async (...args: readonly string[]) => await runProcess([program, 'import', 'crd', ...args], folder);
+const importCrd = async (...args: readonly string[]) => await runIn(folder, ['import', 'crd', ...args]);
 
 it('the module of a CRD in a file compiles, has its types, and parses its objects', async () => {
   await writeFile(

@@ -1,8 +1,6 @@
 // A harness for an operator's commands: a state file, an SQS server, and an API server with samples and their
 // simulators. No function runs, so a sent message stays on its queue until a test reads it.
-import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { detachCommand } from '../../src/cli/detach.ts';
 import { dlqCommand } from '../../src/cli/dlq.ts';
@@ -18,7 +16,7 @@ import { startSimulators } from '../../src/simulators/registry.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
-import type { CommandResult } from './command-result.ts';
+import { runHere } from './command-result.ts';
 
 const { signal } = new AbortController();
 const commands = {
@@ -112,38 +110,4 @@ export async function applySamples(server: ApiServer, samples: readonly string[]
   for (const manifests of [definitions, ...(await Promise.all(files))])
     await applyManifests(client, manifests, { signal });
   client.close();
-}
-
-/** Receives without waiting: unlike SQS, the test's server is one server, and a short poll reads all its messages. */
-function shortPolls() {
-  const send = SQSClient.prototype.send;
-  return vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...args: unknown[]) {
-    if (args[0] instanceof ReceiveMessageCommand) args[0].input.WaitTimeSeconds = 0;
-    return Reflect.apply(send, this, args);
-  });
-}
-
-/** Runs a command in this process, and returns its output and exit status, also for a usage error. */
-export async function runHere(
-  command: Command,
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>> = {},
-): Promise<CommandResult> {
-  const output = { out: '', err: '' };
-  const capture = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      output[to] += text;
-      return true;
-    });
-  const spies = [capture('stdout', 'out'), capture('stderr', 'err'), shortPolls()];
-  const before = process.exitCode;
-  for (const [name, value] of Object.entries({ QUEUE_URL_PREFIX: '', CLUSTERS: '', ...env })) vi.stubEnv(name, value);
-  try {
-    await command.parseAsync([...argv], { from: 'user' });
-    return { ...output, status: process.exitCode };
-  } finally {
-    vi.unstubAllEnvs();
-    process.exitCode = before;
-    for (const spy of spies) spy.mockRestore();
-  }
 }

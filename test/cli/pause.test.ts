@@ -5,8 +5,7 @@ import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
-import { expectUserError } from './command-result.ts';
-import { runHere } from './operated-system.ts';
+import { expectUserError, runHere } from './command-result.ts';
 
 const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
 const mappingOf = (name: string, State = 'Enabled') => ({

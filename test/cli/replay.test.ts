@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { expectUserError, runProcess } from './command-result.ts';
+import { expectUserError, runIn, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['foo', 'water-tanks', 'dinner', 'memcached-proxy', 'bitcoin-network'] });
@@ -96,12 +96,12 @@ describe('replay', () => {
         reconcile: async (_, { clients }) => ({ status: { seen: clients.PLANT_URL }, conditions: {} }) })];`;
     await system.folder.write('package.json', '{ "type": "module" }');
     await system.folder.write('src/controllers/registry.ts', registry);
-    const argv = [path.resolve('src/cli/main.ts'), 'reconcile', 'foo:default/example', '--dry-run', '--folder', '.'];
-    const missing = await runProcess(argv, system.folder.path);
+    const argv = ['replay', 'foo:default/example', '--dry-run', '--folder', '.'];
+    const missing = await runIn(system.folder.path, argv);
     expect(missing.out).toContain('foo needs in its environment FOO_TOKEN: Invalid input: expected string, received');
     expect(missing.status).toBe(1);
     await system.folder.write('.env', 'FOO_TOKEN=x\nPLANT_URL=http://plant.test\n');
-    const given = await runProcess(argv, system.folder.path);
+    const given = await runIn(system.folder.path, argv);
     expect(given.out).toContain('+ status.seen: "http://plant.test"');
     expect(given.status).toBe(0);
   });

@@ -14,7 +14,7 @@ import { parseWatchList } from '../../src/core/watch-list.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
-import { runHere } from '../cli/operated-system.ts';
+import { runHere } from '../cli/command-result.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
 import { startWatcherProcess } from '../watcher/watcher-process.ts';
 import { everyUsersPermissions, listPermissions } from './can-i.ts';

@@ -15,7 +15,7 @@ import { discoverKinds } from '../../src/kube/client/discovery.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { listPages } from '../../src/kube/client/read.ts';
 import { type RealCluster, startRealCluster } from '../../tools/kubelet/real-cluster.ts';
-import { runHere } from '../cli/operated-system.ts';
+import { runHere } from '../cli/command-result.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

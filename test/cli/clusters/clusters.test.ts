@@ -10,8 +10,7 @@ import { accessEntries } from '../../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../../src/generate/watch-list.ts';
 import { useFolder } from '../../support/folder.ts';
-import { expectUserError } from '../command-result.ts';
-import { runHere } from '../operated-system.ts';
+import { expectUserError, runHere } from '../command-result.ts';
 
 const eks = { server: 'https://host', access: { type: 'eks', cluster: 'prod-1', region: 'eu-central-1' } };
 const secret = { access: { type: 'secret', secret: 'outrigger/prod/clusters/lab', holds: 'kubeconfig' } };

@@ -4,8 +4,7 @@ import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { WaterTank } from '../../../src/controllers/water-tank.ts';
 import { startApiServer, type TestApiServer } from '../../../src/testing.ts';
 import { useFolder } from '../../support/folder.ts';
-import { expectUserError } from '../command-result.ts';
-import { runHere } from '../operated-system.ts';
+import { expectUserError, runHere } from '../command-result.ts';
 
 let server: TestApiServer;
 const folder = useFolder();

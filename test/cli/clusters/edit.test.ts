@@ -10,8 +10,7 @@ import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identi
 import { type FakeS3, startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { useFolder } from '../../support/folder.ts';
 import { startAwsServices } from '../aws-services.ts';
-import { type CommandResult, expectUserError } from '../command-result.ts';
-import { runHere } from '../operated-system.ts';
+import { type CommandResult, expectUserError, runHere } from '../command-result.ts';
 
 const eks = (cluster: string) => ({
   server: `https://${cluster}`,

@@ -15,7 +15,7 @@ import { createClient } from '../../../src/kube/client/client.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
 import { type Account, startAwsServices } from '../aws-services.ts';
-import { runHere } from '../operated-system.ts';
+import { runHere } from '../command-result.ts';
 
 export const prefix = 'outrigger-dev-';
 /** The state of the account; each test begins with a complete one. */

@@ -9,8 +9,7 @@ import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { createSend } from '../../../src/sqs/send.ts';
-import { expectUserError } from '../command-result.ts';
-import { runHere } from '../operated-system.ts';
+import { expectUserError, runHere } from '../command-result.ts';
 import {
   account,
   doctor,

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newNames } from '../../../src/cli/new/controller-files.ts';
 import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
-import { expectUserError, runProcess } from '../command-result.ts';
+import { expectUserError, runIn, runProcess } from '../command-result.ts';
 
 const source = path.resolve(import.meta.dirname, '../../..');
 const registryFile = 'src/controllers/registry.ts';
@@ -20,9 +20,7 @@ beforeAll(async () => {
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
 }, 60_000);
 
-/** Runs the copy's command in the copy, as a person does. */
-const create = async (...argv: readonly string[]) =>
-  await runProcess(['src/cli/main.ts', 'new', 'controller', ...argv], folder.path);
+const create = async (...argv: readonly string[]) => await runIn(folder.path, ['new', 'controller', ...argv]);
 
 describe('names', () => {
   it.each([
@@ -102,8 +100,8 @@ describe('new controller errors', () => {
   });
 
   it('new controller outside of a project names the missing registry', async () => {
-    const argv = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Lighthouse'];
-    expectUserError(await runProcess(argv, temporaryFolder()), 'there is no src/controllers/registry.ts here');
+    const result = await runIn(temporaryFolder(), ['new', 'controller', 'Lighthouse']);
+    expectUserError(result, 'there is no src/controllers/registry.ts here');
   });
 
   it('new controller with a registry of another form names the line that it would add, and writes nothing', async () => {

@@ -4,14 +4,12 @@ import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
-import { expectUserError, runProcess } from '../command-result.ts';
+import { expectUserError, runIn, runProcess } from '../command-result.ts';
 
 const source = path.resolve(import.meta.dirname, '../../..');
 const folder = useFolder();
 const { read, write, json } = folder;
-const run = async (argv: readonly string[], cwd = folder.path) =>
-  await runProcess([path.join(source, 'bin/outrigger.js'), ...argv], cwd);
-const outrigger = async (...argv: readonly string[]) => await run(argv);
+const outrigger = async (...argv: readonly string[]) => await runIn(folder.path, argv);
 
 it('new project in an empty folder writes the files of a service, and a repository', async () => {
   expect(await outrigger('new', 'project', '--yes', '--name', 'cafes')).toMatchObject({ status: 0, err: '' });
@@ -102,7 +100,7 @@ it('a tsconfig.json with comments stays, and a hint names the folders to exclude
 it('new project in a folder of a monorepo writes its workflow for the folder, and makes no repository there', async () => {
   const cwd = folder.at('services/cafes');
   for (const one of [folder.at('.git'), cwd]) await mkdir(one, { recursive: true });
-  expect(await run(['new', 'project', '--yes'], cwd)).toMatchObject({ status: 0 });
+  expect(await runIn(cwd, ['new', 'project', '--yes'])).toMatchObject({ status: 0 });
   expect(await readdir(cwd)).not.toContain('.git');
   expect(await read('.github/workflows/cafes.yml')).toContain('working-directory: services/cafes\n');
 });
@@ -155,11 +153,6 @@ it.each([
 
 it.each([
   ['a registry that cannot be loaded', "import 'nowhere';", 'registry.ts cannot be loaded: Cannot find package'],
-  [
-    'a registry with an error of syntax',
-    'export const registry = [];\nconst x = ;',
-    'src/controllers/registry.ts cannot be loaded: Expression expected (src/controllers/registry.ts:2)',
-  ],
   ['a registry that throws', "throw new Error('boom');", 'cannot be loaded: boom (src/controllers/registry.ts:1)'],
   [
     'a Node that loads no TypeScript',
@@ -171,4 +164,11 @@ it.each([
 ])('generate with %s prints one line', async (_, text, message) => {
   await write('src/controllers/registry.ts', text);
   expectUserError(await outrigger('generate'), message);
+});
+
+it('generate with an error of syntax in a source names its place', async () => {
+  await write('src/controllers/registry.ts', 'export const registry = [];\nconst x = ;');
+  const result = await runProcess([path.join(source, 'bin/outrigger.js'), 'generate'], folder.path);
+  const place = '(src/controllers/registry.ts:2)';
+  expectUserError(result, `src/controllers/registry.ts cannot be loaded: Expression expected ${place}`);
 });

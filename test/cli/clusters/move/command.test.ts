@@ -10,8 +10,7 @@ import { startApiServer, type TestApiServer } from '../../../../src/testing.ts';
 import { startTestQueues, type TestQueues } from '../../../sqs/fauxqs.ts';
 import { useFolder } from '../../../support/folder.ts';
 import { listenOnLoopback } from '../../../support/listen.ts';
-import { expectUserError } from '../../command-result.ts';
-import { runHere } from '../../operated-system.ts';
+import { expectUserError, runHere } from '../../command-result.ts';
 
 const parts = new AsyncDisposableStack();
 let queues: TestQueues;
