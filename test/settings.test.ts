@@ -1,5 +1,5 @@
 // The settings of all processes: their errors name variables, never values. Which variables each function needs is
-// test/lambda/handlers.test.ts, the watcher's are test/watcher/main.test.ts.
+// test/lambda/handlers.test.ts, the watcher's are test/watcher/run.test.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SettingsError } from '../src/core/errors.ts';

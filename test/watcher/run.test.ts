@@ -1,0 +1,211 @@
+// The watcher's entry in this process: its settings, its end, and the errors of a watcher that cannot start. What it sends
+// as a process is main.test.ts.
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import type { WatchList } from '../../src/core/watch-list.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import { runWatcher } from '../../src/watcher/run.ts';
+import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
+import { pem, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { useFolder } from '../support/folder.ts';
+import { freePort } from '../support/listen.ts';
+
+const primary = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
+const watchList: WatchList = {
+  version: 1,
+  resources: [
+    { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
+  ],
+};
+
+const folder = useFolder({ shared: true });
+let server: ApiServer;
+let queues: TestQueues;
+let client: KubeClient;
+let kill: () => void = () => undefined;
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createClient({ server: new URL(server.url) });
+  await folder.write('kubeconfig', server.kubeconfig());
+  queues = await startTestQueues();
+  await queues.create('timers', 'dish.fifo');
+});
+afterAll(async () => {
+  client.close();
+  await Promise.all([server.close(), queues.stop()]);
+});
+afterEach(() => {
+  kill();
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** Runs a watcher with these settings. Its signals, its log and its end are the test's, not this process's. */
+function start(settings: Readonly<Record<string, string>>) {
+  vi.unstubAllEnvs();
+  const lines: Record<string, unknown>[] = [];
+  const ended = Promise.withResolvers<unknown>();
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(JSON.parse(String(line))) > 0);
+  vi.spyOn(process, 'exit').mockImplementation((status): never => ended.resolve(status) as never);
+  const once = vi.spyOn(process, 'once').mockReturnValue(process);
+  const own = { KUBECONFIG: folder.at('kubeconfig'), CLUSTER: 'test', HOST: '127.0.0.1', PORT: '0' };
+  const aws = { AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix };
+  for (const [name, value] of Object.entries({ ...own, ...aws, ...settings })) vi.stubEnv(name, value);
+  kill = () => {
+    for (const [signal, listener] of once.mock.calls.splice(0)) if (signal === 'SIGTERM') listener(signal);
+  };
+  const running = runWatcher(watchList);
+  const logged = async (message: string) =>
+    await vi.waitFor(
+      () => {
+        const line = lines.find((one) => one.message === message);
+        if (line === undefined) throw new Error(`no "${message}": ${JSON.stringify(lines)}`);
+        return line;
+      },
+      { timeout: 30_000, interval: 10 },
+    );
+  const stop = async () => {
+    await running;
+    kill();
+    return await ended.promise;
+  };
+  return { lines, logged, running, stop, ended: ended.promise };
+}
+
+/** Changes an object, and returns the messages that a watcher sends for it. */
+async function changed(name: string) {
+  const metadata = { name, namespace: 'default' };
+  await applyObject(client, ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata }, { fieldManager: 'user' });
+  const received = await queues.drain('dish.fifo', { waitSeconds: 20 });
+  return received.map(({ Body = '' }) => parseMessage(Body));
+}
+
+describe('a watcher that runs', () => {
+  it('a watcher sends the changes of its cluster and their traces, and ends with 0 on SIGTERM', async () => {
+    const collector = await startWireServer((_, response) => sendJson(response, 200, {}));
+    const watcher = start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.origin });
+    await watcher.logged('watching');
+    expect(await changed('one')).toMatchObject([{ controller: 'dish', cluster: 'test', name: 'one' }]);
+    expect(await watcher.stop()).toBe(0);
+    expect(watcher.lines.at(-1)).toMatchObject({ message: 'stopped' });
+    const sent = JSON.stringify(collector.arrived.map(({ body }) => body));
+    for (const part of ['"watcher"', 'forward configmaps']) expect(sent).toContain(part);
+  });
+
+  it('a fleet watcher sends the changes of each cluster of the table, and logs an entry that it ignores', async () => {
+    const entry = { server: server.url, access: { type: 'none' } };
+    await folder.write('clusters.json', JSON.stringify({ lab: entry, 'not a name': entry }));
+    const watcher = start({ CLUSTER: '', CLUSTERS: folder.at('clusters.json'), SHARD: '0/1' });
+    expect(await watcher.logged('entry ignored')).toMatchObject({ error: expect.stringContaining('not a name') });
+    expect(await watcher.logged('watching')).toMatchObject({ cluster: 'lab' });
+    expect(await changed('two')).toMatchObject([{ cluster: 'lab', name: 'two' }]);
+    expect(await watcher.stop()).toBe(0);
+  });
+
+  it('the watcher logs the id by which SQS names it as the sender, and watches although STS refuses to answer', async () => {
+    const sts = await startFakeIdentity();
+    try {
+      const arn = 'arn:aws:sts::123456789012:assumed-role/watcher/chosen-by-the-sender';
+      const known = start({ AWS_ENDPOINT_URL_STS: sts.url });
+      expect(await known.logged('sends as')).toMatchObject({ level: 'INFO', arn, id: 'AROAWATCHER000000000' });
+      await known.stop();
+      sts.fails = 403;
+      const unknown = start({ AWS_ENDPOINT_URL_STS: sts.url });
+      const error = 'STS answered 403 (AccessDenied)';
+      expect(await unknown.logged('own identity on AWS unknown')).toMatchObject({ error });
+      await unknown.logged('watching');
+      await unknown.stop();
+    } finally {
+      sts.close();
+    }
+    // Only the queue is emulated: no request leaves for AWS's own STS.
+    const emulated = start({});
+    await emulated.logged('watching');
+    await emulated.stop();
+    expect(emulated.lines.map(({ message }) => message)).not.toContain('own identity on AWS unknown');
+  });
+
+  it('the watcher does not exit if the API server is unavailable, and retries', async () => {
+    const file = await kubeconfig({ server: `http://127.0.0.1:${await freePort()}` }, {});
+    const watcher = start({ KUBECONFIG: file });
+    await watcher.logged('API server unavailable, retrying');
+    await watcher.logged('watch failed, retrying');
+    expect(await watcher.stop()).toBe(0);
+  });
+
+  it('a watcher that is stopped while it starts ends with 0', async () => {
+    const silent = await startWireServer(() => undefined);
+    const watcher = start({ KUBECONFIG: await kubeconfig({ server: silent.url.href }, {}) });
+    await vi.waitFor(() => expect(silent.arrived).toHaveLength(1));
+    kill();
+    expect(await watcher.ended).toBe(0);
+  });
+});
+
+describe('the watcher exits with 1 and one log line', () => {
+  const startupError = async (settings: Readonly<Record<string, string>>) => {
+    const { ended, lines } = start({ AWS_ENDPOINT_URL: queues.endpoint, ...settings });
+    expect(await ended).toBe(1);
+    expect(lines.at(-1)).toMatchObject({ level: 'ERROR', message: 'watcher failed to start' });
+    expect(lines.at(-1)).not.toHaveProperty('stack');
+    return lines.at(-1)?.error;
+  };
+
+  it('the error of a rejected token names the kubeconfig and the user', async () => {
+    const wire = await startWireServer((_, response) => sendJson(response, 401, statusOf(401, 'Unauthorized')), {
+      tls: true,
+    });
+    const authority = Buffer.from(pem('server.pem')).toString('base64');
+    const cluster = { server: wire.url.href, 'certificate-authority-data': authority };
+    const file = await kubeconfig(cluster, { token: 'expired-token' });
+    const message = await startupError({ KUBECONFIG: file });
+    expect(message).toBe(`${file}: user: the API server does not accept its credentials (401); renew them`);
+  });
+
+  it.each([
+    ['with a certificate of an unknown authority', {}, /server's certificate is not valid \(\w+\); check server/],
+    ['with insecure-skip-tls-verify', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify is not allowed/],
+  ])('the watcher sends no request to a server %s', async (_, more, reason) => {
+    const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+    const file = await kubeconfig({ server: wire.url.href, ...more }, { token: 'token' });
+    expect(await startupError({ KUBECONFIG: file })).toMatch(reason);
+    expect(wire.arrived).toEqual([]);
+  });
+
+  it('an environment without certificate verification is rejected', async () => {
+    expect(await startupError({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED/);
+  });
+
+  it('the error of an unreachable SQS endpoint names the queue and what to check', async () => {
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    const settings = { AWS_ENDPOINT_URL_SQS: endpoint, QUEUE_URL_PREFIX: `${endpoint}/000000000000/` };
+    expect(await startupError(settings)).toMatch(
+      /^QUEUE_URL_PREFIX: no response from http.*timers .*check the address/,
+    );
+  });
+
+  it('the error of missing queues names the queue', async () => {
+    expect(await startupError({ QUEUE_URL_PREFIX: `${queues.urlPrefix}elsewhere-` })).toMatch(
+      /^QUEUE_URL_PREFIX: queue \S+elsewhere-timers does not exist/,
+    );
+  });
+});
+
+/** Writes a kubeconfig of a cluster and a user. */
+async function kubeconfig(cluster: object, user: object): Promise<string> {
+  const file = `kubeconfig-${Math.random()}`;
+  const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
+  const content = {
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+    contexts,
+    'current-context': 'x',
+  };
+  await folder.write(file, stringify(content));
+  return folder.at(file);
+}
