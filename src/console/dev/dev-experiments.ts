@@ -8,7 +8,7 @@ import { controllersOf, splitId } from '../object-id.ts';
 import type { ConsoleSource, SourceEvent } from '../source.ts';
 import type { ObjectRow } from '../wire.ts';
 import { createExperiments, type Experiments } from './experiments.ts';
-import { type Faults, faultsOf } from './faults.ts';
+import { type Faults, type FaultySystem, faultsOf } from './faults.ts';
 
 /** The objects of an experiment; more are not changed. */
 const maxObjects = 200;
@@ -25,13 +25,7 @@ export type DevExperimentDeps = {
 
 /** Creates the experiments, and their faults. */
 export function createDevExperiments(
-  {
-    client,
-    embedded,
-    functions,
-    injectFaults,
-    watchers,
-  }: Pick<Dev, 'client' | 'embedded' | 'functions' | 'injectFaults' | 'watchers'>,
+  { client, embedded, functions, injectFaults, watchers }: FaultySystem & Pick<Dev, 'client'>,
   { controllers, rows, listeners, act, signal: ending }: DevExperimentDeps,
 ): { readonly faults: Faults; readonly experiments: Experiments } {
   // A paused object, and one that is being deleted, may have no reconcile.

@@ -11,13 +11,11 @@ import { createLiveObjects } from '../live-objects.ts';
 import type { ConsoleSource } from '../source.ts';
 import { createDevExperiments } from './dev-experiments.ts';
 import { defaultFaultSeconds } from './experiments.ts';
+import type { FaultySystem } from './faults.ts';
 import { createQueueReader, readOldestAt } from './queue-reader.ts';
 
 /** What the source needs of a running system. */
-export type SourceSystem = Pick<
-  Dev,
-  'client' | 'embedded' | 'functions' | 'injectFaults' | 'queueEndpoint' | 'queues' | 'sqs' | 'view' | 'watchers'
->;
+export type SourceSystem = FaultySystem & Pick<Dev, 'client' | 'queueEndpoint' | 'queues' | 'sqs' | 'view'>;
 
 /** The source of the local system. */
 export type DevSource = {

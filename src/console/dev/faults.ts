@@ -8,8 +8,14 @@ import type { FaultRow } from '../wire.ts';
 export type Fault = FaultRow & { readonly start: () => () => void };
 export type Faults = readonly Fault[];
 
+/** The parts of the system that faults break. */
+export type FaultySystem = Pick<Dev, 'embedded' | 'injectFaults'> & {
+  readonly watchers: Pick<Dev['watchers'], 'pids'>;
+  readonly functions: readonly Pick<Dev['functions'][number], 'pids'>[];
+};
+
 /** What faults need of the system. */
-export type FaultDeps = Pick<Dev, 'embedded' | 'watchers' | 'functions' | 'injectFaults'> & {
+export type FaultDeps = FaultySystem & {
   readonly controllers: readonly ControllerDefinition[];
   /** Calls the listener at the next write of a function, once. Returns the function that stops waiting. */
   readonly onNextWrite: (listener: () => void) => () => void;

@@ -1,0 +1,181 @@
+// The console's source of a local system on embedded servers, without its processes: the messages that it shows, and what
+// each fault breaks and repairs. Faults of a whole system are test/console/browser/dev.test.ts.
+import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { createDevSource } from '../../src/console/dev/dev-source.ts';
+import type { ConsoleSource } from '../../src/console/source.ts';
+import { Foo, foo } from '../../src/controllers/foo.ts';
+import { ingredient } from '../../src/controllers/ingredient.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
+import { reconcileRequestedAnnotation } from '../../src/core/names.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { createObjectCache } from '../../src/dev/object-cache.ts';
+import { startCluster, startQueueServer } from '../../src/dev/servers.ts';
+import type { Dev } from '../../src/dev/system.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { getObject } from '../../src/kube/client/read.ts';
+import { injectFaults, startSimulators } from '../../src/simulators/registry.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import { aMessage } from '../sqs/messages.ts';
+import { useFolder } from '../support/folder.ts';
+
+const id = 'local:foos.samples.example.com/default/example';
+const never = async () => await Promise.reject(new Error('not in this test'));
+const controllers = [foo, waterTank, ingredient];
+const folder = useFolder({ shared: true });
+const parts = new AsyncDisposableStack();
+const { signal } = new AbortController();
+let cluster: Awaited<ReturnType<typeof startCluster>>;
+let queueServer: Awaited<ReturnType<typeof startQueueServer>>;
+let simulators: Dev['simulators'];
+let queues: Dev['queues'];
+let ending: AbortController;
+
+beforeAll(async () => {
+  const execute = never;
+  const embedded = { kubeconfig: undefined, context: undefined, apiPort: 0, keep: false, execute, signal };
+  cluster = await startCluster(parts, { folder: folder.path, ...embedded });
+  queueServer = await startQueueServer(parts, { queueEndpoint: undefined, queuePort: 0, signal });
+  simulators = await startSimulators(parts);
+  // Those of the other controllers do not exist.
+  const names = ['foo.fifo', 'foo-dlq.fifo', 'timers', 'timers-dlq'];
+  const create = async (name: string) => {
+    const Attributes = name.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
+    const created = await queueServer.client.send(new CreateQueueCommand({ QueueName: `dev-${name}`, Attributes }));
+    return [name, created.QueueUrl ?? ''] as const;
+  };
+  queues = Object.fromEntries(await Promise.all(names.map(create)));
+  const files = ['generated/crd-foos.samples.example.com.yaml', 'samples/foo.yaml'];
+  for (const file of files)
+    await applyManifests(cluster.client, await readManifests(`infra/kubernetes/${file}`), { signal });
+});
+afterAll(async () => await parts.disposeAsync());
+afterEach(() => ending.abort());
+
+/** Opens the source, with the object of `foo` in it. */
+async function open(): Promise<ConsoleSource> {
+  ending = new AbortController();
+  const source = createDevSource(controllers);
+  const view = createObjectCache(cluster.client, [Foo], {
+    signal: ending.signal,
+    onChange: (change) => source.onEvent({ type: 'object', change }),
+  });
+  const { client: sqs, endpoint: queueEndpoint } = queueServer;
+  const attached = source.attach(
+    {
+      ...{ client: cluster.client, view, sqs, queueEndpoint, queues },
+      embedded: { ...cluster, ...queueServer },
+      // The processes of a function and of the watcher: process.kill is replaced where one of them is killed.
+      functions: [{ pids: () => [4711] }],
+      watchers: { pids: () => [4712] },
+      injectFaults: (faults) => injectFaults(simulators, faults),
+    },
+    {
+      ...{ dryRun: never, pauseController: never, pauseCluster: never, isClusterPaused: async () => true },
+      pausedControllers: async () => new Set<string>(),
+    },
+    ending.signal,
+  );
+  await expect.poll(() => attached.rows().map((row) => row.id)).toEqual([id]);
+  return attached;
+}
+
+it('the messages of the local queues are shown where they are, without a receive that would hide them', async () => {
+  const source = await open();
+  const { client } = queueServer;
+  const body = (name: string) => formatMessage(aMessage({ controller: 'foo', name }));
+  const urlPrefix = queues.timers?.replace(/timers$/, '') ?? '';
+  const send = createSend(client, urlPrefix);
+  const entry = (name: string) => ({ body: body(name), groupId: name, deduplicationId: name });
+  await send('foo.fifo', [entry('taken')], { signal });
+  await client.send(new ReceiveMessageCommand({ QueueUrl: queues['foo.fifo'] }));
+  await send('foo.fifo', [entry('waits')], { signal });
+  await client.send(new SendMessageCommand({ QueueUrl: queues.timers, MessageBody: body('due'), DelaySeconds: 60 }));
+  await send('foo-dlq.fifo', [{ ...entry('dead'), attributes: { reason: 'exhausted', error: 'boom' } }], { signal });
+  const shown = async () =>
+    (await source.queues(signal)).messages.map(({ queue, state, body }) => ({ queue, state, body }));
+  const expected = [
+    { queue: 'foo.fifo', state: 'in flight', body: body('taken') },
+    { queue: 'foo.fifo', state: 'waiting', body: body('waits') },
+    { queue: 'foo-dlq.fifo', state: 'dead', body: body('dead') },
+    { queue: 'timers', state: 'timer', body: body('due') },
+  ];
+  expect(await shown()).toEqual(expected);
+  expect(await shown()).toEqual(expected);
+  const { messages, unread } = await source.queues(signal);
+  expect(messages[2]).toMatchObject({ reason: 'exhausted', error: 'boom' });
+  expect(unread).toEqual(['water-tank.fifo', 'water-tank-dlq.fifo', 'ingredient.fifo', 'ingredient-dlq.fifo']);
+  const flow = await source.flow(signal);
+  expect(flow).toMatchObject({ watchers: 1, clusters: [{ name: 'local', paused: true }] });
+  expect(flow.controllers[0]).toMatchObject({ name: 'foo', queued: 1, inFlight: 1, deadLetters: 1 });
+});
+
+/** The status of a response, or how there was none. */
+const statusOf = async (url: string | URL, userAgent = 'node') => {
+  const limit = AbortSignal.timeout(300);
+  const response = await fetch(url, { headers: { 'user-agent': userAgent }, signal: limit }).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status ?? (limit.aborted ? 'silence' : 'reset');
+};
+const read = async (agent: string) => await statusOf(new URL('/api/v1/namespaces', cluster.server), agent);
+const watch = async (agent: string) => await statusOf(new URL('/api/v1/namespaces?watch=true', cluster.server), agent);
+const broken: readonly (readonly [string, unknown, () => Promise<unknown>])[] = [
+  ['watch-cut', 'reset', () => watch('outrigger-watcher')],
+  ['watch-stall', 'silence', () => watch('outrigger-watcher')],
+  ['api-410', 410, () => watch('outrigger-watcher')],
+  ['api-429', 429, () => read('outrigger/foo')],
+  ['api-503', 503, () => read('outrigger/foo')],
+  ['api-slow', 'silence', () => read('outrigger/foo')],
+  ['sqs-down', 503, () => statusOf(`${queueServer.endpoint}/_fauxqs/queues`)],
+  ['plant-down', 'reset', () => statusOf(`${simulators.plant.url}/tanks/x/level`)],
+  ['pantry-down', 'reset', () => statusOf(`${simulators.pantry.url}/stock`)],
+];
+it.each(
+  broken,
+)('the fault %s is %j for its clients until it is repaired, and other clients work', async (name, status, probe) => {
+  const source = await open();
+  const healthy = await probe();
+  expect(healthy).not.toBe(status);
+  const { text } = await source.act({ type: 'break', fault: name, seconds: 60 }, signal);
+  expect(text).toBe('Broken. It is repaired in 60 seconds.');
+  expect(await probe()).toBe(status);
+  expect(await read('kubectl')).toBe(200);
+  expect(await watch('node')).toBe(200);
+  expect(source.experiments()).toMatchObject([{ fault: name }]);
+  ending.abort();
+  await expect.poll(probe).toBe(healthy);
+});
+
+it('duplicate sends each key twice, next to the change of its object', async () => {
+  const source = await open();
+  await source.act({ type: 'break', fault: 'duplicate', seconds: 0 }, signal);
+  const sent = async () => (await source.queues(signal)).messages.filter((one) => one.id === id);
+  await expect.poll(async () => (await sent()).map(({ cause }) => cause)).toEqual(['command', 'command']);
+  const metadata = async () =>
+    (await getObject(cluster.client, Foo, { namespace: 'default', name: 'example' }))?.metadata;
+  await expect.poll(async () => (await metadata())?.annotations).toHaveProperty([reconcileRequestedAnnotation]);
+});
+
+it('watcher-kill kills the watchers at once, and function-kill the functions at the next write of a status', async () => {
+  const killed: unknown[] = [];
+  vi.spyOn(process, 'kill').mockImplementation((...given) => {
+    killed.push(given);
+    // The process of the watcher has just ended by itself.
+    if (given[0] === 4712) throw new Error('kill ESRCH');
+    return true;
+  });
+  try {
+    await (await open()).act({ type: 'break', fault: 'watcher-kill', seconds: 0 }, signal);
+    expect(killed).toEqual([[4712, 'SIGKILL']]);
+    ending.abort();
+    await (await open()).act({ type: 'break', fault: 'function-kill', seconds: 60 }, signal);
+    expect(killed).toHaveLength(1);
+    const path = `${objectPath(Foo, { namespace: 'default', name: 'example' })}/status`;
+    const body = { status: { availableReplicas: 1, conditions: [] } };
+    await cluster.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+    await expect.poll(() => killed[1]).toEqual([4711, 'SIGKILL']);
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
