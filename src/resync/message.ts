@@ -14,6 +14,8 @@ const schema = z.object({
   controller: segment,
   /** The only namespace to list. A version that does not know it lists all of them. */
   namespace: segment.optional(),
+  /** How often the list has failed in this run. */
+  failures: z.int().min(0).max(1_000).optional(),
   /** The continue token of the API server. It expires after about five minutes. */
   continue: z.string().min(1).max(8_192).optional(),
   /** Seconds since 1970 until which earlier messages of this run have used up the rate limit. */

@@ -8,6 +8,8 @@ import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
 import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { listPages } from '../kube/client/read.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
 import { hashOf } from '../sqs/message.ts';
@@ -96,8 +98,14 @@ type RecordDeps = Omit<ResyncDeps, 'sqsNow'> & Pick<ListKindDeps, 'now'>;
 
 /** The queues whose depths are read at the same time. */
 const depthsAtOnce = 10;
-/** How soon a failed list is retried. */
+/** How soon a failed list is retried, which doubles with each failure of a run. */
 const retrySeconds = 30;
+const maxRetrySeconds = 240;
+/**
+ * The time for the first response of a list that has failed in this run. A page has 30 s: with them alone, a cluster
+ * that never responds would hold a function for half of the time.
+ */
+const responseSeconds = 5;
 
 /** Lists the kind of one record. Returns whether the record may be deleted. An error affects only this record. */
 async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
@@ -110,7 +118,8 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
   }
   const parsed = readRecord(deps.registry, record);
   if ('refused' in parsed) return await deadLetter(deps, record, { reason: parsed.refused }, time.signal);
-  const { message, controller } = parsed;
+  const { controller } = parsed;
+  const { failures = 0, ...message } = parsed.message;
   const { run, cluster } = message;
   const log = deps.log({ run, cluster, controller: controller.name });
   try {
@@ -119,6 +128,7 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
       // The watchers of a cluster are checked once per run, with the list of the first controller.
       const isFirst = message.namespace === undefined || message.namespace === deps.namespaces?.[0];
       const checksWatchers = controller === deps.registry[0] && isFirst;
+      if (failures > 0) await requireResponse(found.client, controller, message, time.signal);
       await listKind(deps, { message, controller, client: found.client, checksWatchers }, time);
     }
     // The cluster was removed from the table, or is being decommissioned. There is nothing to list.
@@ -128,15 +138,27 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
     log.warn('list failed', { error: redact(toError(thrown).message) });
     deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
     deps.metrics.trouble(cluster, thrown instanceof UserError ? 'invalid-entry' : 'not-listed');
-    return await retrySoon(deps, record, message, time.signal);
+    return await retrySoon(deps, { ...message, failures: failures + 1 }, time.signal);
   }
 }
 
-/** Sends the message again with a short delay. Its visibility timeout would end only after the next run has started. */
-async function retrySoon(deps: RecordDeps, { body }: QueueRecord, { run }: ResyncMessage, signal: AbortSignal) {
+/** Lists one object in a short time. Rejects as the list would. */
+async function requireResponse(
+  client: KubeClient,
+  { declaration: { resource } }: ControllerDefinition,
+  { namespace }: ResyncMessage,
+  signal: AbortSignal,
+): Promise<void> {
+  await listPages(client, resource, { namespace, limit: 1, timeoutSeconds: responseSeconds, signal }).next();
+}
+
+/** Sends the message again with a delay. Its visibility timeout would end only after the next run has started. */
+async function retrySoon(deps: RecordDeps, message: ResyncMessage, signal: AbortSignal) {
+  const { run, failures = 1 } = message;
   const secondsToNextRun = Date.parse(run) / 1000 + deps.rate.runIntervalSeconds - deps.now() / 1000;
-  if (secondsToNextRun <= retrySeconds) return false;
-  const [sent] = await deps.send(resyncQueue, [{ body, delaySeconds: retrySeconds }], { signal });
+  const delaySeconds = Math.min(retrySeconds * 2 ** (failures - 1), maxRetrySeconds);
+  if (secondsToNextRun <= delaySeconds) return false;
+  const [sent] = await deps.send(resyncQueue, [{ body: formatResyncMessage(message), delaySeconds }], { signal });
   return sent?.accepted === true;
 }
 

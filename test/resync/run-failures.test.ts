@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
+import { DeadlineError } from '../../src/kube/client/errors.ts';
 import { parseResyncMessage } from '../../src/resync/message.ts';
 import { dueAtOf } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
@@ -88,6 +89,38 @@ describe('a failing list', () => {
     const early = aResync({ clusters, nowSeconds: runSeconds + 565 });
     expect(await early.run({})).toEqual([]);
     expect([retriesOf(late).length, retriesOf(early).length]).toEqual([0, 1]);
+  });
+
+  it('a cluster that never responds costs a controller a minute of each run at most, and fails in it five times', async () => {
+    let nowSeconds = runSeconds + 2;
+    let waitedSeconds = 0;
+    const request: KubeClient['request'] = async ({ timeoutSeconds = 10 }) => {
+      nowSeconds += timeoutSeconds;
+      waitedSeconds += timeoutSeconds;
+      throw new DeadlineError(`no response within ${timeoutSeconds} s`);
+    };
+    const client = { ...unreachable, request };
+    const resync = aResync({ clusters: { dead: { type: 'client', client } }, nowSeconds: () => nowSeconds });
+    let kept = await resync.run({ cluster: 'dead' });
+    for (let retry = resync.resyncEntries.shift(); retry !== undefined; retry = resync.resyncEntries.shift()) {
+      nowSeconds += retry.delaySeconds ?? 0;
+      kept = await resync.run(retry.body);
+    }
+    expect(kept).toEqual(['m0']);
+    expect(waitedSeconds).toBeLessThanOrEqual(60);
+    expect(nowSeconds - runSeconds).toBeGreaterThan(400);
+    expect(resync.counts.get('ResyncFailures')).toBe(5);
+    expect(resync.counts.get('ClusterTrouble dead not-listed')).toBe(1);
+  });
+
+  it('a list that has failed lists every page once the cluster responds, and a later failure is retried as the first', async () => {
+    const objects = many(1_200, aMissedGadget);
+    const resync = await resyncOf(listing(objects), { remainingMs: 1_000 });
+    expect(await resync.run({ failures: 3 })).toEqual([]);
+    expect(names(resync.timed)).toEqual(objects.slice(0, 500).map(({ metadata }) => metadata.name));
+    const [next] = resync.resyncEntries.map(({ body }) => parseResyncMessage(body));
+    expect(next).toMatchObject({ continue: '500' });
+    expect(next?.failures).toBeUndefined();
   });
 
   it('a list is abandoned without a request if the next run has started', async () => {
