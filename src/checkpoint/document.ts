@@ -142,9 +142,10 @@ export function entryNameOf(
   { group, version, plural, labelSelector = '', fieldSelector, subscribers }: WatchedResource,
   { cluster, namespace = '', queues = '' }: CheckpointScope = {},
 ): string {
-  const receivers = subscribers.map(({ controller, as, predicate, primary, label, matchLabels }) => {
+  const receivers = subscribers.map(({ controller, as, predicate, primary, label, matchLabels, namespaces = [] }) => {
     // A change that was not selected before was accepted without a message.
-    const selection = matchLabels === undefined ? [] : [labelSelectorOf({ matchLabels })];
+    const labels = matchLabels === undefined ? [] : [labelSelectorOf({ matchLabels })];
+    const selection = [...labels, ...namespaces.toSorted()];
     return [controller, as, predicate, primary.group, primary.plural, label ?? '', ...selection].join(' ');
   });
   const hash = hashOf(

@@ -25,8 +25,13 @@ const subscriber = z.object({
   predicate: z.enum(['generation', 'metadata', 'resourceVersion', 'any']),
   /** For a watched kind: the label whose value names the primary. Without it, the watched object's key is forwarded. */
   label: z.string().optional(),
-  /** For a watched kind: only objects with these labels. Absent: all objects. */
+  /**
+   * For a watched kind, and for a primary if the watch does not select it: only objects with these labels. Absent: all
+   * objects.
+   */
   matchLabels: z.record(z.string(), z.string()).optional(),
+  /** For a primary: only objects in these namespaces, or Namespaces of these names. Absent: all objects. */
+  namespaces: z.array(z.string()).optional(),
 });
 
 const watchList = z.object({

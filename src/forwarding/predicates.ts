@@ -91,8 +91,10 @@ function keysFor(
   const subscriber = subscribers[index];
   if (subscriber === undefined) return [];
   if (forwardsOwnKey(subscriber)) {
-    const isSelected = subscriber.matchLabels === undefined || references.some((one) => one.subscriber === index);
-    return isSelected ? [key] : [];
+    const { matchLabels, namespaces } = subscriber;
+    const isSelected = matchLabels === undefined || references.some((one) => one.subscriber === index);
+    const isWithin = namespaces === undefined || namespaces.includes(key.namespace ?? key.name);
+    return isSelected && isWithin ? [key] : [];
   }
   const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};
   return references.filter((one) => one.subscriber === index).map(({ name }) => ({ ...scope, name }));

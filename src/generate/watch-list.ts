@@ -34,10 +34,15 @@ export function watchListOf(
   for (const { name: controller, declaration } of registry) {
     const { resource, owns, watches, selector } = declaration;
     const primary = collectionOf(resource);
+    const within = selector?.namespaces === undefined ? {} : { namespaces: [...selector.namespaces] };
     add(
       resource,
-      { controller, as: 'primary', primary, predicate: predicateOf(declaration) },
-      { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) },
+      { controller, as: 'primary', primary, predicate: predicateOf(declaration), ...within },
+      {
+        labelSelector: labelSelectorOf(selector),
+        fieldSelector: fieldSelectorOf(selector),
+        matchLabels: selector?.matchLabels,
+      },
     );
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
@@ -66,13 +71,18 @@ export function watchListOf(
   };
 }
 
-/** The selectors of a subscriber, as the API has them. Absent: all objects. */
-type Selectors = { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined };
+/** The selectors of a subscriber, as the API has them, and the labels of a primary. Absent: all objects. */
+type Selectors = {
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly matchLabels?: Subscriber['matchLabels'];
+};
 
 /**
  * Adds selectors, so that the API server sends no other objects (for example every ConfigMap or every pod): if all
  * subscribers own the kind, that of their children, and if all have one selector, that one. Label selectors have no OR,
- * and a watch for each controller would cost the API server an evaluation of every event for each.
+ * and a watch for each controller would cost the API server an evaluation of every event for each. Where there is no
+ * common label selector, the watcher compares the labels of a primary: a new label raises no generation.
  */
 function withSelectors(resource: WatchedResource, selectors: ReadonlyMap<Subscriber, Selectors>): WatchedResource {
   const { subscribers } = resource;
@@ -83,8 +93,13 @@ function withSelectors(resource: WatchedResource, selectors: ReadonlyMap<Subscri
   };
   const labelSelector = common((selected) => selected.labelSelector);
   const fieldSelector = common((selected) => selected.fieldSelector);
+  const withLabels = (subscriber: Subscriber): Subscriber => {
+    const { matchLabels = subscriber.matchLabels } = selectors.get(subscriber) ?? {};
+    return labelSelector !== undefined || matchLabels === undefined ? subscriber : { ...subscriber, matchLabels };
+  };
   return {
     ...resource,
+    subscribers: subscribers.map(withLabels),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };

@@ -182,6 +182,7 @@ describe('entryNameOf', () => {
       'a subscriber with another selection',
       { ...tanks, subscribers: [first, { ...second, matchLabels: { colour: 'blue' } }] },
     ],
+    ['a subscriber with other namespaces', { ...tanks, subscribers: [first, { ...second, namespaces: ['shop'] }] }],
     ['one subscriber less', { ...tanks, subscribers: [first] }],
     ['a subscriber with another predicate', { ...tanks, subscribers: [first, { ...second, predicate: 'generation' }] }],
   ])('the name of an entry differs for %s', (_, resource, namespace) => {

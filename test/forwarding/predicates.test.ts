@@ -268,6 +268,19 @@ describe('a kind with several subscribers', () => {
     expect(targets.map(({ target }) => target.controller)).toEqual(['desserts']);
   });
 
+  it('an object that enters or leaves the selection of a primary counts without a new generation', () => {
+    const of = watched(dish, { ...primary(), matchLabels: { course: 'first' } });
+    const selected = { labels: { course: 'first' } };
+    expect(names(of, {}, changed(of, selected))).toEqual(['one']);
+    expect(names(of, selected, changed(of, {}))).toEqual(['one']);
+  });
+
+  it('an object in another namespace than those of a primary affects no key', () => {
+    const within = (...namespaces: string[]) => watched(dish, { ...primary(), namespaces });
+    expect(names(within('shop'), undefined, changed(within('shop'), {}))).toEqual(['one']);
+    expect(names(within('office'), undefined, changed(within('office'), {}))).toEqual([]);
+  });
+
   it('a child that differs from its owner by the group alone is the source of the change', () => {
     const of = watched(pot, owned({ primary: collection('kitchen.test', 'Pot') }));
     const owner = { apiVersion: 'kitchen.test/v1', kind: 'Pot', name: 'one', uid: 'u0', controller: true };

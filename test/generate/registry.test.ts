@@ -66,6 +66,20 @@ describe('the watch list', () => {
     expect(watching({ label: 'tree' })).toMatchObject({ labelSelector: 'tree,app=orchard', subscribers });
   });
 
+  it('the watch list has the labels of a primary for the watcher if another subscriber keeps the watch from selecting', () => {
+    const matchLabels = { app: 'orchard' };
+    const reconcile = async () => undefined;
+    const keeper = Pod.controller('keeper', {
+      selector: { matchLabels, namespaces: ['shop'] },
+      changes: 'metadata',
+      reconcile,
+    });
+    const digger = treeWith('digger', { owns: [Pod], watches: [] });
+    expect(podsOf([keeper])?.subscribers).toMatchObject([{ namespaces: ['shop'] }]);
+    expect(podsOf([keeper])?.subscribers[0]).not.toHaveProperty('matchLabels');
+    expect(podsOf([keeper, digger])?.subscribers).toMatchObject([{ matchLabels, namespaces: ['shop'] }, {}]);
+  });
+
   it('the watch list marks only the kinds of aggregated APIs, whose resource versions are not comparable', () => {
     expect(resources.filter(({ aggregated }) => aggregated === true).map(({ plural }) => plural)).toEqual(['weathers']);
   });
