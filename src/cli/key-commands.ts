@@ -26,6 +26,7 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { type KeyLogEntry, readKeyLog } from './key-log.ts';
+import { pausedControllers } from './mappings.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
@@ -187,7 +188,8 @@ async function explain({ key, controller, installation, entries, signal }: Opene
   const object = await getObject(client, resource, key, { signal });
   const { sqs, urlPrefix } = installation;
   const browser = createQueueBrowser(sqs, urlPrefix, controllerDeadLetterQueue(key.controller));
-  const [depth, letters] = await Promise.all([
+  const [paused, depth, letters] = await Promise.all([
+    pausedControllers(installation, [key.controller], signal),
     createDepth(sqs, urlPrefix)(controllerQueue(key.controller), { signal }).catch(() => undefined),
     readDeadLetters(browser, { most: 1_000, signal }),
   ]);
@@ -196,7 +198,8 @@ async function explain({ key, controller, installation, entries, signal }: Opene
     .map(({ reason, error }) => ({ reason, error }));
   const last = entries.findLast(({ outcome }) => outcome !== undefined);
   const { project } = installation;
-  const facts = { deadLetters: deadLetters.length, last, finalizer: finalizerOf(key.controller, project), project };
+  const finalizer = finalizerOf(key.controller, project);
+  const facts = { isPaused: paused.length > 0, deadLetters: deadLetters.length, last, finalizer, project };
   return {
     key: redact(keyText(key)),
     ...stateOf(object, controller, facts),
@@ -217,6 +220,8 @@ export function stateOf(
   object: KubeObject | undefined,
   controller: Pick<ControllerDefinition, 'name' | 'declaration'>,
   facts: {
+    /** Whether the controller is paused. */
+    readonly isPaused?: boolean;
     readonly deadLetters: number;
     readonly last: KeyLogEntry | undefined;
     readonly finalizer: string;
@@ -237,6 +242,8 @@ export function stateOf(
   }
   if (metadata.annotations?.[pausedAnnotation] === 'true')
     return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
+  if (facts.isPaused === true)
+    return { state: 'paused', why: `${controller.name} is paused; outrigger resume ${controller.name} ends that` };
   if (deadLetters > 0)
     return {
       state: 'dead letter',

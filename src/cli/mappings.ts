@@ -1,10 +1,12 @@
 // The Lambda event source mappings of a deployment's queues. `doctor` checks them, and `pause` disables one.
 import {
   type EventSourceMappingConfiguration,
-  type LambdaClient,
+  LambdaClient,
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
+import { controllerQueue } from '../core/names.ts';
 import { callWithin } from '../sqs/call.ts';
+import type { Installation } from './installation.ts';
 
 /** A queue of the deployment, without the prefix, and its mapping; undefined if no function receives from the queue. */
 export type ControllerMapping = {
@@ -31,6 +33,27 @@ export async function readMappings(
     const arnEnd = `:${urlPrefix.split('/').at(-1)}${name}`;
     return { name, mapping: mappings.find(({ EventSourceArn = '' }) => EventSourceArn.endsWith(arnEnd)) };
   });
+}
+
+/** Lists which of the controllers are paused; none where Lambda cannot be read, which `doctor` reports. */
+export async function pausedControllers(
+  { lambda: config, urlPrefix }: Installation,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const lambda = new LambdaClient(config);
+  try {
+    const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
+    return names.filter((_, index) => {
+      const mapping = mappings[index]?.mapping;
+      return mapping !== undefined && isPaused(mapping);
+    });
+  } catch {
+    signal.throwIfAborted();
+    return [];
+  } finally {
+    lambda.destroy();
+  }
 }
 
 /** Whether the mapping is disabled, or is being disabled. */

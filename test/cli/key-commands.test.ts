@@ -195,6 +195,14 @@ describe('explain', () => {
     });
   });
 
+  it('explain shows that the controller is paused, and the way back', async () => {
+    await writeLog([[10, failed]]);
+    await system.run('pause', 'water-tank');
+    expect(await explained()).toMatchObject({ state: 'paused', why: expect.stringContaining('resume water-tank') });
+    await system.run('resume', 'water-tank');
+    expect(await explained()).toMatchObject({ state: 'failing' });
+  });
+
   it('explain of an object that does not exist exits with 1', async () => {
     const { out, status } = await system.run('explain', 'water-tank:default/nowhere');
     expect(out).toContain('missing\n  there is no such object in the cluster\n');

@@ -5,11 +5,13 @@ import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { detachCommand } from '../../src/cli/detach.ts';
 import { dlqCommand } from '../../src/cli/dlq.ts';
 import { explainCommand, historyCommand, logsCommand } from '../../src/cli/key-commands.ts';
+import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { statusCommand } from '../../src/cli/status/status.ts';
 import { wakeCommand } from '../../src/cli/wake.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
+import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
@@ -25,7 +27,9 @@ const commands = {
   logs: logsCommand,
   dlq: dlqCommand,
   detach: detachCommand,
+  pause: pauseCommand,
   replay: replayCommand,
+  resume: resumeCommand,
   status: statusCommand,
   wake: wakeCommand,
 };
@@ -49,13 +53,15 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     const { plant, pantry } = await startSimulators(parts);
     Object.assign(now, { queues, server });
 
+    const lambda = await startLambdaApi({ mappings: registry.map(({ name }) => mappingOf(name)) });
+    parts.defer(() => lambda.close());
     const controllers = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
     const all = [...controllers, 'timers', 'timers-dlq', 'resync', 'resync-dlq'];
     await queues.create(...all);
     const state = {
       apiServer: server.url,
       queueEndpoint: queues.endpoint,
-      lambda: 'http://127.0.0.1:1',
+      lambda: lambda.url,
       queues: Object.fromEntries(all.map((name) => [name, `${queues.urlPrefix}${name}`])),
       watchers: [],
       functions: [],
@@ -98,6 +104,20 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     },
     run: async (command: Name, ...argv: readonly string[]) =>
       await runHere(commands[command](), [...argv, ...(argv.includes('--folder') ? [] : ['--folder', folder.path])]),
+  };
+}
+
+function mappingOf(controller: string) {
+  let isPaused = false;
+  return {
+    uuid: controller,
+    queueArn: `arn:aws:sqs:us-east-1:000000000000:${controllerQueue(controller)}`,
+    isPaused: () => isPaused,
+    setPaused: (wanted: boolean) => {
+      isPaused = wanted;
+    },
+    retry: async () => undefined,
+    stop: async () => undefined,
   };
 }
 

@@ -30,6 +30,7 @@ import {
   requireRegistry,
   withInstallationOptions,
 } from '../installation.ts';
+import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
 import { loadProject } from '../project.ts';
 import { type ClusterStatus, formatFailure, readClusterStatus } from './cluster-status.ts';
@@ -100,16 +101,22 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
   const installation = await openInstallation(flags, signal);
   try {
     const names = cluster === undefined ? await requireRegistry(installation.registry).list() : [cluster];
-    const [queues, clusters] = await Promise.all([
+    const [paused, queues, clusters] = await Promise.all([
+      pausedControllers(
+        installation,
+        controllers.map((one) => one.name),
+        signal,
+      ),
       Promise.all(queuesOf(controllers, controller === undefined).map((one) => readQueue(installation, one, signal))),
       Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
     ]);
     // A deployment whose functions cannot be read still has a status.
     const senderCheck = await installation.senderCheck().catch(() => undefined);
-    if (output === 'json') printJson({ clusters, queues, senderCheck });
+    if (output === 'json') printJson({ clusters, queues, paused, senderCheck });
     else {
       const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
-      printLines([...statusLines(clusters, queues), ...off]);
+      const resume = paused.map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
+      printLines([...statusLines(clusters, queues), ...(resume.length === 0 ? [] : ['', ...resume]), ...off]);
     }
     const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
     const problems = [...misnamed, ...[...clusters, ...queues].flatMap(problemsOf)];

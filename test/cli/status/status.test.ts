@@ -170,6 +170,14 @@ describe('status', () => {
     expect((await system.run('status', '--controller', 'foo')).out).toMatch(/^foo +2 +0 +0 +1$/m);
   });
 
+  it('status says that a controller is paused, until it is resumed', async () => {
+    const shown = async () => (await system.run('status')).out.includes('\nfoo: PAUSED');
+    await system.run('pause', 'foo');
+    expect(await shown()).toBe(true);
+    await system.run('resume', 'foo');
+    expect(await shown()).toBe(false);
+  });
+
   it('status --controller shows only the queue and objects of that controller', async () => {
     const { queues, clusters } = await asJson('--controller', 'foo');
     expect(queues.map(({ name }) => name)).toEqual(['foo']);
