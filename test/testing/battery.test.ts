@@ -79,6 +79,18 @@ describe('a controller that is wrong', () => {
     );
   });
 
+  it('a reconciler that throws is caught with its error and stack, and the message does not blame the sample', async () => {
+    const thrown = new Error('no such field');
+    const throwing = Note.controller('note', { reconcile: () => Promise.reject(thrown) });
+    const failure = await battery(throwing, { samples: [sample] })[0]
+      ?.run()
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ cause: thrown });
+    expect(String(failure)).toMatch(
+      /^BatteryError: the reconcile of the sample fails: no such field\. What to change: the reconciler where it throws/,
+    );
+  });
+
   const polling = (requeueAfterSeconds: number) =>
     Note.controller('note', {
       async reconcile(): Promise<ResultOf<typeof Note>> {

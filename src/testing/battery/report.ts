@@ -4,9 +4,9 @@ import type { Outcome } from '../../reconciling/outcome.ts';
 import { BatteryError } from './contract.ts';
 import { isWrite, lineOf, type Stage } from './stage.ts';
 
-/** Fails a check. */
-export function fail(happened: string, change: string): never {
-  throw new BatteryError(`${happened}. What to change: ${change}.`);
+/** Fails a check. A test's runner shows the stack of the cause. */
+export function fail(happened: string, change: string, cause?: Error): never {
+  throw new BatteryError(`${happened}. What to change: ${change}.`, cause === undefined ? undefined : { cause });
 }
 
 /** Fails a check unless two states are equal. The message has the first difference. */
@@ -28,7 +28,12 @@ export async function converged(stage: Stage): Promise<void> {
   }
   if (end !== undefined) return;
   const outcome = await stage.reconcile();
-  if (outcome.type === 'failed' || outcome.type === 'refused' || outcome.type === 'postponed') {
+  if (outcome.type === 'failed') {
+    const { error } = outcome;
+    const change = 'the reconciler where it throws this, or the settings, secrets and objects that the test gives it';
+    fail(`the reconcile of the sample fails: ${error.message}`, change, error);
+  }
+  if (outcome.type === 'refused' || outcome.type === 'postponed') {
     fail(`the sample does not converge: its reconcile ends as ${describe(outcome)}`, 'give a sample that gets Ready');
   }
   const writes = stage.requests.filter(isWrite).map(lineOf);
