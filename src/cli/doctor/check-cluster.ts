@@ -11,6 +11,7 @@ import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { listPages } from '../../kube/client/read.ts';
+import { queuesWithoutGeneration, readWatched } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
 import { formatFailure, readControllers, readVersion } from '../status/cluster-status.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
@@ -23,6 +24,8 @@ type CheckOptions = {
   readonly project: string;
   /** The only namespaces of the project. Absent: all. */
   readonly namespaces?: readonly string[] | undefined;
+  /** The URLs of the queues without their names. Absent: it is not checked whose watchers the cluster has. */
+  readonly urlPrefix?: string | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -31,7 +34,7 @@ export async function checkCluster(
   name: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, namespaces, signal }: CheckOptions,
+  { project, namespaces, urlPrefix, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
   const about = `cluster ${name}`;
   try {
@@ -39,7 +42,7 @@ export async function checkCluster(
     const parts = await Promise.all([
       checkKinds(about, client, registry, signal),
       checkPermissions(about, client, registry, { project, namespaces, signal }),
-      checkWatchers(about, client, { project, signal }),
+      checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
       checkFailing(about, client, registry, { project, signal }),
     ]);
     return [checkVersion(about, version), ...parts.flat()];
@@ -162,13 +165,26 @@ async function checkFailing(
 }
 
 async function checkWatchers(
-  about: string,
+  cluster: string,
   client: KubeClient,
-  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+  registry: readonly ControllerDefinition[],
+  { project, namespaces, urlPrefix, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
-  const { lastSeenSeconds, down } = await readWatcherStatus(client, Date.now(), { project, signal });
-  if (down === undefined)
-    return [passFinding(about, `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`)];
+  const about = `cluster ${cluster}`;
+  const nowMs = Date.now();
+  const { lastSeenSeconds, down } = await readWatcherStatus(client, nowMs, { project, signal });
+  if (down === undefined) {
+    const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;
+    if (urlPrefix === undefined) return [passFinding(about, received)];
+    const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix) };
+    const { byOurs, byOthers } = await readWatched(client, which, { nowMs, signal });
+    if (byOurs || !byOthers) return [passFinding(about, received)];
+    const others = 'but for other queues, under another name of the cluster or with another watch list';
+    const fix =
+      `check that a watcher of the present image runs with CLUSTER=${cluster} (or CLUSTERS) and ` +
+      `QUEUE_URL_PREFIX=${urlPrefix}; one with QUEUE_GENERATION is not recognized`;
+    return [warnFinding(about, `${received}, ${others}: no alarm fires if this deployment's are down`, fix)];
+  }
   const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
   return [failFinding(about, `its watchers are down: ${down.reason}`, fix)];
 }

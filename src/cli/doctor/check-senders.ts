@@ -1,12 +1,15 @@
 // The part of `outrigger doctor` that checks the sender check: it is on, each entry of the clusters table names its
 // watchers, and their roles still have the ids of the entry. Messages of a role that was made again are refused.
 
+import type { ControllerDefinition } from '../../api/definition.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { findRole } from '../../clusters/auth/aws-identity.ts';
 import { connectTo } from '../../clusters/connect.ts';
 import type { EntryWatcher } from '../../clusters/registry/entry.ts';
+import { queuesWithoutGeneration, readWatched } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
+import { readNamespaces } from '../project.ts';
 import { iamCaller } from '../stage-table.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
@@ -20,7 +23,8 @@ type CheckOptions = {
 
 /** Checks the sender check. Never rejects. */
 export async function checkSenders(
-  { on, registry: table, clusters, project, region, senderCheck }: Installation,
+  { on, registry: table, clusters, project, region, senderCheck, urlPrefix }: Installation,
+  controllers: readonly ControllerDefinition[],
   { only, stage, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
   if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
@@ -44,11 +48,17 @@ export async function checkSenders(
     const flag = region === undefined ? {} : { region };
     const roles = await checkRoles(named, { at, flag });
     // A cluster that cannot be reached is another finding.
-    const senderOf = async (cluster: string): Promise<string | undefined> => {
+    const namespaces = await readNamespaces(process.cwd());
+    const senderOf = async (cluster: string): Promise<Sender | undefined> => {
       const found = await clusters?.find(cluster);
       const client = found === undefined ? undefined : await connectTo(found);
       if (client === undefined) return undefined;
-      return (await readWatcherStatus(client, Date.now(), { project, signal })).senderId;
+      const nowMs = Date.now();
+      const { senderId: id } = await readWatcherStatus(client, nowMs, { project, signal });
+      const queues = queuesWithoutGeneration(urlPrefix);
+      const which = { cluster, registry: controllers, project, namespaces, queues };
+      const { byOthers } = await readWatched(client, which, { nowMs, signal });
+      return id === undefined ? undefined : { id, mayBeOthers: byOthers };
     };
     // A role that was made again is one finding.
     const isMadeAgain = roles.some(({ state }) => state === 'wrong');
@@ -100,17 +110,28 @@ async function checkRoles(
   return findings;
 }
 
+/** The id in a watch checkpoint, and whether another deployment's watcher may have written it. */
+type Sender = { readonly id: string; readonly mayBeOthers: boolean };
+
 /** Compares the ids of the entries with the one that the watcher wrote into its checkpoint. */
 async function checkWatchers(
   named: readonly (EntryWatcher & { readonly cluster: string })[],
-  senderOf: (cluster: string) => Promise<string | undefined>,
+  senderOf: (cluster: string) => Promise<Sender | undefined>,
   at: string,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const cluster of new Set(named.map((one) => one.cluster))) {
-    const id = await senderOf(cluster).catch(() => undefined);
-    if (id === undefined || named.some((one) => one.cluster === cluster && one.id === id)) continue;
+    const sender = await senderOf(cluster).catch(() => undefined);
+    if (sender === undefined || named.some((one) => one.cluster === cluster && one.id === sender.id)) continue;
+    const { id } = sender;
     const message = `cluster ${cluster}: its watcher sends as ${id}, which its entry does not name`;
+    if (sender.mayBeOthers) {
+      const other = 'unless it is a watcher of other queues or under another name, which writes the same checkpoint';
+      findings.push(
+        warnFinding(about, `${message}, ${other}`, 'compare it with the id that the watcher logs (sends as)'),
+      );
+      continue;
+    }
     // Everyone with the permission to write the checkpoint can write any id.
     const setId = `outrigger clusters set-watcher ${cluster} --watcher-role ARN --watcher-id ${id}${at}`;
     const fix = `if the watcher logs the same id at its start (sends as): ${setId}; then outrigger dlq redrive${at}`;

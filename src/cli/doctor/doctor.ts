@@ -70,7 +70,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
         : checkPaused(installation, registry, { signal }),
       installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
       checkClusters(installation, registry, cluster, signal),
-      checkSenders(installation, { only: cluster, stage: flags.stage, signal }),
+      checkSenders(installation, registry, { only: cluster, stage: flags.stage, signal }),
     ]);
     const findings = [...credentialsFinding(installation), ...parts.flat()];
     if (output === 'json') printJson(findings);
@@ -137,7 +137,7 @@ async function checkClusters(
 }
 
 async function checkEntry(
-  { clusters, project }: Installation,
+  { clusters, project, on, urlPrefix }: Installation,
   registry: readonly ControllerDefinition[],
   name: string,
   signal: AbortSignal,
@@ -148,7 +148,9 @@ async function checkEntry(
     const client = found === undefined ? undefined : await connectTo(found);
     if (client !== undefined) {
       const namespaces = await readNamespaces(process.cwd());
-      const findings = await checkCluster(name, client, registry, { project, signal, namespaces });
+      // The queues on this machine have a generation, which is not known here.
+      const queues = on === 'AWS' ? { urlPrefix } : {};
+      const findings = await checkCluster(name, client, registry, { project, signal, namespaces, ...queues });
       if (found?.type !== 'paused') return findings;
       const fix = `outrigger clusters resume ${name}`;
       return [warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix), ...findings];

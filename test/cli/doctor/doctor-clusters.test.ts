@@ -1,10 +1,23 @@
 // The findings of `outrigger doctor --stage` about functions and clusters. When watchers count as down is in
 // test/checkpoint/watcher-status.test.ts.
+import { GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { CheckpointScope } from '../../../src/checkpoint/document.ts';
 import { startApiServer } from '../../../src/testing.ts';
 import { startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { pem, startWireServer } from '../../kube/wire-server.ts';
-import { account, findings, mappingOf, most, setEntry, useDeployment } from './doctor-fixture.ts';
+import {
+  account,
+  findings,
+  mappingOf,
+  most,
+  prefix,
+  queues,
+  serverUrl,
+  setEntry,
+  setWatchers,
+  useDeployment,
+} from './doctor-fixture.ts';
 
 useDeployment();
 
@@ -87,6 +100,27 @@ describe('doctor and clusters', () => {
     expect(all.filter(({ about, state }) => about === 'cluster berlin' && state === 'ok').length).toBeGreaterThan(2);
     expect(status).toBe(1);
     expect((await findings('--cluster', 'berlin')).bad).toEqual([]);
+  });
+
+  it('doctor says when only watchers of other queues or under another name of the cluster keep its status', async () => {
+    const { QueueUrl = '' } = await queues().sqs.send(new GetQueueUrlCommand({ QueueName: `${prefix}timers` }));
+    const ours = { cluster: 'berlin', queues: `${QueueUrl.replace(/timers$/, '')} ` };
+    const arn = 'arn:aws:iam::123456789012:user/w';
+    const access = { type: 'token', token: 'token' };
+    setEntry('berlin', { server: serverUrl(), access, watchers: [{ arn, id: 'AIDAOTHER0000000' }] });
+    const found = async (...scopes: readonly CheckpointScope[]) => {
+      await setWatchers(...scopes);
+      return (await findings()).bad.map(({ state, message }) => `${state}: ${message}`);
+    };
+    onTestFinished(async () => await setWatchers());
+    const refused = expect.stringMatching(/^wrong: .* its watcher sends as .* its messages are refused$/);
+    const shared = expect.stringMatching(
+      /^warning: .* its watcher sends as .*, unless it is a watcher of other queues/,
+    );
+    const hidden = expect.stringContaining("no alarm fires if this deployment's are down");
+    expect(await found(ours)).toEqual([refused]);
+    expect(await found(ours, { ...ours, queues: 'https://sqs.example.com/1/outrigger-prod- ' })).toEqual([shared]);
+    expect(await found({ ...ours, cluster: 'munich' })).toEqual([hidden, shared]);
   });
 
   it.each([

@@ -5,12 +5,13 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
 import { type ApiServer, startApiServer } from '../../../src/apiserver/server.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
-import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
+import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../src/checkpoint/document.ts';
 import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { queuePolicy } from '../../../src/cli/doctor/queue-commands.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
+import { watchListOf } from '../../../src/generate/watch-list.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
@@ -84,10 +85,8 @@ export function useDeployment(): void {
     await applyManifests(client, await readManifests('infra/kubernetes/generated'), {
       signal: AbortSignal.timeout(startMs),
     });
-    const checkpoint = await readCheckpoint(client);
-    const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: Date.now(), senderId, entries: new Map() });
-    await writeCheckpoint(client, { text, resourceVersion: checkpoint?.resourceVersion ?? '' });
     client.close();
+    await setWatchers();
   }, startMs);
   afterAll(async () => {
     await there.queues?.stop();
@@ -103,6 +102,19 @@ export function useDeployment(): void {
     delete account.table;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
+}
+
+/** Writes the watch checkpoint, as watchers do that list water tanks, each in a scope. */
+export async function setWatchers(...scopes: readonly CheckpointScope[]): Promise<void> {
+  const client = createClient({ server: new URL(serverUrl()) });
+  const checkpoint = await readCheckpoint(client);
+  const confirmed = { version: '1', confirmedAtMs: Date.now() };
+  const resource = watchListOf(registry).resources.find(({ plural }) => plural === 'watertanks');
+  if (resource === undefined) throw new Error('water tanks are not watched');
+  const entries = new Map(scopes.map((scope) => [entryNameOf(resource, scope), confirmed] as const));
+  const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: Date.now(), senderId, entries });
+  await writeCheckpoint(client, { text, resourceVersion: checkpoint?.resourceVersion ?? '' });
+  client.close();
 }
 
 /** Runs the command. */

@@ -25,7 +25,7 @@ import { readFunctions, type StageFunction } from './functions.ts';
 import type { MoveEntries, MoveTiming } from './plan.ts';
 import { type MoveDeps, moveCluster } from './run.ts';
 import { sendEveryKey } from './send-keys.ts';
-import { isWatched } from './watched.ts';
+import { readWatched } from './watched.ts';
 
 type Flags = RegionFlag &
   WatcherFlags & {
@@ -147,7 +147,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     untilWatched: async () => {
       const client = await operator();
       const watched = { cluster: name, registry, project, namespaces, queues };
-      while (!(await isWatched(client, watched, { nowMs: Date.now(), signal })))
+      while (!(await readWatched(client, watched, { nowMs: Date.now(), signal })).byOurs)
         await sleep(watchedPollSeconds, signal);
     },
     sendEveryKey: async () => {

@@ -1,5 +1,5 @@
-// Whether a watcher sends the keys of a cluster to the queues of a stage, as the watch checkpoint in the cluster shows
-// it: the names of its entries contain the queues.
+// Which watchers send the keys of a cluster, as the watch checkpoint in the cluster shows it: the names of its entries
+// contain the queues and the name of the cluster. The rest of the checkpoint is that of the watcher that wrote last.
 import type { ControllerDefinition } from '../../../api/definition.ts';
 import { readCheckpoint } from '../../../checkpoint/config-map.ts';
 import { entryNameOf, parseCheckpoint } from '../../../checkpoint/document.ts';
@@ -9,12 +9,24 @@ import type { KubeClient } from '../../../kube/client/client.ts';
 /** A watcher confirms its entries at least once in 60 s. */
 const recentMs = 180_000;
 
+/** The queues of a watcher whose settings have no QUEUE_GENERATION, as `readWatched` takes them. */
+export function queuesWithoutGeneration(urlPrefix: string): string {
+  return `${urlPrefix} `;
+}
+
+/** Who has listed kinds of a cluster in the last three minutes. */
+export type Watched = {
+  /** A watcher of these queues, under this name of the cluster, lists every primary kind that any watcher lists. */
+  readonly byOurs: boolean;
+  /** A watcher of other queues, under another name of the cluster, or with another watch list lists a primary kind. */
+  readonly byOthers: boolean;
+};
+
 /**
- * Tells whether a watcher of these queues has listed, recently, every primary kind that any watcher lists in the
- * cluster. Throws the client's errors.
+ * Reads who watches a cluster. Throws the client's errors.
  * @param queues the URL prefix and the generation of the queues, as the watcher has them
  */
-export async function isWatched(
+export async function readWatched(
   client: KubeClient,
   {
     cluster,
@@ -31,32 +43,41 @@ export async function isWatched(
     readonly queues: string;
   },
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
-): Promise<boolean> {
+): Promise<Watched> {
   const checkpoint = await readCheckpoint(client, { project, signal });
   const parsed = parseCheckpoint(checkpoint?.text);
-  if (parsed.type !== 'read') return false;
+  if (parsed.type !== 'read') return { byOurs: false, byOthers: false };
   const recent = [...parsed.document.entries].filter(([, { confirmedAtMs }]) => nowMs - confirmedAtMs < recentMs);
-  const primaries = watchListOf(registry, project, namespaces).resources.filter(({ subscribers }) =>
-    subscribers.some(({ as }) => as === 'primary'),
-  );
   // A watcher may have namespaces of its own, which are between the kind and the subscribers in an entry's name.
-  const wanted = primaries.map((resource) => {
+  const wanted = watchListOf(registry, project, namespaces).resources.map((resource) => {
     // A watcher of version 0.1 names no cluster.
     const names = [entryNameOf(resource, { cluster, queues }), entryNameOf(resource, { queues })];
     const [name = ''] = names;
     return {
+      isPrimary: resource.subscribers.some(({ as }) => as === 'primary'),
       kind: name.slice(0, name.lastIndexOf('_')),
-      subscribers: names.map((one) => one.slice(one.lastIndexOf('_'))),
+      subscribers: names.map(subscribersIn),
     };
   });
-  const found = wanted.map(({ kind, subscribers }) => {
-    const ofKind = recent.filter(([name]) => name.startsWith(kind));
-    return {
-      isListed: ofKind.length > 0,
-      isOurs: ofKind.some(([name]) => subscribers.some((one) => name.endsWith(one))),
-    };
-  });
+  const all = new Set(wanted.flatMap(({ subscribers }) => subscribers));
+  const found = wanted
+    .filter(({ isPrimary }) => isPrimary)
+    .map(({ kind, subscribers }) => {
+      const listed = recent.filter(([name]) => name.startsWith(kind)).map(([name]) => subscribersIn(name));
+      return {
+        isListed: listed.length > 0,
+        byOurs: listed.some((one) => subscribers.includes(one)),
+        byOthers: listed.some((one) => !all.has(one)),
+      };
+    });
   // A kind that the cluster does not serve has no entry of any watcher.
   const needed = found.filter(({ isListed }) => isListed);
-  return needed.length > 0 && needed.every(({ isOurs }) => isOurs);
+  return {
+    byOurs: needed.length > 0 && needed.every(({ byOurs }) => byOurs),
+    byOthers: needed.some(({ byOthers }) => byOthers),
+  };
+}
+
+function subscribersIn(entryName: string): string {
+  return entryName.slice(entryName.lastIndexOf('_'));
 }

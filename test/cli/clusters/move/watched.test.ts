@@ -1,9 +1,9 @@
-// Whether a watcher sends a cluster's keys to the queues of a stage, from watch checkpoints in the in-memory API server.
+// Which watchers send a cluster's keys to the queues of a stage, from watch checkpoints in the in-memory API server.
 // Excluded: what a move does with the answer (move.test.ts).
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../../../src/apiserver/server.ts';
 import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../../src/checkpoint/document.ts';
-import { isWatched } from '../../../../src/cli/clusters/move/watched.ts';
+import { readWatched } from '../../../../src/cli/clusters/move/watched.ts';
 import { dinner } from '../../../../src/controllers/dinner.ts';
 import { foo } from '../../../../src/controllers/foo.ts';
 import { checkpointName, systemNamespace } from '../../../../src/core/names.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 /** A kind that a watcher lists, and when it confirmed that last, in seconds before now. */
 type Listed = CheckpointScope & { readonly plural: string; readonly agoSeconds?: number };
 
-async function isWatchedWith(text: string | undefined): Promise<boolean> {
+async function watchedWith(text: string | undefined) {
   const metadata = { name: systemNamespace };
   await applyObject(client, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata }, { fieldManager: 'test' });
   if (text !== undefined) {
@@ -42,7 +42,7 @@ async function isWatchedWith(text: string | undefined): Promise<boolean> {
     await applyObject(client, ConfigMap, object, { fieldManager: 'test' });
   }
   const options = { cluster: 'a', registry, project: 'outrigger', namespaces: undefined, queues: ours };
-  return await isWatched(client, options, { nowMs, signal });
+  return await readWatched(client, options, { nowMs, signal });
 }
 
 function checkpointOf(all: readonly Listed[]): string {
@@ -68,7 +68,7 @@ it.each<readonly [string, readonly Listed[], boolean]>([
   ['is not watched if a kind was confirmed more than three minutes ago', [{ ...foos, agoSeconds: 181 }], false],
   ['is not watched if only a child kind is listed', [{ plural: 'deployments', queues: ours }], false],
 ])('a cluster %s', async (_, listed, watched) => {
-  expect(await isWatchedWith(checkpointOf(listed))).toBe(watched);
+  expect(await watchedWith(checkpointOf(listed))).toMatchObject({ byOurs: watched });
 });
 
 it.each([
@@ -76,5 +76,14 @@ it.each([
   ['an empty checkpoint', ''],
   ['a checkpoint that cannot be parsed', '{'],
 ])('a cluster with %s is not watched', async (_, text) => {
-  expect(await isWatchedWith(text)).toBe(false);
+  expect(await watchedWith(text)).toEqual({ byOurs: false, byOthers: false });
+});
+
+it.each<readonly [string, readonly Listed[], boolean]>([
+  ['of other queues', [foos, { ...foos, queues: theirs }], true],
+  ['that names the cluster otherwise', [{ ...foos, cluster: 'b' }], true],
+  ['of these queues alone', [foos, dinners, { plural: 'deployments', cluster: 'a', queues: ours }], false],
+  ['of other queues that ended', [foos, { ...foos, queues: theirs, agoSeconds: 181 }], false],
+])('a cluster with a watcher %s is watched by others accordingly', async (_, listed, byOthers) => {
+  expect(await watchedWith(checkpointOf(listed))).toMatchObject({ byOthers });
 });
