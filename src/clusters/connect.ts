@@ -62,6 +62,8 @@ export function createClusters(
   }: ClusterDeps,
 ): Clusters {
   const clients = new Map<string, KnownClient>();
+  /** The clients that are being made, by the entries: the keys of a batch need the same one at the same time. */
+  const connecting = new Map<ClusterEntry, Promise<KubeClient>>();
   const connect = async (name: string, entry: ResolvedEntry) => await connectionOf(name, entry, { now, credentials });
 
   /** The client stays the same when a cluster is paused or moved. */
@@ -69,8 +71,15 @@ export function createClusters(
     const known = clients.get(name);
     // The table returns the same entry until it is read again; a secret behind the entry may still change.
     if (known?.found === found && found.access.type !== 'secret') return known.client;
+    const made = connecting.get(found) ?? makeClient(name, found).finally(() => connecting.delete(found));
+    connecting.set(found, made);
+    return await made;
+  }
+
+  async function makeClient(name: string, found: ClusterEntry): Promise<KubeClient> {
     const entry = withoutState(found);
     const resolved = await resolveEntry(name, entry, secrets);
+    const known = clients.get(name);
     if (known !== undefined && isDeepStrictEqual(known.entry, resolved)) {
       clients.set(name, { ...known, found });
       return known.client;

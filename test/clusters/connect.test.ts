@@ -75,6 +75,23 @@ describe('Clusters.find', () => {
     expect(server.arrived[1]?.headers.authorization).toBe('Bearer two');
   });
 
+  it('lookups of a cluster at the same time share its client, also if its credentials are slow', async () => {
+    const server = await startTokenServer('one');
+    const access = { type: 'secret', secret: 'outrigger/a', holds: 'token' };
+    const entry = { server: server.url.href, ca: pem('server.pem'), access };
+    const { state, registry, client } = createFixture(
+      { a: entry, b: entryOf(server, 'one') },
+      { 'outrigger/a': 'one' },
+    );
+    const sharedBy = async (name: string) => new Set(await Promise.all([client(name), client(name), client(name)]));
+    expect([(await sharedBy('a')).size, (await sharedBy('b')).size]).toEqual([1, 1]);
+    const before = await client('b');
+    state.entries = { b: entryOf(server, 'two') };
+    registry.forget('b');
+    const after = await sharedBy('b');
+    expect([after.size, after.has(before)]).toEqual([1, false]);
+  });
+
   it('Clusters.find returns unknown for a missing entry, and decommissioning for such an entry', async () => {
     const { clusters } = createFixture({
       b: { server: 'https://host', access: { type: 'token', token: 'x' }, decommissioning: true },

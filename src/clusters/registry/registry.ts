@@ -88,6 +88,8 @@ export function createClusterRegistry(
   let table: Table | undefined;
   let failure: Error | undefined;
   let reading: Promise<void> | undefined;
+  /** The reads that have begun. */
+  let reads = 0;
   /** The time of the last successful read, and before it of the first one. */
   let readAt: number | undefined;
   let triedAt = -Infinity;
@@ -96,6 +98,7 @@ export function createClusterRegistry(
   const nowMs = () => now().getTime();
 
   async function read(): Promise<void> {
+    reads += 1;
     triedAt = nowMs();
     readAt ??= triedAt;
     // The clock may have been set back.
@@ -110,7 +113,7 @@ export function createClusterRegistry(
       failure = toError(error);
       if (table === undefined) nextReadAt = nowMs() + retrySeconds * 1000;
       const isNew = table === undefined && failure instanceof NoTableError;
-      onFailedRead({ error: failure, ageMs: nowMs() - readAt, isNew });
+      onFailedRead({ error: failure, ageMs: Math.max(0, nowMs() - readAt), isNew });
     }
   }
 
@@ -139,13 +142,15 @@ export function createClusterRegistry(
   return {
     async get(name) {
       if (!isClusterName(name)) return undefined;
-      const askedAt = nowMs();
+      // Counted, because the clock may be set back meanwhile.
+      const before = reads;
       let found = (await currentTable()).entries.get(name);
       // The entry may have been added since the last read: the message must not become a dead letter.
-      while (found === undefined && triedAt < askedAt) {
-        await wait(Math.max(0, triedAt / 1000 + unknownNameSeconds - nowMs() / 1000), never);
+      while (found === undefined && reads === before) {
+        const seconds = triedAt / 1000 + unknownNameSeconds - nowMs() / 1000;
+        await wait(Math.min(unknownNameSeconds, Math.max(0, seconds)), never);
         // Another caller may have read it in the meantime.
-        if (triedAt < askedAt) nextReadAt = -Infinity;
+        if (reads === before) nextReadAt = -Infinity;
         found = (await currentTable()).entries.get(name);
       }
       if (found !== undefined) return parsed(name, found);
