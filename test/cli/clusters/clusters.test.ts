@@ -3,13 +3,14 @@
 import { execFile } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { accessEntries } from '../../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../../src/generate/watch-list.ts';
 import { useFolder } from '../../support/folder.ts';
+import { startAwsServices } from '../aws-services.ts';
 import { expectUserError, runHere } from '../command-result.ts';
 
 const eks = { server: 'https://host', access: { type: 'eks', cluster: 'prod-1', region: 'eu-central-1' } };
@@ -37,6 +38,19 @@ async function inShell(script: string): Promise<readonly string[]> {
   await promisify(execFile)('/bin/sh', ['-euc', script], { env: { PATH: `${folder.path}:/usr/bin:/bin` } });
   return (await folder.read('calls')).split('\n').filter((line) => line !== '');
 }
+
+it('a command with --stage uses the table of the stage, although CLUSTERS names another one', async () => {
+  const parameters = { '/outrigger/dev/clusters/of-the-stage': JSON.stringify(eks) };
+  const services = await startAwsServices({ mappings: [], unreserved: 1, parameters });
+  onTestFinished(() => void services.close());
+  await folder.write('other.json', JSON.stringify({ other: eks }));
+  const { out } = await runHere(clustersCommand(), ['list', '--stage', 'dev'], {
+    ...{ CLUSTERS: folder.at('other.json'), AWS_ENDPOINT_URL: services.url, AWS_REGION: 'us-east-1' },
+    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+  });
+  expect(out).toContain('of-the-stage');
+  expect(out).not.toContain('other');
+});
 
 describe('clusters access', () => {
   it('clusters access prints an access entry for the role of each function that uses clusters, in its own group', async () => {
