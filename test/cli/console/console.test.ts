@@ -1,0 +1,122 @@
+// `outrigger console --stage` with its server, in this process: what it shows of a stage, and what an action leaves there.
+// The page and the processes are test/deploy/console.test.ts.
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { startApiServer } from '../../../src/apiserver/server.ts';
+import { consoleCommand } from '../../../src/cli/console/console.ts';
+import { parseMessage } from '../../../src/sqs/message.ts';
+import { startFakeIdentity } from '../../clusters/auth/identity-server.ts';
+import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
+import { useFolder } from '../../support/folder.ts';
+import { type Account, startAwsServices } from '../aws-services.ts';
+import { expectUserError, runHere } from '../command-result.ts';
+import { applySamples } from '../operated-system.ts';
+
+const id = 'lab:foos.samples.example.com/default/example';
+const arn = 'arn:aws:sts::123456789012:assumed-role/watcher/chosen-by-the-sender';
+const detailSchema = z.object({ timeline: z.array(z.object({ type: z.string(), at: z.number() })) });
+const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
+const folder = useFolder({ shared: true });
+const parts = new AsyncDisposableStack();
+let queues: TestQueues;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const server = await startApiServer();
+  parts.defer(() => server.close());
+  await applySamples(server, ['foo']);
+  queues = await startTestQueues();
+  parts.defer(() => queues.stop());
+  await queues.create('outrigger-dev-timers', 'outrigger-dev-foo.fifo');
+  const sts = await startFakeIdentity();
+  parts.defer(async () => sts.close());
+  const services = await startAwsServices(account);
+  parts.defer(async () => void services.close());
+  const EventSourceArn = 'arn:aws:sqs:us-east-1:000000000000:outrigger-dev-foo.fifo';
+  account.mappings = [{ UUID: 'of-foo', State: 'Enabled', EventSourceArn }];
+  account.table = folder.at('clusters.json');
+  const lab = { server: server.url, access: { type: 'none' } };
+  const table = { lab, held: { ...lab, paused: true }, gone: { ...lab, decommissioning: true }, broken: {} };
+  await folder.write('clusters.json', JSON.stringify(table));
+  environment = {
+    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+    ...{ AWS_ENDPOINT_URL: services.url, AWS_ENDPOINT_URL_SQS: queues.endpoint, AWS_ENDPOINT_URL_STS: sts.url },
+  };
+});
+afterAll(async () => await parts.disposeAsync());
+
+it('the console of a stage shows its clusters and the past of an object, and each action is carried out and audited', async () => {
+  const logs = mockClient(CloudWatchLogsClient);
+  parts.defer(async () => logs.restore());
+  const line = {
+    message: 'reconciled',
+    key: `foo:${id}`,
+    cause: 'change',
+    outcome: 'done',
+    timestamp: new Date(Date.now() - 3_600_000).toISOString(),
+  };
+  logs.on(FilterLogEventsCommand).resolves({ events: [{ message: JSON.stringify(line) }] });
+  const running = runHere(consoleCommand(), ['--stage', 'dev', '--folder', folder.path], environment);
+  const printed = () => vi.mocked(process.stdout.write).mock.calls.join('');
+  const url = await vi.waitFor(() => new URL(/http:\S+/.exec(printed())?.[0] ?? ''), { timeout: 30_000 });
+  const headers = { authorization: `Bearer ${url.hash.slice(1)}`, 'content-type': 'application/json' };
+  const get = async (path: string) => await fetch(new URL(path, url), { headers });
+  const act = async (action: object) => {
+    const response = await fetch(new URL('/api/actions', url), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(action),
+    });
+    return JSON.stringify(await response.json());
+  };
+  /** Reads the stream until an event has this text. */
+  const streamed = async (text: string) => {
+    let read = '';
+    for await (const chunk of (await get('/api/events')).body ?? []) {
+      read += new TextDecoder().decode(chunk);
+      if (read.includes(text)) return read;
+    }
+    throw new Error(`no ${text} in ${read}`);
+  };
+
+  const past = async () => {
+    const detail = detailSchema.safeParse(await (await get(`/api/object?id=${encodeURIComponent(id)}`)).json());
+    return detail.data?.timeline.map(({ type, at }) => type === 'reconcile' && at);
+  };
+  await expect.poll(past).toEqual([false, Date.parse(line.timestamp)]);
+  const shown = await streamed('"name":"gone","decommissioning":true');
+  expect(shown).toContain('"name":"held","paused":true');
+  expect(shown).toContain('access missing, unknown or of the wrong type');
+
+  expect(await act({ type: 'reconcile', id })).not.toContain('error');
+  const [sent] = await queues.drain('outrigger-dev-foo.fifo');
+  expect(parseMessage(sent?.Body ?? '')).toMatchObject({ cluster: 'lab', name: 'example', cause: { type: 'command' } });
+  expect(await act({ type: 'pause-controller', controller: 'foo' })).toContain('foo is paused: its messages wait');
+  expect(account.mappings).toMatchObject([{ State: 'Disabled' }]);
+  expect(await act({ type: 'pause-cluster', cluster: 'lab' })).toContain('lab is paused within a minute');
+  expect(await folder.json('clusters.json')).toMatchObject({ lab: { paused: true } });
+  expect(await act({ type: 'pause-cluster', cluster: 'none' })).toContain('error');
+
+  const [interrupt] = process.rawListeners('SIGINT').slice(-1);
+  interrupt?.('SIGINT');
+  const { out, status } = await running;
+  expect(status).toBe(0);
+  expect(out).toContain(`you are ${arn}\n`);
+  const audit = (await folder.read('audit.jsonl'))
+    .trimEnd()
+    .split('\n')
+    .map((one) => JSON.parse(one));
+  expect(audit.map((one) => `${one.who === arn} ${one.action} ${one.state}`)).toEqual([
+    ...['true reconcile started', 'true reconcile done'],
+    ...['true pause-controller started', 'true pause-controller done'],
+    ...['true pause-cluster started', 'true pause-cluster done'],
+    ...['true pause-cluster started', 'true pause-cluster failed'],
+  ]);
+});
+
+it('the console of a stage that does not exist prints one line', async () => {
+  const result = await runHere(consoleCommand(), ['--stage', 'none', '--folder', folder.path], environment);
+  expectUserError(result, 'outrigger console: --stage none: there is no queue outrigger-none-timers');
+});
