@@ -4,17 +4,20 @@ import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createDevSource } from '../../src/console/dev/dev-source.ts';
 import type { ConsoleSource } from '../../src/console/source.ts';
+import type { TreeNode } from '../../src/console/wire.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
-import { reconcileRequestedAnnotation } from '../../src/core/names.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { ownerUidLabel, reconcileRequestedAnnotation } from '../../src/core/names.ts';
+import { applyManifests, parseManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createObjectCache } from '../../src/dev/object-cache.ts';
 import { startCluster, startQueueServer } from '../../src/dev/servers.ts';
 import type { Dev } from '../../src/dev/system.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { injectFaults, startSimulators } from '../../src/simulators/registry.ts';
+import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage } from '../sqs/messages.ts';
@@ -109,6 +112,33 @@ it('the messages of the local queues are shown where they are, without a receive
   const flow = await source.flow(signal);
   expect(flow).toMatchObject({ watchers: 1, clusters: [{ name: 'local', paused: true }] });
   expect(flow.controllers[0]).toMatchObject({ name: 'foo', queued: 1, inFlight: 1, deadLetters: 1 });
+});
+
+it('the detail of an object has its children two levels deep, with the state of each', async () => {
+  const workloads = await startWorkloads(cluster.client, { onError: () => undefined });
+  const source = await open();
+  const { metadata } = parseObject(await getObject(cluster.client, Foo, { namespace: 'default', name: 'example' }));
+  const labels = { app: 'x' };
+  const deployment = {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+    metadata: { name: 'example-foo', namespace: 'default', labels: { [ownerUidLabel]: metadata.uid } },
+    spec: {
+      ...{ replicas: 1, selector: { matchLabels: labels } },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } },
+    },
+  };
+  try {
+    await applyManifests(cluster.client, parseManifests(JSON.stringify(deployment), 'deployment'), { signal });
+    const shown = (nodes: readonly TreeNode[]): unknown =>
+      nodes.map(({ kind, state, tone, children }) => [`${kind}: ${state}, ${tone}`, shown(children)]);
+    const pod = ['Pod: Running, good', []];
+    await expect
+      .poll(async () => shown((await source.detail(id, signal))?.tree.children ?? []))
+      .toEqual([['Deployment: 1 of 1 ready, good', [['ReplicaSet: 1 of 1 ready, good', [pod]]]]]);
+  } finally {
+    await workloads.close();
+  }
+  expect(await source.detail('local:foos.samples.example.com/default/none', signal)).toBeUndefined();
 });
 
 /** The status of a response, or how there was none. */

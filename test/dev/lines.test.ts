@@ -1,8 +1,16 @@
-// Only the lines for changes, runs and statuses, and their two output formats.
-import { describe, expect, it } from 'vitest';
+// Only the lines for changes, runs, statuses and processes, and their two output formats.
+import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { formatLog, formatObjectChange } from '../../src/dev/lines.ts';
+import { deletedMark } from '../../src/core/names.ts';
+import { FunctionError } from '../../src/dev/lambda/function-process.ts';
+import {
+  debounceStatuses,
+  formatLambdaEvent,
+  formatLog,
+  formatObjectChange,
+  formatWatcherEvent,
+} from '../../src/dev/lines.ts';
 import { createPrinter } from '../../src/dev/printer.ts';
 
 const resource = { group: 'g', version: 'v1', plural: 'watertanks', namespaced: true };
@@ -88,9 +96,96 @@ describe('formatLog', () => {
     expect(of({ _aws: {}, ReconcilesDone: 1 })).toEqual([]);
     expect(of({ level: 'ERROR', message: 'broke', error: 'why' })[0]?.text).toBe('broke: why');
   });
+  it.each([
+    ['change', { causedBy: 'pods default/a' }, 'pods default/a changed'],
+    ['change', { causedBy: `pods default/a ${deletedMark}` }, 'pods default/a was deleted or is no longer selected'],
+    ['change', { causedBy: deletedMark }, 'it was deleted or is no longer selected'],
+    ['wake', { causedBy: 'LevelChanged' }, 'of an external event (LevelChanged)'],
+    ['command', { causedBy: 'anna' }, 'of a command'],
+    ['retry', { merged: 2, mergedCauses: ['change', 'wake'] }, 'its last reconcile failed, and 2 more (change, wake)'],
+    ['of-later', {}, 'of-later'],
+  ])('formatLog names the cause %s with %j', (cause, more, text) => {
+    expect(of({ ...reconciled('done', cause), ...more })[0]?.text).toBe(`ran because ${text}: nothing to write`);
+  });
+  it.each([
+    [{ outcome: 'nothing', reason: 'Paused' }, 'nothing to do (Paused)'],
+    [{ outcome: 'terminal', error: 'no item' }, 'not retried until it changes: no item'],
+    [
+      { outcome: 'postponed', reason: 'unreachable', nextCause: 'retry', dueAt: 90 },
+      'postponed (unreachable), next in 0 s',
+    ],
+    [{ outcome: 'done', writes: 2 }, '2 writes'],
+    [{ outcome: 'of-later' }, 'of-later'],
+  ])('formatLog shows the outcome %j', (end, text) => {
+    expect(of({ ...reconciled('done', 'resync'), ...end })[0]?.text).toBe(`ran because of the resync: ${text}`);
+  });
   it('formatLog passes on a line that is no log entry', () => {
     expect(formatLog('Debugger listening', about)).toEqual([{ source: 'water-tank', text: 'Debugger listening' }]);
   });
+});
+
+describe('formatLambdaEvent', () => {
+  const at = { prefix: 'outrigger-dev-', kindOf: new Map([['pump', 'watertank']]), root: '/work/shop' };
+  const failure = (errorType: string, errorMessage: string) =>
+    new FunctionError({
+      ...{ errorType, errorMessage },
+      trace: ['Error', 'at x (/work/shop/node_modules/x/index.js:1:1)', 'at /work/shop/src/controllers/pump.ts:12:3'],
+    });
+  it.each([
+    [
+      'that throws',
+      failure('Error', 'no pump'),
+      'failed: no pump (src/controllers/pump.ts:12:3); the queue keeps its messages',
+    ],
+    [
+      'that cannot be loaded',
+      failure('Runtime.ImportModuleError', 'no module x'),
+      'cannot be loaded: no module x (src/controllers/pump.ts:12:3); the queue keeps its messages',
+    ],
+    ['that ended', new Error('ended: SIGKILL'), 'failed: ended: SIGKILL'],
+  ])('formatLambdaEvent of a function %s has the place in its sources', (_, error, text) => {
+    const event = { type: 'failed', function: 'outrigger-dev-pump', error } as const;
+    expect(formatLambdaEvent(event, at)).toEqual([{ source: 'pump', text }]);
+  });
+
+  it('formatLambdaEvent names the object of a log line with the kind of the controller', () => {
+    const text = JSON.stringify({ level: 'WARN', message: 'low', name: 'north', namespace: 'default' });
+    const event = { type: 'line', function: 'outrigger-dev-pump', text, pid: 7, stream: 'stdout' } as const;
+    expect(formatLambdaEvent(event, at)).toMatchObject([{ source: 'pump', object: 'watertank/north', text: 'low' }]);
+  });
+});
+
+it.each([
+  [{ type: 'started' }, 'started (pid 7)'],
+  [{ type: 'ended', how: 'SIGKILL', again: true }, 'ended: SIGKILL (pid 7); it is restarted'],
+  [{ type: 'ended', how: 'exit 0', again: false }, 'ended: exit 0 (pid 7)'],
+  [{ type: 'watching', text: '{"kinds":3}' }, 'watches 3 kinds (pid 7)'],
+  [
+    { type: 'watching', text: '{"kinds":2,"notServed":["foos.a"]}' },
+    'watches 2 kinds (pid 7); the API server does not serve foos.a: watched as soon as the CRD is there',
+  ],
+  [{ type: 'watching', text: 'no JSON' }, 'watches its kinds (pid 7)'],
+  [{ type: 'line', text: '{"level":"WARN","message":"watch failed","error":"reset"}' }, 'watch failed: reset'],
+] as const)('formatWatcherEvent formats %j', (event, text) => {
+  expect(formatWatcherEvent({ pid: 7, ...event })).toMatchObject([{ source: 'watcher', text }]);
+});
+
+it('debounceStatuses passes on a status after the lines that follow it at once, and flush the rest in order', () => {
+  vi.useFakeTimers();
+  try {
+    const passed: string[] = [];
+    const { line, flush } = debounceStatuses(({ text }) => void passed.push(text));
+    line({ source: 'status', text: 'Ready' });
+    line({ source: 'foo', text: 'ran' });
+    vi.advanceTimersByTime(200);
+    expect(passed).toEqual(['ran', 'Ready']);
+    for (const text of ['first', 'second']) line({ source: 'status', text });
+    flush();
+    vi.advanceTimersByTime(200);
+    expect(passed).toEqual(['ran', 'Ready', 'first', 'second']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('createPrinter', () => {
