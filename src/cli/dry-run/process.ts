@@ -106,7 +106,8 @@ function startProcess({ root, project, environment, onLine }: DryRunStart): Chil
   const child = fork(ownModule(import.meta, './child'), {
     cwd: root,
     execArgv: [...permissionArguments(), ...gateArguments(ownModule(import.meta, './gate'))],
-    env: { ...environment },
+    // Node adds this variable to the environment of a process, unless it is named there.
+    env: { NODE_V8_COVERAGE: undefined, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',
   });

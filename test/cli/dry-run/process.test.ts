@@ -3,7 +3,7 @@
 import http from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { controllerSettings, createDryRunProcess, type DryRunProcess } from '../../../src/cli/dry-run/process.ts';
 import { loadProject } from '../../../src/cli/project.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
@@ -107,6 +107,9 @@ describe('the code of a dry run', () => {
   });
 
   it('the code of a dry run reads by fetch, knows that it is a dry run, and has no variable but its settings', async () => {
+    // Node would add it to each process of one whose coverage is measured.
+    vi.stubEnv('NODE_V8_COVERAGE', root.at('coverage'));
+    onTestFinished(() => void vi.unstubAllEnvs());
     const end = await run(start(), 'reads');
     expect(JSON.stringify(end)).toMatch(/"full true TARGET"/);
     expect(end.refused).toEqual([]);
