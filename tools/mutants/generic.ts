@@ -55,8 +55,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: 'if (ownedEqual(wanted, primary.ownedStatus())',
-          replace: `if (${isNot('fieldManager', fieldManagerOf(name))} && ownedEqual(wanted, primary.ownedStatus())`,
+          find: 'ownedEqual(wanted, primary.ownedStatus()',
+          replace: `${isNot('fieldManager', fieldManagerOf(name))} && ownedEqual(wanted, primary.ownedStatus()`,
         },
       ],
     },
@@ -109,7 +109,7 @@ function finalizesNothing(isIt: string): Mutant {
 
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
-  const same = 'if (live !== undefined && contested.length === 0 && ownedEqual';
+  const same = 'if (live !== undefined && contested.length === 0 && isSame)';
   const retry = 'if (result.error !== undefined)';
   return [
     {
