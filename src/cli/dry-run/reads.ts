@@ -10,6 +10,8 @@ import type { FetchRead, FetchResponse, Question } from './wire.ts';
 const maxResponseBytes = 16 * 1024 * 1024;
 /** The channel on which the API server sends the status of a command. It is the last message. */
 const statusChannel = 3;
+/** The path of a command. A query in it would add words to the command, and parameters to the ones that are checked. */
+const execPath = /^\/api\/v1\/namespaces\/[^/?#]+\/pods\/[^/?#]+\/exec$/;
 
 /** What the reads of one dry run need. */
 export type Reads = {
@@ -57,10 +59,9 @@ async function readByCommand(
   const { exec } = controller.declaration;
   const { container = '', command: given = [] } = query ?? {};
   const command = Array.isArray(given) ? given.map(String) : [String(given)];
-  if (
-    exec === undefined ||
-    ruleFor(exec, { controller: controller.name, container: String(container), command }).mutates
-  )
+  if (!execPath.test(path) || typeof container !== 'string')
+    throw new TypeError('a dry run sends a command only by the path of exec, to one container');
+  if (exec === undefined || ruleFor(exec, { controller: controller.name, container, command }).mutates)
     throw new TypeError(`a dry run does not run ${command[0] ?? 'a command'}, which may change something`);
   const messages: Uint8Array[] = [];
   const receive = (message: Buffer) => {
