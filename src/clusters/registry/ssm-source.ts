@@ -5,6 +5,7 @@ import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import type { ClusterSource } from './registry.ts';
+import { NoTableError } from './registry.ts';
 
 /** An unresponsive service must not use up a function's time. */
 const deadlineMilliseconds = 5000;
@@ -33,6 +34,12 @@ export function createSsmSource(ssm: SSMClient, path: string): SsmSource {
         throw new UserError(
           `clusters table ssm:${prefix}: more than ${maxClusters} clusters; ` +
             'copy it to S3 with outrigger clusters migrate, and deploy without CLUSTERS_TABLE=ssm:...',
+        );
+      // The last parameter may have been deleted by mistake, and a path that is wrong has none.
+      if (Parameters.length === 0)
+        throw new NoTableError(
+          `clusters table ssm:${prefix}: has no parameters; put them back, ` +
+            'or add the first cluster with aws ssm put-parameter',
         );
       const entries = Parameters.flatMap(({ Name, Value }) =>
         Name === undefined ? [] : [[Name.slice(prefix.length), parseValue(Value)] as const],

@@ -280,6 +280,26 @@ describe('createSsmSource', () => {
     expect(mock.calls()).toHaveLength(1);
   });
 
+  it('createSsmSource without parameters is no table: a lookup fails, and the last good table stays in use', async () => {
+    const { mock, source } = create();
+    const { now, later } = movedClock();
+    const open = () => createClusterRegistry({ ...source, refreshSeconds: 60 }, { now, random: () => 0.5 });
+    mock.on(GetParametersByPathCommand).resolves({});
+    const cold = open();
+    expect(await cold.list()).toEqual([]);
+    await expect(cold.get('a')).rejects.toThrow('ssm:/outrigger/dev/clusters/: has no parameters');
+    mock
+      .reset()
+      .on(GetParametersByPathCommand)
+      .resolvesOnce({ Parameters: [{ Name: `${Path}a`, Value: JSON.stringify(entry('1')) }] })
+      .resolves({});
+    const warm = open();
+    await warm.list();
+    later(60);
+    expect(await warm.get('a')).toMatchObject(entry('1'));
+    expect(mock.calls()).toHaveLength(2);
+  });
+
   it('createSsmSource refuses more than ten clusters, and names the way to S3', async () => {
     const { mock, source } = create();
     mock.on(GetParametersByPathCommand).resolves({ Parameters: [], NextToken: 'more' });
