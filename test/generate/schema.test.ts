@@ -42,7 +42,7 @@ describe('structuralSchema', () => {
 
   const ruled = withRule(z.object({ a: z.int() }), { rule: 'self.a > 0', message: 'a is above 0' }, ({ a }) => a > 0);
   it.each<[string, z.ZodType, string]>([
-    ['a transform', z.string().transform(Number), 'a transform cannot become a structural schema'],
+    ['a transform', z.string().transform(Number), 'a transform (the text can, which reconcile converts) cannot become'],
     ['an optional transform', z.string().transform(Number).optional(), 'a transform'],
     ['an exactly optional transform', z.string().transform(Number).exactOptional(), 'a transform'],
     ['a pipe', z.string().pipe(z.coerce.number()), 'a transform'],
@@ -55,7 +55,7 @@ describe('structuralSchema', () => {
     ['a refinement in addition to a rule', ruled.refine(() => true), 'a refinement needs a CEL rule'],
     ['a refinement of an optional schema', ruled.optional().refine(() => true), 'a refinement needs a CEL rule'],
     ['a custom type', z.custom(() => true), 'a custom check'],
-    ['a union', z.union([z.string(), z.object({})]), 'a union'],
+    ['a union', z.union([z.string(), z.object({})]), 'a union (optional fields with withRule can'],
     ['a discriminated union', z.discriminatedUnion('t', [z.object({ t: z.literal('a') })]), 'a union'],
     ['an intersection', z.intersection(z.object({}), z.object({})), 'an intersection'],
     ['a Date', z.date(), 'a Date (z.iso.datetime() can)'],

@@ -17,14 +17,17 @@ export function rejectUnsupported(
 }
 
 const constructNames: ReadonlyMap<string, string> = new Map([
-  ['transform', 'a transform'],
-  ['pipe', 'a transform'],
-  ['union', 'a union'],
+  ['transform', 'a transform (the text can, which reconcile converts)'],
+  ['pipe', 'a transform (the text can, which reconcile converts)'],
+  [
+    'union',
+    'a union (optional fields with withRule can; a number or a string, with x-kubernetes-int-or-string in its meta)',
+  ],
   ['intersection', 'an intersection'],
   ['date', 'a Date (z.iso.datetime() can)'],
   ['map', 'a Map (z.record() can)'],
   ['set', 'a Set (an array with x-kubernetes-list-type set can)'],
-  ['tuple', 'a tuple'],
+  ['tuple', 'a tuple (an object can)'],
   ['any', `any value (unless its meta says ${preserveKey})`],
   ['unknown', `an unknown value (unless its meta says ${preserveKey})`],
   ['bigint', 'a bigint (z.int() can)'],
