@@ -29,6 +29,8 @@ export type KindDefinition = {
   readonly columns: Readonly<Record<string, string>>;
   readonly scale?: { readonly spec: string; readonly status: string };
   readonly shortNames: readonly string[];
+  /** Versions before `version`, which the API server still serves, with a warning. */
+  readonly formerVersions: readonly string[];
   /** A rule on metadata.name, in CEL (`self.metadata.name`), with the message that a user gets. */
   readonly nameRule?: { readonly rule: string; readonly message: string };
 };
@@ -156,6 +158,8 @@ export function defineKind<
   readonly columns?: Readonly<Record<string, `.${string}`>>;
   readonly scale?: { readonly spec: `.spec.${string}`; readonly status: `.status.${string}` };
   readonly shortNames?: readonly string[];
+  /** Versions that this one follows, with the same fields: their clients and stored objects go on. */
+  readonly formerVersions?: readonly string[];
   readonly nameRule?: { readonly rule: string; readonly message: string };
 }): CustomKind<{
   name: Name;
@@ -166,7 +170,7 @@ export function defineKind<
   conditions: C;
 }> {
   type Primary = CustomResource<z.output<Spec>, z.output<Status>>;
-  const { spec, status, conditions, columns = {}, scale, shortNames = [], nameRule } = definition;
+  const { spec, status, conditions, columns = {}, scale, shortNames = [], formerVersions = [], nameRule } = definition;
   const read = (raw: object): Primary => {
     const parsed = envelope.parse(raw, uncompiled);
     const readSpec = spec.safeParse(parsed.spec);
@@ -189,6 +193,7 @@ export function defineKind<
       conditions,
       columns,
       shortNames,
+      formerVersions,
       ...(scale === undefined ? {} : { scale }),
       ...(nameRule === undefined ? {} : { nameRule }),
     },

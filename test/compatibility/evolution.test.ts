@@ -21,12 +21,12 @@ const { signal } = new AbortController();
 const names = { group: 'evolution.example.com', version: 'v1', kind: 'Boat' } as const;
 const afloat = { status: 'True', reason: 'Afloat' } as const;
 
-const boat = defineKind({
-  ...names,
+const plain = {
   spec: z.object({ seats: z.number() }),
   status: z.object({ note: z.string() }),
-  conditions: ['Afloat'],
-});
+  conditions: ['Afloat'] as const,
+};
+const boat = defineKind({ ...names, ...plain });
 /** The same kind with a new field in spec, which has a default, and a new field in status. */
 const sailingBoat = defineKind({
   ...names,
@@ -42,8 +42,8 @@ const namedBoat = defineKind({
   conditions: ['Afloat'],
 });
 
-const controller = (name: string) =>
-  boat.controller(name, {
+const controller = (name: string, kind = boat) =>
+  kind.controller(name, {
     owns: [ConfigMap],
     reconcile: async ({ metadata, spec }, { applyAll }) => {
       await applyAll(ConfigMap, [{ metadata: { name: metadata.name } }]);
@@ -69,15 +69,10 @@ beforeEach(() => applyDefinition(client, parseObject(crdOf(boat))));
 
 const deployDefinition = async (kind: AnyCustomKind) => await applyDefinition(client, parseObject(crdOf(kind)));
 const keyOf = (name: string) => ({ name, namespace: 'default' });
-const read = async (name: string) => await getObject(client, boat, keyOf(name));
+const read = async (name: string, kind: AnyCustomKind = boat) => await getObject(client, kind, keyOf(name));
 const status = async (name: string) => (await read(name))?.status;
-const create = async (name: string, spec: object) =>
-  await applyObject(
-    client,
-    boat,
-    { apiVersion: boat.apiVersion, kind: boat.kind, metadata: keyOf(name), spec },
-    { fieldManager: 'user' },
-  );
+const create = async (name: string, spec: object, { apiVersion, kind, ...resource }: AnyCustomKind = boat) =>
+  await applyObject(client, resource, { apiVersion, kind, metadata: keyOf(name), spec }, { fieldManager: 'user' });
 const remove = async (name: string) => await client.request({ method: 'DELETE', path: objectPath(boat, keyOf(name)) });
 async function reconcile({ name, declaration, start }: ControllerDefinition, object: string) {
   const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
@@ -147,6 +142,27 @@ it('a stricter kind leaves invalid objects unchanged, names the fields in Ready,
   await create('older', { seats: 4, port: 'Kiel' });
   await reconcile(strict, 'older');
   expect(await read('older')).toBeUndefined();
+});
+
+it('a new version of a kind reconciles the objects of a former version, which is still served', async () => {
+  const ship = (version: string, formerVersions: readonly string[] = []) =>
+    defineKind({ ...names, ...plain, group: 'grown.example.com', version, formerVersions });
+  const [before, after] = [ship('v1alpha1'), ship('v1', ['v1alpha1'])];
+  await deployDefinition(before);
+  await create('grown', { seats: 2 }, before);
+  await reconcile(controller('ship', before), 'grown');
+  const child = await getObject(client, ConfigMap, keyOf('grown'));
+  await deployDefinition(after);
+  const grown = controller('ship', after);
+  expect((await reconcile(grown, 'grown')).outcome).toEqual({ type: 'done' });
+  expect(await reconcile(grown, 'grown')).toMatchObject({ writes: 0 });
+  expect((await getObject(client, ConfigMap, keyOf('grown')))?.metadata.uid).toBe(child?.metadata.uid);
+  await create('grown', { seats: 3 }, before);
+  await reconcile(grown, 'grown');
+  expect((await read('grown', before))?.status).toMatchObject({ note: '3 seats' });
+  await client.request({ method: 'DELETE', path: objectPath(before, keyOf('grown')) });
+  await reconcile(grown, 'grown');
+  expect(await read('grown', after)).toBeUndefined();
 });
 
 describe('a renamed or removed controller', () => {

@@ -47,7 +47,7 @@ export function crdOf(
   }: { readonly controlled?: boolean; readonly selectable?: readonly string[] } = {},
 ): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
-  const { columns, scale, shortNames, nameRule } = definition;
+  const { columns, scale, shortNames, formerVersions, nameRule } = definition;
   const specSchema = structuralSchema(definition.spec, 'spec');
   // A spec without required fields may be absent. The default makes it an object, so that the defaults of its fields
   // apply.
@@ -75,6 +75,37 @@ export function crdOf(
     if (type !== 'string' && type !== 'boolean' && type !== 'integer')
       throw new SchemaError('selector.fields', `${field} is no text, boolean or whole number`);
   }
+  const content = {
+    subresources: {
+      status: {},
+      ...(scale === undefined ? {} : { scale: { specReplicasPath: scale.spec, statusReplicasPath: scale.status } }),
+    },
+    ...(selectable.length === 0 ? {} : { selectableFields: selectable.map((field) => ({ jsonPath: `.${field}` })) }),
+    additionalPrinterColumns: [
+      ...Object.entries(columns).map(([name, jsonPath]) => ({
+        name,
+        type: columnType(whole, name, jsonPath),
+        jsonPath,
+      })),
+      ...(controlled ? readyColumns : []),
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        ...(isRequired ? { required: ['spec'] } : {}),
+        ...(nameRule === undefined
+          ? {}
+          : { 'x-kubernetes-validations': [{ rule: nameRule.rule, message: nameRule.message }] }),
+        properties: {
+          apiVersion: { type: 'string' },
+          kind: { type: 'string' },
+          metadata: { type: 'object' },
+          ...whole,
+        },
+      },
+    },
+  };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -91,44 +122,8 @@ export function crdOf(
         categories: ['outrigger'],
       },
       versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: {
-            status: {},
-            ...(scale === undefined
-              ? {}
-              : { scale: { specReplicasPath: scale.spec, statusReplicasPath: scale.status } }),
-          },
-          ...(selectable.length === 0
-            ? {}
-            : { selectableFields: selectable.map((field) => ({ jsonPath: `.${field}` })) }),
-          additionalPrinterColumns: [
-            ...Object.entries(columns).map(([name, jsonPath]) => ({
-              name,
-              type: columnType(whole, name, jsonPath),
-              jsonPath,
-            })),
-            ...(controlled ? readyColumns : []),
-            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-          ],
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              ...(isRequired ? { required: ['spec'] } : {}),
-              ...(nameRule === undefined
-                ? {}
-                : { 'x-kubernetes-validations': [{ rule: nameRule.rule, message: nameRule.message }] }),
-              properties: {
-                apiVersion: { type: 'string' },
-                kind: { type: 'string' },
-                metadata: { type: 'object' },
-                ...whole,
-              },
-            },
-          },
-        },
+        { name: version, served: true, storage: true, ...content },
+        ...formerVersions.map((name) => ({ name, served: true, storage: false, deprecated: true, ...content })),
       ],
     },
   };
