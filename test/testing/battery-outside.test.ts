@@ -77,7 +77,7 @@ describe('a controller that is right', () => {
   for (const { name, run } of battery(right, { samples: [sample], outside: directory })) it(name, run);
 });
 
-it('a secret of the settings is what the option `secrets` has for it, and a failure names the option', async () => {
+it('a secret of the settings is what the option `secrets` or the outside system has for it, and a failure names the option', async () => {
   const reader = Entry.controller('entry', {
     settings: z.object({ TOKEN: secret() }),
     clients: ({ TOKEN }) => TOKEN,
@@ -88,6 +88,8 @@ it('a secret of the settings is what the option `secrets` has for it, and a fail
   const run = async (secrets: Record<string, string>) =>
     await battery(reader, { samples: [sample], environment: { TOKEN: 'token' }, secrets })[0]?.run();
   await run({ token: 'the value' });
+  const outside = async () => ({ environment: { TOKEN: 'token' }, secrets: { token: 'the value' } });
+  await battery(reader, { samples: [sample], outside })[0]?.run();
   await expect(run({})).rejects.toThrow('(TOKEN) names "token", which the option `secrets` of the test does not have');
 });
 

@@ -6,6 +6,8 @@ import type { Kind } from '../../api/kind.ts';
 export type OutsideWorld = {
   /** The settings of the controller that lead to it, such as `PLANT_URL`. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** The values of the secrets of these settings, by the text of their variable. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /**
    * Returns what the controller has made there, as JSON without times. With it the checks find what no object shows: a
    * record that is made twice, or that stays when the object is deleted.

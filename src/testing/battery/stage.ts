@@ -114,7 +114,10 @@ export async function openStage(
   let instance: ControllerInstance;
   try {
     await checkSampleSelected(controller, server.client, key);
-    instance = controller.start({ ...environment, ...world?.environment }, readSecrets(secrets));
+    instance = controller.start(
+      { ...environment, ...world?.environment },
+      readSecrets({ ...secrets, ...world?.secrets }),
+    );
   } catch (error) {
     await close();
     throw error;
