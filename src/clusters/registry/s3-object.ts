@@ -137,6 +137,9 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
 function failure(where: string, status: number, text: string): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? 'no error code';
   const message = `clusters table ${where}: S3 answered ${status} (${code})`;
+  if (code === 'RequestTimeTooSkewed') return new UserError(`${message}; set the clock of this machine`);
+  if (code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch')
+    return new UserError(`${message}; use valid credentials of AWS`);
   if (status === 403)
     return new UserError(`${message}; allow s3:GetObject on the object and s3:ListBucket on its bucket`);
   if (status === 404) return new UserError(`${message}; create the bucket, or correct its name`);

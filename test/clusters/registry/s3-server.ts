@@ -13,6 +13,8 @@ export type FakeS3 = {
   wasDeleted: boolean;
   /** The status of every response, instead of the real one. */
   fails: number | undefined;
+  /** The error code of that response. */
+  code: string;
   readonly requests: { readonly method: string; readonly status: number; readonly authorization: string }[];
   close(): void;
 };
@@ -23,7 +25,7 @@ export async function startFakeS3(): Promise<FakeS3> {
   const server = createServer(async (request, response) => await answer(fake, request, response));
   const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const fake: FakeS3 = {
-    ...{ url, requests, object: undefined, wasDeleted: false, fails: undefined },
+    ...{ url, requests, object: undefined, wasDeleted: false, fails: undefined, code: 'Fault' },
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -46,7 +48,7 @@ async function answer(fake: FakeS3, request: IncomingMessage, response: ServerRe
     response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end();
     return;
   }
-  if (fake.fails !== undefined) return error(fake.fails, 'Fault');
+  if (fake.fails !== undefined) return error(fake.fails, fake.code);
   if (method === 'GET') {
     if (fake.object === undefined) return error(404, 'NoSuchKey');
     return headers['if-none-match'] === etag ? end(304) : end(200, fake.object);

@@ -123,8 +123,11 @@ describe('the clusters table in S3', () => {
     [403, 'allow s3:GetObject on the object and s3:ListBucket on its bucket'],
     [404, 'create the bucket, or correct its name'],
     [301, 'the bucket is in another region, use one in the region of the functions'],
-  ])('a response %i is a UserError with the next step, and is not tried again', async (status, advice) => {
+    [403, 'set the clock of this machine', 'RequestTimeTooSkewed'],
+    [403, 'use valid credentials of AWS', 'InvalidAccessKeyId'],
+  ])('a response %i is a UserError that says %s, and is not tried again', async (status, advice, code = 'Fault') => {
     s3.fails = status;
+    s3.code = code;
     const { table } = open();
     const error: unknown = await table.get('a').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UserError);
