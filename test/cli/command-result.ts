@@ -47,6 +47,8 @@ export async function runIn(cwd: string, argv: readonly string[]): Promise<Comma
   }
 }
 
+const endSignals = ['SIGINT', 'SIGTERM'] as const;
+
 /** Runs a command in this process, and returns its output and exit status, also for a usage error. */
 export async function runHere(
   command: Command,
@@ -61,6 +63,7 @@ export async function runHere(
     });
   const spies = [capture('stdout', 'out'), capture('stderr', 'err'), shortPolls()];
   const before = process.exitCode;
+  const listening = new Set(endSignals.flatMap((name) => process.listeners(name)));
   for (const [name, value] of Object.entries({ QUEUE_URL_PREFIX: '', CLUSTERS: '', ...env })) vi.stubEnv(name, value);
   try {
     await command.parseAsync([...argv], { from: 'user' });
@@ -69,5 +72,8 @@ export async function runHere(
     vi.unstubAllEnvs();
     process.exitCode = before;
     for (const spy of spies) spy.mockRestore();
+    // outrigger dev listens until its process ends. This one, a worker, would no longer end by a signal.
+    for (const name of endSignals)
+      for (const one of process.listeners(name)) if (!listening.has(one)) process.off(name, one);
   }
 }
