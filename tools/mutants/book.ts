@@ -20,7 +20,7 @@ export const bookMutants: readonly Mutant[] = [
       { file, find: ", Shelf: '.status.shelf'", replace: '' },
     ],
   },
-  swap('takes its status with everything else, not apart from it', definition, '            status: {},\n', ''),
+  swap('takes its status with everything else, not apart from it', definition, 'status: {},', ''),
   swap('keeps fields that it does not know', file, 'spec: z.object(', 'spec: z.looseObject('),
   swap('is not in a namespace', file, "kind: 'Book',", "kind: 'Book', scope: 'Cluster',"),
   swap('is known under another name', file, "kind: 'Book',", "kind: 'Book', plural: 'volumes',"),
