@@ -12,7 +12,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { Deployment, Namespace, NetworkPolicy } from '../../src/kubernetes.ts';
+import { Deployment, Namespace, NetworkPolicy, RoleBinding } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
@@ -22,12 +22,29 @@ import { untilEffective, usePlane } from './plane.ts';
 
 const identity = controllerIdentity('tenant-network');
 const labeller = controllerIdentity(sizeLabel.name);
-const registry = [tenantNetwork, sizeLabel, owned, redundant];
+const rolesOf = (name: string, clusterRoles: readonly string[]) =>
+  Namespace.controller(name, {
+    ...{ selector: { matchLabels: { tenant: 'true' } }, owns: [RoleBinding], allows: { clusterRoles: ['view'] } },
+    reconcile: async ({ metadata: { name: namespace } }, { applyAll }) => {
+      const bindings = clusterRoles.map((role) => ({
+        metadata: { name: `${name}-${role}`, namespace },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'tenants' }],
+      }));
+      await applyAll(RoleBinding, bindings);
+    },
+  });
+const viewers = rolesOf('viewers', ['view']);
+const editors = rolesOf('editors', ['edit']);
+const registry = [tenantNetwork, sizeLabel, owned, redundant, viewers, editors];
 const slices = [owned, redundant].map(({ name }) => controllerIdentity(name));
+const binders = [viewers, editors];
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
 const { clientOf } = await usePlane({
-  users: [identity, labeller, ...slices].map((name) => ({ name })),
+  users: [identity, labeller, ...slices, ...binders.map(({ name }) => controllerIdentity(name))].map((name) => ({
+    name,
+  })),
   applies: rbacOf(registry, watchListOf(registry)),
 });
 const admin = clientOf();
@@ -143,6 +160,16 @@ it('a controller that adds a condition can change no other condition, no other s
     );
   expect(await types(Namespace, key)).toEqual(['team.example.com/Owned']);
   expect(await types(Deployment, web)).toContain('team.example.com/Redundant');
+});
+
+it('a controller binds the ClusterRoles that it declares, and no others', async () => {
+  const [view, edit] = binders.map(({ name }) => clientOf(controllerIdentity(name)));
+  if (view === undefined || edit === undefined) throw new Error('no client');
+  const binding = async (name: string) => await getObject(admin, RoleBinding, { namespace: key.name, name });
+  expect((await reconcileAs(view, viewers, key)).outcome).toEqual({ type: 'done' });
+  expect(await reconcileAs(view, viewers, key)).toMatchObject({ outcome: { type: 'done' }, writes: 0 });
+  expect((await reconcileAs(edit, editors, key)).outcome).toMatchObject({ type: 'terminal' });
+  expect([await binding('viewers-view'), await binding('editors-edit')]).toMatchObject([{}, undefined]);
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {
