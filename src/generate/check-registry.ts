@@ -5,13 +5,15 @@ import type { ControllerDeclaration, ControllerDefinition } from '../api/definit
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
 import { SchemaError } from '../core/errors.ts';
+import { isBuiltInGroup } from '../core/kind-names.ts';
 import { invalidLabel } from '../core/labels.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
+import { fieldSelectorOf } from '../core/selector.ts';
 import { logicalId } from './aws/names.ts';
-import { holdsUpOthers, writersOf } from './changing-kinds.ts';
+import { holdsUpOthers, predicateOf, writersOf } from './changing-kinds.ts';
 import { watchProblem } from './check-watches.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
-import { maySelect } from './selectable-fields.ts';
+import { isAlwaysSelectable, maySelect } from './selectable-fields.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
@@ -54,6 +56,8 @@ export function checkRegistry(
     if (taken !== undefined) throw schemaError(taken);
     const undecided = undecidedIn(declaration);
     if (undecided !== undefined) throw schemaError(undecided);
+    const unseen = unseenField(declaration, registry);
+    if (unseen !== undefined) throw schemaError(unseen);
   }
   checkStatusSlices(registry);
   if (namespaces !== undefined) for (const controller of registry) checkScope(controller);
@@ -112,6 +116,31 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   if (evidence !== undefined && (writers !== undefined || isSecret(resource)))
     return `${plural} have no evidence: ${writers === undefined ? 'a digest reveals them' : 'they change often'}`;
   return undefined;
+}
+
+/**
+ * Returns the problem of a selector with a field that neither the API server nor the watcher compares: the watch of the
+ * kind is not selected because of another subscriber, and a change of the field is no change of the spec or metadata.
+ */
+function unseenField(
+  declaration: ControllerDeclaration,
+  registry: readonly ControllerDefinition[],
+): string | undefined {
+  const { resource, selector } = declaration;
+  const isSeen = (field: string) =>
+    isAlwaysSelectable(field) || (field.startsWith('spec.') && !isBuiltInGroup(resource.group));
+  const field = Object.keys(selector?.fields ?? {}).find((one) => !isSeen(one));
+  if (field === undefined || predicateOf(declaration) === 'resourceVersion') return undefined;
+  const isSame = ({ group, plural }: Kind) => group === resource.group && plural === resource.plural;
+  const other = registry.find(({ declaration: { resource: primary, selector: selected, owns, watches } }) => {
+    const isOfOthers = isSame(primary) && fieldSelectorOf(selected) !== fieldSelectorOf(selector);
+    return isOfOthers || [...owns, ...watches.map(({ kind }) => kind)].some(isSame);
+  });
+  if (other === undefined) return undefined;
+  return (
+    `selector.fields: ${other.name} is sent other ${resource.plural}, so their watch is not selected, and changes of ` +
+    `${field} are not seen; declare changes: 'any'`
+  );
 }
 
 /** The rule of Kubernetes for namespaces: a list with others is refused in a cluster. */

@@ -6,7 +6,7 @@ import { entryNameOf } from '../../src/checkpoint/document.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { definitionsOf } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { ConfigMap, Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Namespace, Pod, Secret } from '../../src/kubernetes.ts';
 import { defineKind, ok } from '../../src/outrigger.ts';
 import { startSystem } from '../../src/testing.ts';
 
@@ -72,6 +72,24 @@ it('only selected objects are reconciled, the resync finds them, and one that le
   await system.cluster.patch(Valve, { namespace: 'default', name: 'one' }, { spec: { mode: 'manual' } });
   await system.settled();
   expect(await system.cluster.list(ConfigMap, { namespace: 'default' })).toEqual([]);
+});
+
+it('a field whose changes are not seen is refused if another controller keeps the watch from selecting', () => {
+  const pods = (changes: 'any' | 'metadata') =>
+    Pod.controller('pods', {
+      selector: { fields: { 'status.phase': 'Failed' } },
+      changes,
+      reconcile: async () => ({}),
+    });
+  const owner = Valve.controller('owner', {
+    owns: [Pod],
+    reconcile: async () => ({ status: {}, conditions: { Set: ok('Set') } }),
+  });
+  expect(() => checkRegistry([pods('metadata')])).not.toThrow();
+  expect(() => checkRegistry([pods('any'), owner])).not.toThrow();
+  expect(() => checkRegistry([pods('metadata'), owner])).toThrow(
+    'controller pods: selector.fields: owner is sent other',
+  );
 });
 
 it('a field by which the API server does not select is refused, and the fields of built-in kinds are accepted', () => {
