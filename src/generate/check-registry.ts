@@ -90,10 +90,12 @@ function takenFromRuntime({ resource: { kind, definition } }: ControllerDeclarat
 
 /** Returns what the controller of a built-in kind has to decide, and does not. */
 function undecidedIn(declaration: ControllerDeclaration): string | undefined {
-  const { resource, changes, finalizes, blocksDeletion, evidence, selector } = declaration;
+  const { resource, changes, finalizes, blocksDeletion, evidence, selector, sets, owns } = declaration;
   const { plural } = resource;
   const invalidSelector = selectorProblem(declaration);
   if (invalidSelector !== undefined) return invalidSelector;
+  if (sets !== undefined && owns.some((kind) => isSame(kind, resource)))
+    return `sets and owns of ${plural}: both writes of a child have one field manager, and undo each other; leave sets out`;
   const writers = writersOf(resource);
   if (writers !== undefined && changes === undefined)
     return (
@@ -131,10 +133,9 @@ function unseenField(
     isAlwaysSelectable(field) || (field.startsWith('spec.') && !isBuiltInGroup(resource.group));
   const field = Object.keys(selector?.fields ?? {}).find((one) => !isSeen(one));
   if (field === undefined || predicateOf(declaration) === 'resourceVersion') return undefined;
-  const isSame = ({ group, plural }: Kind) => group === resource.group && plural === resource.plural;
   const other = registry.find(({ declaration: { resource: primary, selector: selected, owns, watches } }) => {
-    const isOfOthers = isSame(primary) && fieldSelectorOf(selected) !== fieldSelectorOf(selector);
-    return isOfOthers || [...owns, ...watches.map(({ kind }) => kind)].some(isSame);
+    const isOfOthers = isSame(primary, resource) && fieldSelectorOf(selected) !== fieldSelectorOf(selector);
+    return isOfOthers || [...owns, ...watches.map(({ kind }) => kind)].some((kind) => isSame(kind, resource));
   });
   if (other === undefined) return undefined;
   return (
@@ -256,6 +257,9 @@ function checkSlice(
 }
 
 function isOfKind({ declaration }: ControllerDefinition, other: ControllerDefinition): boolean {
-  const [a, b] = [declaration.resource, other.declaration.resource];
+  return isSame(declaration.resource, other.declaration.resource);
+}
+
+function isSame(a: Kind, b: Kind): boolean {
   return a.group === b.group && a.plural === b.plural;
 }

@@ -8,6 +8,7 @@ import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import {
+  ConfigMap,
   Deployment,
   EndpointSlice,
   Lease,
@@ -48,6 +49,10 @@ it.each([
     'pods have no evidence: they change often',
   ],
   [Secret.controller('one', { evidence: 'annotation', reconcile }), 'secrets have no evidence: a digest reveals'],
+  [
+    ConfigMap.controller('one', { owns: [ConfigMap], sets: { labels: ['a.example.com/b'] }, reconcile }),
+    'sets and owns of configmaps: both writes of a child have one field manager',
+  ],
   [PersistentVolumeClaim.controller('one', { reconcile, finalize }), 'finalize keeps persistentvolumeclaims'],
 ])('a controller that leaves it open is refused, and the message says what to declare (row %#)', (controller, message) => {
   expect(() => checkRegistry([controller])).toThrow(message);
