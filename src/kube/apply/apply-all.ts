@@ -4,6 +4,7 @@
 // Guarantees: a converged set costs one list and no write (with `findUnlabelled` one more list, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
 // namespace, or the owner is cluster-scoped.
+import { hash } from 'node:crypto';
 import type { ChildChange } from '../../api/apply.ts';
 import { NotOwnedError } from '../../core/errors.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
@@ -145,7 +146,10 @@ async function applyChild(
     const contested = live === undefined ? [] : foreignItems(live, child, replaced);
     const compared = { isBuiltIn: isBuiltInGroup(resource.group), live };
     const isSame = live !== undefined && ownedEqual(child, ownedFields(live, fieldManager), compared);
-    if (live !== undefined && contested.length === 0 && isSame) return { object: live, write: 'none' };
+    const known =
+      live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([fieldManager, child, live]));
+    const isNoop = isSame || (known !== undefined && knownNoops.has(known));
+    if (live !== undefined && contested.length === 0 && isNoop) return { object: live, write: 'none' };
     try {
       if (live !== undefined && contested.length > 0) {
         await replaceLists(client, resource, { live, child }, contested, { fieldManager, signal });
@@ -156,6 +160,7 @@ async function applyChild(
       const object = { ...child, metadata: { ...child.metadata, ...guard } };
       const after = await applyObject(client, resource, object, { fieldManager, force: live !== undefined, signal });
       const unchanged = after.metadata.resourceVersion === live?.metadata.resourceVersion;
+      if (unchanged && contested.length === 0 && known !== undefined) rememberNoop(known);
       return { object: after, write: unchanged ? 'noop' : 'changed', before: live };
     } catch (error) {
       // An item of another manager may be the reason for the rejection, such as a port with the same name and another
@@ -167,6 +172,19 @@ async function applyChild(
       live = undefined;
     }
   }
+}
+
+/**
+ * Applies that changed nothing, as hashes of what was read and what was desired: they would change nothing again. For
+ * the differences that ownedEqual finds where there are none, at each reconcile.
+ */
+const knownNoops = new Set<string>();
+const maxKnownNoops = 10_000;
+
+/** Forgetting costs one apply of each. */
+function rememberNoop(known: string): void {
+  if (knownNoops.size >= maxKnownNoops) knownNoops.clear();
+  knownNoops.add(known);
 }
 
 /** Returns whether the error means that the object was replaced since the read: a different uid or controller. */

@@ -4,7 +4,8 @@
 //
 // Caveats: two cases always look like a difference. They are a default inside an atomic value that is not in
 // `defaultedFields` (for example in a custom resource's list without list-map keys), and a map applied empty that the
-// server fills with defaults. The apply then changes nothing and is counted as a no-op.
+// server fills with defaults. The apply then changes nothing and is counted as a no-op, once for each version of the
+// object (apply-all.ts).
 import { isRecord } from '../../core/json.ts';
 import { isControllerManager } from '../../core/names.ts';
 import type { KubeObject } from '../client/object.ts';

@@ -284,6 +284,22 @@ describe('applyAll', () => {
     expect(await apply()).toMatchObject({ writes: 0, noops: 0, objects: [{ spec: { replicas: 3 } }] });
   });
 
+  it('applyAll that changed nothing is repeated for another version or other fields only', async () => {
+    // The server fills the empty strategy with defaults, which the manager does not own.
+    const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const spec = { selector: { matchLabels: { app: 'a' } }, template, strategy: {} };
+    const apply = (replicas: number) =>
+      children([{ metadata: { name: 'w' }, spec: { ...spec, replicas } }], {
+        ...{ resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment' },
+      });
+    expect(await apply(1)).toMatchObject({ writes: 1 });
+    expect(await apply(1)).toMatchObject({ writes: 0, noops: 1 });
+    expect(await apply(1)).toMatchObject({ writes: 0, noops: 0 });
+    expect(await apply(2)).toMatchObject({ writes: 1 });
+    await patch(deployments, 'w', { spec: { replicas: 5 } });
+    expect(await apply(2)).toMatchObject({ writes: 1, objects: [{ spec: { replicas: 2 } }] });
+  });
+
   it('applyAll writes empty lists once, and again where another client has added to one that it does not merge', async () => {
     const container = { name: 'c', image: 'i', env: [], args: [] };
     const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container], volumes: [] } };
