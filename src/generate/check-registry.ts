@@ -1,13 +1,13 @@
 // Rejects an invalid registry before anything is generated: names that are not valid for queues, functions, roles and
 // labels, controllers of one kind that would overwrite each other's status, and an exec declaration that is no limit.
 import { runtimeConditions } from '../api/conditions.ts';
-import type { ControllerDeclaration, ControllerDefinition } from '../api/definition.ts';
+import { type ControllerDeclaration, type ControllerDefinition, marksHeldObjects } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
 import { SchemaError } from '../core/errors.ts';
 import { isBuiltInGroup } from '../core/kind-names.ts';
 import { invalidLabel } from '../core/labels.ts';
-import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
+import { controllerLabelValue, heldLabelOf, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { fieldSelectorOf } from '../core/selector.ts';
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, predicateOf, writersOf } from './changing-kinds.ts';
@@ -44,6 +44,11 @@ export function checkRegistry(
     const label = controllerLabelValue(name, project);
     if (label.length > maxLabelCharacters)
       throw schemaError(`the label value ${label} is longer than ${maxLabelCharacters} characters; use a shorter name`);
+    const [, mark = ''] = heldLabelOf(name, project).split('/');
+    if (marksHeldObjects(declaration) && mark.length > maxLabelCharacters)
+      throw schemaError(
+        `the label ${mark} has a name longer than ${maxLabelCharacters} characters; use a shorter name`,
+      );
     if (registry.findIndex((other) => other.name === name) !== index) throw schemaError('there are two of that name');
     const alike = registry.slice(0, index).find((other) => logicalId(other.name) === logicalId(name));
     if (alike !== undefined)
@@ -95,7 +100,7 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   const invalidSelector = selectorProblem(declaration);
   if (invalidSelector !== undefined) return invalidSelector;
   if (sets !== undefined && owns.some((kind) => isSame(kind, resource)))
-    return `sets and owns of ${plural}: both writes of a child have one field manager, and undo each other; leave sets out`;
+    return `sets and owns of ${plural}: both writes of a child have one field manager and undo each other; drop sets`;
   const writers = writersOf(resource);
   if (writers !== undefined && changes === undefined)
     return (

@@ -96,6 +96,13 @@ describe('the names of a project', () => {
     expect(generated(32)).not.toThrow();
   });
 
+  it('a controller whose label on selected objects would have too long a name is rejected', () => {
+    const generated = (length: number) => () =>
+      generatedFiles([treeWith('c'.repeat(length), { selector: { matchLabels: { a: 'b' } } })], [], 'p'.repeat(30));
+    expect(generated(22)).toThrow(/has a name longer than 63 characters; use a shorter name/);
+    expect(generated(21)).not.toThrow();
+  });
+
   it.each([
     ['outrigger-system', 'outrigger-watch-checkpoint', true],
     ['outrigger-cafes-system', 'outrigger-cafes-watch-checkpoint', true],
