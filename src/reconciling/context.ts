@@ -41,7 +41,7 @@ export type ContextDeps = {
   readonly log: Log;
   readonly now: () => Date;
   readonly signal: AbortSignal;
-  /** Whether children that have lost their labels are found too. It costs a list of all metadata of their kind. */
+  /** Whether children that have lost their labels are found too. It costs two lists of metadata. */
   readonly findUnlabelled?: boolean;
 };
 

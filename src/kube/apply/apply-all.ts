@@ -1,7 +1,7 @@
 // Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are
 // deleted. An object without the owner's uid in its controller reference is never written.
 //
-// Guarantees: a converged set costs one list and no write (with `findUnlabelled` one more list, of metadata). Running
+// Guarantees: a converged set costs one list and no write (with `findUnlabelled` two more, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
 // namespace, or the owner is cluster-scoped.
 import { hash } from 'node:crypto';
@@ -35,7 +35,7 @@ export interface ApplyAllRequest extends ChildKind {
   readonly prune: boolean;
   /**
    * Also finds the children that have lost the labels of Outrigger, by their controller reference and field manager. It
-   * lists the metadata of every object of the kind.
+   * lists the metadata of the objects of the kind that do not have them.
    */
   readonly findUnlabelled?: boolean;
   /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
@@ -206,12 +206,17 @@ async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<
     for (const item of page.items) owned.set(keyOf(item.metadata), item);
   }
   if (request.findUnlabelled !== true || !request.prune) return owned;
-  // A label can be removed while no watcher runs.
-  const listed = { namespace: owner.metadata.namespace, metadataOnly: true, signal };
-  for await (const { items } of listPagesAs(client, resource, (item) => unlistedChild(request, owned, item), listed)) {
-    for (const metadata of items) {
-      const child = metadata === undefined ? undefined : await getObject(client, resource, metadata, { signal });
-      if (child !== undefined) owned.set(keyOf(child.metadata), child);
+  // A label can be removed while no watcher runs. The children of other owners are not read: they would be read once
+  // for each owner.
+  const unlabelled = [`${controllerLabel}!=${controller}`, `${controllerLabel}=${controller},!${ownerUidLabel}`];
+  for (const selector of unlabelled) {
+    const listed = { namespace: owner.metadata.namespace, labelSelector: selector, metadataOnly: true, signal };
+    const parse = (item: unknown) => unlistedChild(request, owned, item);
+    for await (const { items } of listPagesAs(client, resource, parse, listed)) {
+      for (const metadata of items) {
+        const child = metadata === undefined ? undefined : await getObject(client, resource, metadata, { signal });
+        if (child !== undefined) owned.set(keyOf(child.metadata), child);
+      }
     }
   }
   return owned;

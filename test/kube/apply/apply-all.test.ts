@@ -229,9 +229,25 @@ describe('applyAll', () => {
     await children([child('b', { x: '1' })], { controllerName: 'others' });
     await put('c', {});
     await patch(configMaps, 'c', { metadata: { ownerReferences: (await read('b'))?.metadata.ownerReferences } });
+    await children([child('d', { x: '1' })], { prune: false });
     await patch(configMaps, 'a', { metadata: { labels: null } });
-    expect(await children([], { findUnlabelled: true })).toMatchObject({ writes: 1 });
-    expect([await read('a'), await read('b'), await read('c')]).toMatchObject([undefined, {}, {}]);
+    await patch(configMaps, 'd', { metadata: { labels: { 'outrigger.dev/owner-uid': null } } });
+    expect(await children([], { findUnlabelled: true })).toMatchObject({ writes: 2 });
+    const left = await Promise.all(['a', 'b', 'c', 'd'].map(read));
+    expect(left.map((one) => one?.metadata.name)).toEqual([undefined, 'b', 'c', undefined]);
+  });
+
+  it('applyAll that finds unlabelled children does not read the labelled children of other owners', async () => {
+    await children([child('theirs', {})], { owner: await put('neighbour', {}) });
+    const seen: string[] = [];
+    const request: KubeClient['request'] = async (asked) => {
+      const response = await fixture.client.request(asked);
+      if (asked.method === 'GET') seen.push(JSON.stringify(response.body));
+      return response;
+    };
+    await children([], { findUnlabelled: true }, { ...fixture.client, request });
+    expect(seen.join()).toContain('"neighbour"');
+    expect(seen.join()).not.toContain('"theirs"');
   });
 
   it('applyAll writes nothing to a child that is being deleted', async () => {
