@@ -24,7 +24,11 @@ const identity = controllerIdentity('tenant-network');
 const labeller = controllerIdentity(sizeLabel.name);
 const rolesOf = (name: string, clusterRoles: readonly string[]) =>
   Namespace.controller(name, {
-    ...{ selector: { matchLabels: { tenant: 'true' } }, owns: [RoleBinding], allows: { clusterRoles: ['view'] } },
+    ...{
+      selector: { matchLabels: { tenant: 'true' } },
+      owns: [RoleBinding],
+      allows: { clusterRoles: ['system:monitoring'] },
+    },
     reconcile: async ({ metadata: { name: namespace } }, { applyAll }) => {
       const bindings = clusterRoles.map((role) => ({
         metadata: { name: `${name}-${role}`, namespace },
@@ -34,11 +38,11 @@ const rolesOf = (name: string, clusterRoles: readonly string[]) =>
       await applyAll(RoleBinding, bindings);
     },
   });
-const viewers = rolesOf('viewers', ['view']);
-const editors = rolesOf('editors', ['edit']);
-const registry = [tenantNetwork, sizeLabel, owned, redundant, viewers, editors];
+const monitors = rolesOf('monitors', ['system:monitoring']);
+const admins = rolesOf('admins', ['cluster-admin']);
+const registry = [tenantNetwork, sizeLabel, owned, redundant, monitors, admins];
 const slices = [owned, redundant].map(({ name }) => controllerIdentity(name));
-const binders = [viewers, editors];
+const binders = [monitors, admins];
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
 const { clientOf } = await usePlane({
@@ -163,13 +167,16 @@ it('a controller that adds a condition can change no other condition, no other s
 });
 
 it('a controller binds the ClusterRoles that it declares, and no others', async () => {
-  const [view, edit] = binders.map(({ name }) => clientOf(controllerIdentity(name)));
-  if (view === undefined || edit === undefined) throw new Error('no client');
+  const [monitor, administer] = binders.map(({ name }) => clientOf(controllerIdentity(name)));
+  if (monitor === undefined || administer === undefined) throw new Error('no client');
   const binding = async (name: string) => await getObject(admin, RoleBinding, { namespace: key.name, name });
-  expect((await reconcileAs(view, viewers, key)).outcome).toEqual({ type: 'done' });
-  expect(await reconcileAs(view, viewers, key)).toMatchObject({ outcome: { type: 'done' }, writes: 0 });
-  expect((await reconcileAs(edit, editors, key)).outcome).toMatchObject({ type: 'terminal' });
-  expect([await binding('viewers-view'), await binding('editors-edit')]).toMatchObject([{}, undefined]);
+  expect((await reconcileAs(monitor, monitors, key)).outcome).toEqual({ type: 'done' });
+  expect(await reconcileAs(monitor, monitors, key)).toMatchObject({ outcome: { type: 'done' }, writes: 0 });
+  expect((await reconcileAs(administer, admins, key)).outcome).toMatchObject({ type: 'failed' });
+  expect([await binding('monitors-system:monitoring'), await binding('admins-cluster-admin')]).toMatchObject([
+    {},
+    undefined,
+  ]);
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {
