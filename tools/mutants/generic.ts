@@ -109,7 +109,7 @@ function finalizesNothing(isIt: string): Mutant {
 
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
-  const same = 'if (live !== undefined && contested.length === 0 && isSame)';
+  const same = 'if (live !== undefined && contested.length === 0 && isNoop)';
   const retry = 'if (result.error !== undefined)';
   return [
     {
