@@ -4,7 +4,6 @@
 /** Files as globs from the root of the repository. */
 export const onBothServers = [
   'test/conformance/*.test.ts',
-  'test/compatibility/evolution.test.ts',
   'test/generate/generated.test.ts',
   'test/kube/apply/{apply-all,events,finalizers,write}.test.ts',
   'test/kube/client/classify.test.ts',

@@ -5,6 +5,7 @@ import {
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
 import { controllerQueue } from '../core/names.ts';
+import { readAwsSettings } from '../settings.ts';
 import { callWithin } from '../sqs/call.ts';
 import type { Installation } from './installation.ts';
 
@@ -16,6 +17,8 @@ export type ControllerMapping = {
 
 /** The deadline of all pages of the list together. */
 const readSeconds = 20;
+/** The same where a command shows the states beside others, and does without them. */
+const shownSeconds = 5;
 
 /** Finds the mappings of queues. Throws the client's errors, and after 20 seconds an Error that names the deadline. */
 export async function readMappings(
@@ -35,15 +38,22 @@ export async function readMappings(
   });
 }
 
-/** Lists which of the controllers are paused; none where Lambda cannot be read, which `doctor` reports. */
+/**
+ * Lists which of the controllers are paused; none where Lambda does not respond within 5 seconds, which `doctor`
+ * reports, or where the queues are emulated without it.
+ */
 export async function pausedControllers(
   { lambda: config, urlPrefix }: Installation,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
+  if (config.endpoint === undefined && readAwsSettings().isQueueElsewhere) return [];
   const lambda = new LambdaClient(config);
   try {
-    const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
+    const queues = names.map(controllerQueue);
+    const mappings = await callWithin(shownSeconds, signal, async (abortSignal) =>
+      readMappings(lambda, { urlPrefix, queues }, { signal: abortSignal }),
+    );
     return names.filter((_, index) => {
       const mapping = mappings[index]?.mapping;
       return mapping !== undefined && isPaused(mapping);

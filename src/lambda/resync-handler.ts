@@ -43,7 +43,7 @@ function start(
   const { table, clusters } = openClusters(
     settings.CLUSTERS,
     `outrigger/${controllerLabelValue('resync', settings.PROJECT)}`,
-    tableOptions(telemetry, { readsUnasked: true }),
+    tableOptions(telemetry, { withoutMessage: true }),
   );
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
   const clock = createSqsClock();

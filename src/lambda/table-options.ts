@@ -11,18 +11,18 @@ const staleAfterMs = 15 * 60_000;
 
 /**
  * Makes the options. The metrics are written only while reads fail, so a healthy function pays nothing for them.
- * @param readsUnasked whether the function reads the table without a message of a cluster: before the first cluster,
+ * @param withoutMessage whether the function reads the table without a message of a cluster: before the first cluster,
  * that there is no table is no failure
  */
 export function tableOptions(
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
-  { readsUnasked = false }: { readonly readsUnasked?: boolean } = {},
+  { withoutMessage = false }: { readonly withoutMessage?: boolean } = {},
 ): OpenClustersOptions {
   return {
     ...readAwsSettings(),
     onFailedRead: ({ error, ageMs, isNew }) => {
       log({}).warn('clusters table not read', { reason: redact(error.message), ageMs });
-      if (isNew && readsUnasked) return;
+      if (isNew && withoutMessage) return;
       metrics.milliseconds(metricNames.clustersTableAge, ageMs);
       if (ageMs > staleAfterMs) metrics.count(metricNames.clustersTableStale);
     },

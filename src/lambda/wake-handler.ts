@@ -25,7 +25,7 @@ function start(
   const settings = readWakeSettings();
   const telemetry = createTelemetry(wakeFunction, telemetryOptions(settings));
   const userAgent = `outrigger/${controllerLabelValue(wakeFunction, settings.PROJECT)}`;
-  const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry, { readsUnasked: true }));
+  const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry, { withoutMessage: true }));
   const wake = createWake({
     registry,
     listClusters: async () => await table.list(),

@@ -16,7 +16,7 @@ import { observationOf } from '../kube/apply/observation.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { continueTokenOf, isGone } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
-import { type ListPage, listPagesAs } from '../kube/client/read.ts';
+import { type ListPage, listPages, listPagesAs } from '../kube/client/read.ts';
 import type { Depth } from '../sqs/depth.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
@@ -59,6 +59,8 @@ export type ListKindInput = {
   readonly client: KubeClient;
   /** Whether the status of the cluster's watchers is checked as well. */
   readonly checksWatchers?: boolean;
+  /** Whether the list has failed before in this run. */
+  readonly isRetry?: boolean;
   /** Whether the list is resumed after its continue token expired. */
   readonly resumed?: boolean;
 };
@@ -69,7 +71,7 @@ export type ListKindInput = {
  * that run starts its own list.
  */
 export async function listKind(deps: ListKindDeps, input: ListKindInput, time: ListKindTime): Promise<void> {
-  const { message, controller, client, checksWatchers = false, resumed = false } = input;
+  const { message, controller, client, checksWatchers = false, isRetry = false, resumed = false } = input;
   const log = deps.log({ controller: controller.name, cluster: message.cluster, run: message.run });
   const { runIntervalSeconds } = deps.rate;
   const runSeconds = Date.parse(message.run) / 1000;
@@ -80,6 +82,7 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     deps.metrics.trouble(message.cluster, 'list-abandoned');
     return;
   }
+  if (isRetry) await requireResponse(input, time.signal);
   if (checksWatchers && message.continue === undefined)
     await recordWatcherDown(message.cluster, client, { ...deps, log }, time);
   // The depth at the start of the run applies to every change that is old enough to count as missed: it was made before
@@ -139,10 +142,21 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
 
 /** The time limit of one page. */
 const pageSeconds = 30;
+/**
+ * The time for the first response of a list that has failed in this run: with that of a page, a cluster that never
+ * responds would hold a function for half of the time.
+ */
+const responseSeconds = 5;
 /** With less time than this, the rest of the list is left to the next message. */
 const reserveMs = 10_000;
 /** A controller's queue with at most this many messages is idle. Changes that are unobserved then count as missed. */
 const maxIdleMessages = 10;
+
+/** Lists one object in a short time. Rejects as the list would. */
+async function requireResponse({ client, controller, message }: ListKindInput, signal: AbortSignal): Promise<void> {
+  const limits = { namespace: message.namespace, limit: 1, timeoutSeconds: responseSeconds, signal };
+  await listPages(client, controller.declaration.resource, limits).next();
+}
 
 /** The part of an object that is kept while its page is processed. The object's fields are many times as large. */
 type ListedObject = Pick<ReconcileKey, 'namespace' | 'name'> & { readonly decision: ResyncDecision };

@@ -3,13 +3,12 @@
 // delays only its own messages.
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { FindCluster } from '../clusters/connect.ts';
+import { NoTableError } from '../clusters/registry/registry.ts';
 import { forEachConcurrently, unlessAborted } from '../core/async.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
 import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
-import type { KubeClient } from '../kube/client/client.ts';
-import { listPages } from '../kube/client/read.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
 import { hashOf } from '../sqs/message.ts';
@@ -101,11 +100,6 @@ const depthsAtOnce = 10;
 /** How soon a failed list is retried, which doubles with each failure of a run. */
 const retrySeconds = 30;
 const maxRetrySeconds = 240;
-/**
- * The time for the first response of a list that has failed in this run. A page has 30 s: with them alone, a cluster
- * that never responds would hold a function for half of the time.
- */
-const responseSeconds = 5;
 
 /** Lists the kind of one record. Returns whether the record may be deleted. An error affects only this record. */
 async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
@@ -128,8 +122,7 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
       // The watchers of a cluster are checked once per run, with the list of the first controller.
       const isFirst = message.namespace === undefined || message.namespace === deps.namespaces?.[0];
       const checksWatchers = controller === deps.registry[0] && isFirst;
-      if (failures > 0) await requireResponse(found.client, controller, message, time.signal);
-      await listKind(deps, { message, controller, client: found.client, checksWatchers }, time);
+      await listKind(deps, { message, controller, client: found.client, checksWatchers, isRetry: failures > 0 }, time);
     }
     // The cluster was removed from the table, or is being decommissioned. There is nothing to list.
     else log.info('list skipped', { reason: found.type });
@@ -137,19 +130,12 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
   } catch (thrown) {
     log.warn('list failed', { error: redact(toError(thrown).message) });
     deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
-    deps.metrics.trouble(cluster, thrown instanceof UserError ? 'invalid-entry' : 'not-listed');
+    deps.metrics.trouble(
+      cluster,
+      thrown instanceof UserError && !(thrown instanceof NoTableError) ? 'invalid-entry' : 'not-listed',
+    );
     return await retrySoon(deps, { ...message, failures: failures + 1 }, time.signal);
   }
-}
-
-/** Lists one object in a short time. Rejects as the list would. */
-async function requireResponse(
-  client: KubeClient,
-  { declaration: { resource } }: ControllerDefinition,
-  { namespace }: ResyncMessage,
-  signal: AbortSignal,
-): Promise<void> {
-  await listPages(client, resource, { namespace, limit: 1, timeoutSeconds: responseSeconds, signal }).next();
 }
 
 /** Sends the message again with a delay. Its visibility timeout would end only after the next run has started. */

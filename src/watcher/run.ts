@@ -109,6 +109,7 @@ async function startFleet(
   const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL });
   // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
   const { openClusters } = await import('../clusters/open-clusters.ts');
+  const { NoTableError } = await import('../clusters/registry/registry.ts');
   const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
   const sqs = createSqsClient();
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
@@ -127,9 +128,11 @@ async function startFleet(
     {
       list: async () => {
         const names = await table.list();
-        // The clusters that are known stay watched, and the fleet reports the failure.
+        // The clusters that are known stay watched, and the fleet reports the failure. Before the first cluster is
+        // added there is no table, and the fleet is ready.
         const failure = table.failure();
-        if (failure !== undefined) throw failure;
+        const isNew = failure instanceof NoTableError && names.length === 0;
+        if (failure !== undefined && !isNew) throw failure;
         const misnamed = await table.misnamed();
         for (const error of misnamed) if (!logged.has(error)) log.warn('entry ignored', { error: redact(error) });
         logged = new Set(misnamed);

@@ -142,21 +142,23 @@ it('the detail of an object has its children two levels deep, with the state of 
 });
 
 /** The status of a response, or how there was none. */
-const statusOf = async (url: string | URL, userAgent = 'node') => {
-  const limit = AbortSignal.timeout(300);
+const statusOf = async (url: string | URL, userAgent = 'node', ms = 30_000) => {
+  const limit = AbortSignal.timeout(ms);
   const response = await fetch(url, { headers: { 'user-agent': userAgent }, signal: limit }).catch(() => undefined);
   await response?.body?.cancel();
   return response?.status ?? (limit.aborted ? 'silence' : 'reset');
 };
-const read = async (agent: string) => await statusOf(new URL('/api/v1/namespaces', cluster.server), agent);
-const watch = async (agent: string) => await statusOf(new URL('/api/v1/namespaces?watch=true', cluster.server), agent);
+const read = async (agent: string, ms?: number) =>
+  await statusOf(new URL('/api/v1/namespaces', cluster.server), agent, ms);
+const watch = async (agent: string, ms?: number) =>
+  await statusOf(new URL('/api/v1/namespaces?watch=true', cluster.server), agent, ms);
 const broken: readonly (readonly [string, unknown, () => Promise<unknown>])[] = [
   ['watch-cut', 'reset', () => watch('outrigger-watcher')],
-  ['watch-stall', 'silence', () => watch('outrigger-watcher')],
+  ['watch-stall', 'silence', () => watch('outrigger-watcher', 1_500)],
   ['api-410', 410, () => watch('outrigger-watcher')],
   ['api-429', 429, () => read('outrigger/foo')],
   ['api-503', 503, () => read('outrigger/foo')],
-  ['api-slow', 'silence', () => read('outrigger/foo')],
+  ['api-slow', 'silence', () => read('outrigger/foo', 1_500)],
   ['sqs-down', 503, () => statusOf(`${queueServer.endpoint}/_fauxqs/queues`)],
   ['plant-down', 'reset', () => statusOf(`${simulators.plant.url}/tanks/x/level`)],
   ['pantry-down', 'reset', () => statusOf(`${simulators.pantry.url}/stock`)],

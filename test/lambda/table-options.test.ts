@@ -6,18 +6,18 @@ import { createRecorder } from '../support/recorder.ts';
 beforeEach(() => vi.stubEnv('AWS_REGION', 'us-east-1'));
 afterEach(() => vi.unstubAllEnvs());
 
-it.each<[string, readonly string[], number, { readonly isNew?: boolean; readonly readsUnasked?: boolean }?]>([
+it.each<[string, readonly string[], number, { readonly isNew?: boolean; readonly withoutMessage?: boolean }?]>([
   ['is a second old', ['ClustersTableAge'], 1_000],
   ['is 15 minutes old', ['ClustersTableAge'], 900_000],
   ['is older than 15 minutes', ['ClustersTableAge', 'ClustersTableStale'], 900_001],
   ['does not exist, when a message arrives', ['ClustersTableAge', 'ClustersTableStale'], 900_001, { isNew: true }],
-  ['does not exist yet', [], 900_001, { isNew: true, readsUnasked: true }],
+  ['does not exist yet', [], 900_001, { isNew: true, withoutMessage: true }],
 ])('a clusters table that cannot be read and %s is logged without credentials, and counted as %j', (_, counted, ageMs, {
   isNew = false,
-  readsUnasked = false,
+  withoutMessage = false,
 } = {}) => {
   const { log, metrics, lines, counts } = createRecorder();
-  const { onFailedRead } = tableOptions({ log: () => log, metrics }, { readsUnasked });
+  const { onFailedRead } = tableOptions({ log: () => log, metrics }, { withoutMessage });
   onFailedRead?.({ error: new Error('403 for token=swordfish123'), ageMs, isNew });
   expect([...counts.keys()]).toEqual(counted);
   expect(lines).toMatchObject([{ level: 'warn', message: 'clusters table not read', fields: { ageMs } }]);

@@ -102,15 +102,21 @@ describe('a failing list', () => {
     const client = { ...unreachable, request };
     const resync = aResync({ clusters: { dead: { type: 'client', client } }, nowSeconds: () => nowSeconds });
     let kept = await resync.run({ cluster: 'dead' });
+    let last = '';
     for (let retry = resync.resyncEntries.shift(); retry !== undefined; retry = resync.resyncEntries.shift()) {
       nowSeconds += retry.delaySeconds ?? 0;
-      kept = await resync.run(retry.body);
+      last = retry.body;
+      kept = await resync.run(last);
     }
     expect(kept).toEqual(['m0']);
     expect(waitedSeconds).toBeLessThanOrEqual(60);
     expect(nowSeconds - runSeconds).toBeGreaterThan(400);
     expect(resync.counts.get('ResyncFailures')).toBe(5);
     expect(resync.counts.get('ClusterTrouble dead not-listed')).toBe(1);
+    // The message that was kept is received again in the next run, and is no dead letter after the third receive.
+    nowSeconds = runSeconds + 1_220;
+    expect(await resync.run(last)).toEqual([]);
+    expect(resync.counts.get('ResyncRetriesExhausted')).toBe(1);
   });
 
   it('a list that has failed lists every page once the cluster responds, and a later failure is retried as the first', async () => {

@@ -10,6 +10,7 @@ import { ConfigMap } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { runWatcher } from '../../src/watcher/run.ts';
 import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
+import { startFakeS3 } from '../clusters/registry/s3-server.ts';
 import { pem, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
@@ -130,6 +131,22 @@ describe('a watcher that runs', () => {
     expect(emulated.lines.map(({ message }) => message)).not.toContain('own identity on AWS unknown');
   });
 
+  it('a fleet watcher without a clusters table yet is ready, and says what to do', async () => {
+    const s3 = await startFakeS3();
+    const port = await freePort();
+    const fleet = start({
+      ...{ CLUSTERS: 's3://bucket/clusters.json', CLUSTER: '', PORT: String(port), AWS_ENDPOINT_URL_S3: s3.url },
+      ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+    });
+    try {
+      const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status;
+      await expect.poll(ready).toBe(200);
+    } finally {
+      expect(await fleet.stop()).toBe(0);
+      s3.close();
+    }
+  });
+
   it('the watcher does not exit if the API server is unavailable, and retries', async () => {
     const file = await kubeconfig({ server: `http://127.0.0.1:${await freePort()}` }, {});
     const watcher = start({ KUBECONFIG: file });
@@ -141,7 +158,7 @@ describe('a watcher that runs', () => {
   it('a watcher that is stopped while it starts ends with 0', async () => {
     const silent = await startWireServer(() => undefined);
     const watcher = start({ KUBECONFIG: await kubeconfig({ server: silent.url.href }, {}) });
-    await vi.waitFor(() => expect(silent.arrived).toHaveLength(1));
+    await expect.poll(() => silent.arrived).toHaveLength(1);
     kill();
     expect(await watcher.ended).toBe(0);
   });

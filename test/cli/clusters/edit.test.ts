@@ -65,7 +65,7 @@ describe('clusters add, list and remove', () => {
     expect(JSON.parse(s3.object ?? '')).toEqual({ b: eks('b') });
   });
 
-  it('a table that was deleted is not begun again by a change, which would leave out its other clusters', async () => {
+  it('a table that was deleted is not created again by a change, which would leave out its other clusters', async () => {
     s3.wasDeleted = true;
     for (const argv of [['list'], ['add', 'a', await entryFile(eks('a'))]])
       expectUserError(await run(...argv), `clusters table ${s3Table}: was deleted; delete its delete marker`);

@@ -85,22 +85,28 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     const detail = detailSchema.safeParse(await (await get(`/api/object?id=${encodeURIComponent(id)}`)).json());
     return detail.data?.timeline.map(({ type, at }) => type === 'reconcile' && at);
   };
-  await expect.poll(past).toEqual([false, Date.parse(line.timestamp)]);
-  const shown = await streamed('"name":"gone","decommissioning":true');
-  expect(shown).toContain('"name":"held","paused":true');
-  expect(shown).toContain('access missing, unknown or of the wrong type');
+  try {
+    await expect.poll(past).toEqual([false, Date.parse(line.timestamp)]);
+    const shown = await streamed('"name":"gone","decommissioning":true');
+    expect(shown).toContain('"name":"held","paused":true');
+    expect(shown).toContain('access missing, unknown or of the wrong type');
 
-  expect(await act({ type: 'reconcile', id })).not.toContain('error');
-  const [sent] = await queues.drain('outrigger-dev-foo.fifo');
-  expect(parseMessage(sent?.Body ?? '')).toMatchObject({ cluster: 'lab', name: 'example', cause: { type: 'command' } });
-  expect(await act({ type: 'pause-controller', controller: 'foo' })).toContain('foo is paused: its messages wait');
-  expect(account.mappings).toMatchObject([{ State: 'Disabled' }]);
-  expect(await act({ type: 'pause-cluster', cluster: 'lab' })).toContain('lab is paused within a minute');
-  expect(await folder.json('clusters.json')).toMatchObject({ lab: { paused: true } });
-  expect(await act({ type: 'pause-cluster', cluster: 'none' })).toContain('error');
-
-  const [interrupt] = process.rawListeners('SIGINT').slice(-1);
-  interrupt?.('SIGINT');
+    expect(await act({ type: 'reconcile', id })).not.toContain('error');
+    const [sent] = await queues.drain('outrigger-dev-foo.fifo');
+    expect(parseMessage(sent?.Body ?? '')).toMatchObject({
+      cluster: 'lab',
+      name: 'example',
+      cause: { type: 'command' },
+    });
+    expect(await act({ type: 'pause-controller', controller: 'foo' })).toContain('foo is paused: its messages wait');
+    expect(account.mappings).toMatchObject([{ State: 'Disabled' }]);
+    expect(await act({ type: 'pause-cluster', cluster: 'lab' })).toContain('lab is paused within a minute');
+    expect(await folder.json('clusters.json')).toMatchObject({ lab: { paused: true } });
+    expect(await act({ type: 'pause-cluster', cluster: 'none' })).toContain('error');
+  } finally {
+    const [interrupt] = process.rawListeners('SIGINT').slice(-1);
+    interrupt?.('SIGINT');
+  }
   const { out, status } = await running;
   expect(status).toBe(0);
   expect(out).toContain(`you are ${arn}\n`);
