@@ -4,10 +4,18 @@ import type { Kind, Meta, ObjectOf } from './kind.ts';
 import type { DeclaredCondition } from './result.ts';
 
 type Partly<T> = T extends readonly (infer E)[]
-  ? readonly E[]
+  ? readonly Given<E>[]
   : T extends object
-    ? { readonly [P in keyof T]?: Partly<T[P]> }
+    ? { readonly [P in keyof T]?: P extends TimeField ? T[P] | Date : Partly<T[P]> }
     : T;
+
+/** A whole value. A model of a client has Dates, in the metadata of templates: they are sent as texts. */
+type Given<T> = T extends readonly (infer E)[]
+  ? readonly Given<E>[]
+  : T extends object
+    ? { readonly [P in keyof T]: P extends TimeField ? T[P] | Date : Given<T[P]> }
+    : T;
+type TimeField = 'creationTimestamp' | 'deletionTimestamp' | 'lastProbeTime' | 'lastTransitionTime' | 'time';
 
 /**
  * The metadata of a child. Children of a cluster-scoped object name their namespace, if their kind has one; those of a

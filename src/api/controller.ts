@@ -83,7 +83,7 @@ export interface ControllerSpec<
   Returned,
 > extends OptionsSpec {
   readonly owns?: readonly Owns[];
-  /** Privileges that pods and Services it owns may have; without this a generated admission policy refuses them. */
+  /** Privileges that its children may have; without this a generated admission policy refuses them. */
   readonly allows?: Allows;
   readonly reads?: readonly Reads[];
   /**

@@ -40,11 +40,25 @@ type Json<T> = 0 extends 1 & T // any
     : T extends readonly (infer E)[]
       ? Json<E>[]
       : T extends object
-        ? { [P in keyof T as FieldName<P>]: Json<T[P]> }
+        ? { [P in keyof T as FieldName<P, T>]: Json<T[P]> }
         : T;
 
-/** The name of a field in the API: a model has `_from` for the `from` of a NetworkPolicy. */
-type FieldName<P> = P extends `_${infer Name extends 'continue' | 'default' | 'enum' | 'from' | 'int'}` ? Name : P;
+/**
+ * The name of a field in the API: a model has `_from` for the `from` of a NetworkPolicy, and in the schema of a
+ * CustomResourceDefinition `ref` for `$ref` and `x_kubernetes_list_type` for `x-kubernetes-list-type`.
+ */
+type FieldName<P, T> = P extends `_${infer Name extends 'continue' | 'default' | 'enum' | 'from' | 'int'}`
+  ? Name
+  : P extends `x_kubernetes_${string}`
+    ? Hyphenated<P>
+    : P extends 'ref' | 'schema'
+      ? 'x_kubernetes_list_type' extends keyof T
+        ? `$${P}`
+        : P
+      : P;
+type Hyphenated<Name extends string> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}-${Hyphenated<Rest>}`
+  : Name;
 
 /**
  * A kind of the Kubernetes API whose objects read as `O`. Kinds differ by name: two kinds whose objects look alike are

@@ -15,7 +15,7 @@ export type AnyResult = {
   readonly error?: Error;
 };
 
-const requeueAfterSeconds = z.number().min(0).max(maxRequeueSeconds);
+const requeueAfterSeconds = z.number().max(maxRequeueSeconds);
 /** The rules of metav1.Condition for a reason. The API server rejects any other status. */
 const reason = z
   .string()

@@ -23,7 +23,8 @@ export type Later =
   | {
       /**
        * The first wait is half to one and a half times this (300: 150 to 450 s), so that several chains of one key
-       * become one. Each following wait is exactly this.
+       * become one. Each following wait is exactly this. Less than a second, such as the rest of a time that has
+       * passed, is a second.
        */
       readonly requeueAfterSeconds?: number | undefined;
       readonly error?: undefined;

@@ -81,12 +81,15 @@ function matchesPredicate({ predicate }: Subscriber, before: TrackedObject, afte
   );
 }
 
-/** The keys that an object affects for one subscriber. */
+/**
+ * The keys that an object affects for one subscriber. An object that is being deleted counts for its controller also
+ * outside of the selection: it may have a finalizer from before the selection.
+ */
 function keysFor(
   { subscribers }: WatchedResource,
   index: number,
   key: Key,
-  { references }: TrackedObject,
+  { references, deleting }: TrackedObject,
 ): readonly Key[] {
   const subscriber = subscribers[index];
   if (subscriber === undefined) return [];
@@ -94,7 +97,7 @@ function keysFor(
     const { matchLabels, namespaces } = subscriber;
     const isSelected = matchLabels === undefined || references.some((one) => one.subscriber === index);
     const isWithin = namespaces === undefined || namespaces.includes(key.namespace ?? key.name);
-    return isSelected && isWithin ? [key] : [];
+    return (isSelected && isWithin) || (subscriber.as === 'primary' && deleting) ? [key] : [];
   }
   const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};
   return references.filter((one) => one.subscriber === index).map(({ name }) => ({ ...scope, name }));

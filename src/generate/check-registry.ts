@@ -135,7 +135,7 @@ function unseenField(
 ): string | undefined {
   const { resource, selector } = declaration;
   const isSeen = (field: string) =>
-    isAlwaysSelectable(field) || (field.startsWith('spec.') && !isBuiltInGroup(resource.group));
+    isAlwaysSelectable(field) || (!field.startsWith('status.') && !isBuiltInGroup(resource.group));
   const field = Object.keys(selector?.fields ?? {}).find((one) => !isSeen(one));
   if (field === undefined || predicateOf(declaration) === 'resourceVersion') return undefined;
   const other = registry.find(({ declaration: { resource: primary, selector: selected, owns, watches } }) => {

@@ -41,8 +41,11 @@ export type ContextDeps = {
   readonly log: Log;
   readonly now: () => Date;
   readonly signal: AbortSignal;
-  /** Whether children that have lost their labels are found too. It costs two lists of metadata. */
-  readonly findUnlabelled?: boolean;
+  /**
+   * Whether children that have lost their labels are found too, for two lists of metadata, and applies are sent that
+   * changed nothing before.
+   */
+  readonly isThorough?: boolean;
 };
 
 /**
@@ -50,7 +53,7 @@ export type ContextDeps = {
  * @param owner the object, or for a mapping function only the namespace of the watched object
  */
 export function createContext(
-  { client, cluster, controller, project, log, now, signal, findUnlabelled = false }: ContextDeps,
+  { client, cluster, controller, project, log, now, signal, isThorough = false }: ContextDeps,
   owner: {
     readonly object?: KubeObject;
     readonly kind?: Kind;
@@ -104,9 +107,13 @@ export function createContext(
       return found;
     },
     apply: async (kind, desired) =>
-      count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { signal }))).object,
+      count(
+        kind,
+        await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { triesNoops: isThorough, signal })),
+      ).object,
     applyAll: async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
-      const request = { ...childKind(kind), prune, replaceLists, onChange, signal, findUnlabelled };
+      const periodic = { findUnlabelled: isThorough, triesNoops: isThorough };
+      const request = { ...childKind(kind), prune, replaceLists, onChange, signal, ...periodic };
       const result = await unlessDenied(
         applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
       );

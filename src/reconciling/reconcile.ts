@@ -196,10 +196,10 @@ function openSession(
 
   /** One for the reconciler, and one for each finalize. */
   const contexts: ContextHandle[] = [];
-  const openContext = ({ findUnlabelled = isPeriodic(message.cause) } = {}) => {
+  const openContext = ({ isThorough = isPeriodic(message.cause) } = {}) => {
     const object = primary.current();
     const handle = createContext(
-      { client, cluster: message.cluster, controller: name, project, log, now, signal, findUnlabelled },
+      { client, cluster: message.cluster, controller: name, project, log, now, signal, isThorough },
       { object, kind: resource, namespace: object.metadata.namespace, primary },
     );
     contexts.push(handle);
@@ -259,7 +259,7 @@ function openSession(
   async function leaveSelection(): Promise<Outcome> {
     if (!isMarked(primary.current(), marks)) return { type: 'nothing', reason: 'not-selected' };
     try {
-      const context = openContext({ findUnlabelled: true });
+      const context = openContext({ isThorough: true });
       for (const kind of declaration.owns) await context.applyAll(kind, () => [], { prune: true });
       const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
       if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };

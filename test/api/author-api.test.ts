@@ -1,8 +1,18 @@
 // What an author may write, and mistakes that must not compile. Each @ts-expect-error is a test: tsc fails where the line
 // below it compiles. The mistakes whose message matters are in author-messages.test.ts.
+
+import type { V1PodTemplateSpec, V1Volume } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ConfigMap, Job, NetworkPolicy, Secret, Service } from '../../src/kubernetes.ts';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Job,
+  NetworkPolicy,
+  Secret,
+  Service,
+} from '../../src/kubernetes.ts';
 import { defineKind, foreignKind, notOk, ok, type ResultOf, unknown } from '../../src/outrigger.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
@@ -180,6 +190,36 @@ describe('what does not compile', () => {
         // @ts-expect-error: the API server would refuse the client's name of the field
         await apply(NetworkPolicy, { metadata: { namespace, name: 'x' }, spec: { ingress: [{ _from: [] }] } });
         return { status: {}, conditions: { Isolated: ok('Isolated', time) } };
+      },
+    });
+    expect.assertions(0);
+  });
+
+  it('values of the models of a client are applied, and those of a child that was read', () => {
+    const volumes: V1Volume[] = [];
+    const template: V1PodTemplateSpec = { spec: { containers: [], volumes } };
+    Tenant.controller('a', {
+      owns: [Deployment, CustomResourceDefinition],
+      async reconcile({ metadata: { name: namespace } }, { apply, get }) {
+        const metadata = { namespace, name: 'x' };
+        const spec = { selector: {}, template };
+        const { spec: read } = await apply(Deployment, { metadata, spec });
+        if (read !== undefined)
+          await apply(Deployment, { metadata, spec: { ...read, template: { spec: { volumes } } } });
+        const live = await get(Deployment, metadata);
+        if (live?.spec !== undefined) await apply(Deployment, { metadata, spec: live.spec });
+        await apply(CustomResourceDefinition, {
+          metadata,
+          spec: {
+            versions: [
+              {
+                ...{ name: 'v1', served: true, storage: true },
+                schema: { openAPIV3Schema: { type: 'array', 'x-kubernetes-list-type': 'set', items: { $ref: '' } } },
+              },
+            ],
+          },
+        });
+        return { status: {}, conditions: { Isolated: ok('Isolated') } };
       },
     });
     expect.assertions(0);

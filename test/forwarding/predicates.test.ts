@@ -279,6 +279,9 @@ describe('a kind with several subscribers', () => {
     const within = (...namespaces: string[]) => watched(dish, { ...primary(), namespaces });
     expect(names(within('shop'), undefined, changed(within('shop'), {}))).toEqual(['one']);
     expect(names(within('office'), undefined, changed(within('office'), {}))).toEqual([]);
+    // It may have a finalizer of the controller from before the selector.
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    expect(names(within('office'), {}, changed(within('office'), { deletionTimestamp }))).toEqual(['one']);
   });
 
   it('a child that differs from its owner by the group alone is the source of the change', () => {

@@ -146,6 +146,21 @@ describe('crdOf', () => {
     const scale = { spec: from, status: to };
     expect(() => crdOf(defineKind({ ...names, spec, status, conditions: ['Ripe'], scale }))).toThrow(text);
   });
+
+  it.each([
+    [['v1']],
+    [['v1alpha1', 'v1alpha1']],
+    [['V1']],
+  ])('a kind with the former versions %j is refused', (former) => {
+    const kind = defineKind({
+      ...{ group: 'a.example.com', version: 'v1', kind: 'Berry' },
+      spec: z.object({}),
+      status: z.object({}),
+      conditions: [],
+      formerVersions: former,
+    });
+    expect(() => crdOf(kind)).toThrow('formerVersions: ');
+  });
   it('crdOf has columns for Ready and its reason only for kinds with a controller', () => {
     const columns = /"additionalPrinterColumns":(\[.*?\]),"schema"/;
     const names = (crd: object) => {

@@ -7,7 +7,7 @@ import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { definitionsOf } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Deployment, Namespace, Pod, Secret } from '../../src/kubernetes.ts';
-import { defineKind, ok } from '../../src/outrigger.ts';
+import { defineKind, foreignKind, ok } from '../../src/outrigger.ts';
 import { startSystem } from '../../src/testing.ts';
 
 const Valve = defineKind({
@@ -90,6 +90,17 @@ it('a field whose changes are not seen is refused if another controller keeps th
   expect(() => checkRegistry([pods('metadata'), owner])).toThrow(
     'controller pods: selector.fields: owner is sent other',
   );
+  // Each field of a custom kind but those of its status raises the generation.
+  const Certificate = foreignKind<{ driver: string }, 'Certificate'>({
+    group: 'c.io',
+    version: 'v1',
+    kind: 'Certificate',
+  });
+  const selector = { fields: { driver: 'acme' } };
+  const certificates = Certificate.controller('certificates', { selector, reconcile: async () => ({}) });
+  const reconcile = async () => ({ status: {}, conditions: { Set: ok('Set') } });
+  const issuer = Valve.controller('issuer', { owns: [Certificate], reconcile });
+  expect(() => checkRegistry([certificates, issuer])).not.toThrow();
 });
 
 it('a field by which the API server does not select is refused, and the fields of built-in kinds are accepted', () => {

@@ -48,6 +48,11 @@ export function crdOf(
 ): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, formerVersions, nameRule } = definition;
+  const versions = [version, ...formerVersions];
+  const wrong = versions.find(
+    (one, index) => !/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(one) || versions.indexOf(one) !== index,
+  );
+  if (wrong !== undefined) throw new SchemaError('formerVersions', `${wrong} is no version, or there twice`);
   const specSchema = structuralSchema(definition.spec, 'spec');
   // A spec without required fields may be absent. The default makes it an object, so that the defaults of its fields
   // apply.

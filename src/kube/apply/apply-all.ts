@@ -38,6 +38,8 @@ export interface ApplyAllRequest extends ChildKind {
    * lists the metadata of the objects of the kind that do not have them.
    */
   readonly findUnlabelled?: boolean;
+  /** Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. */
+  readonly triesNoops?: boolean;
   /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
   readonly replaceLists?: readonly string[];
   /** Called after every write that changed something. */
@@ -111,10 +113,10 @@ export async function applyOne(
   client: KubeClient,
   request: ChildKind,
   desired: DesiredChild,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  { triesNoops = false, signal }: Pick<ApplyAllRequest, 'triesNoops' | 'signal'> = {},
 ): Promise<{ readonly object: KubeObject; readonly writes: number; readonly noops: number }> {
   const child = childObject(request, desired);
-  const outcome = await applyChild(client, { ...request, signal }, child, undefined);
+  const outcome = await applyChild(client, { ...request, triesNoops, signal }, child, undefined);
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
   const { object, write } = outcome;
   return { object, writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
@@ -129,7 +131,7 @@ type ChildOutcome = {
 
 async function applyChild(
   client: KubeClient,
-  request: ChildKind & Pick<ApplyAllRequest, 'replaceLists' | 'signal'>,
+  request: ChildKind & Pick<ApplyAllRequest, 'replaceLists' | 'triesNoops' | 'signal'>,
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<ChildOutcome | 'not owned'> {
@@ -148,7 +150,7 @@ async function applyChild(
     const isSame = live !== undefined && ownedEqual(child, ownedFields(live, fieldManager), compared);
     const known =
       live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([fieldManager, child, live]));
-    const isNoop = isSame || (known !== undefined && knownNoops.has(known));
+    const isNoop = isSame || (request.triesNoops !== true && known !== undefined && knownNoops.has(known));
     if (live !== undefined && contested.length === 0 && isNoop) return { object: live, write: 'none' };
     try {
       if (live !== undefined && contested.length > 0) {
@@ -175,8 +177,8 @@ async function applyChild(
 }
 
 /**
- * Applies that changed nothing, as hashes of what was read and what was desired: they would change nothing again. For
- * the differences that ownedEqual finds where there are none, at each reconcile.
+ * Applies that changed nothing, as hashes of what was read and what was desired: they would change nothing again, until
+ * the API server or a webhook changes. ownedEqual finds some differences where there are none, at each reconcile.
  */
 const knownNoops = new Set<string>();
 const maxKnownNoops = 10_000;

@@ -141,7 +141,8 @@ function hasEqualFields(desired: Fields, owned: Fields, comparison: Comparison, 
   return (
     names.every((name) => {
       const there = isRecord(live) && Object.hasOwn(live, name) ? live[name] : undefined;
-      if (!Object.hasOwn(owned, name)) return isRecord(live) && isEmptyList(desired[name]) && isEmptyList(there ?? []);
+      const orAbsent = comparison === 'exact' ? there : (there ?? []);
+      if (!Object.hasOwn(owned, name)) return isRecord(live) && isEmptyList(desired[name]) && isEmptyList(orAbsent);
       const inside = comparison === 'built-in' && quantityFields.has(name) ? 'quantity' : comparison;
       return isEqual(desired[name], owned[name], inside, there);
     }) &&

@@ -15,13 +15,15 @@ export type AppliedFields = { readonly live: unknown; readonly applied: unknown;
 /** Lists the fields that an apply changes, in the order of the applied fields. */
 export function changedFields(
   { live, applied, owned }: AppliedFields,
-  path: readonly string[] = [],
+  { isBuiltIn = true, path = [] }: { readonly isBuiltIn?: boolean; readonly path?: readonly string[] } = {},
 ): readonly ChangedField[] {
   if (isRecord(applied)) {
     const names = Object.keys(applied).filter((name) => applied[name] !== undefined && applied[name] !== null);
     const removed = Object.keys(isRecord(owned) ? owned : {}).filter((name) => !names.includes(name));
     return [
-      ...names.flatMap((name) => changedFields(fieldIn({ live, applied, owned }, name), [...path, name])),
+      ...names.flatMap((name) =>
+        changedFields(fieldIn({ live, applied, owned }, name), { isBuiltIn, path: [...path, name] }),
+      ),
       ...removed.flatMap((name) => removedField(fieldOf(live, name), [...path, name])),
     ];
   }
@@ -31,13 +33,15 @@ export function changedFields(
     const removed = keysIn(owned, key).filter((one) => !names.includes(one));
     const at = (one: string) => [...path, `[${one}]`];
     return [
-      ...names.flatMap((one) => changedFields(itemIn({ live, applied, owned }, key, one), at(one))),
+      ...names.flatMap((one) =>
+        changedFields(itemIn({ live, applied, owned }, key, one), { isBuiltIn, path: at(one) }),
+      ),
       ...removed.flatMap((one) => removedField(findItem(live, key, one), at(one))),
     ];
   }
   // A list without keys is compared with the owned items only. A field that is owned but absent has the zero value.
   const before = owned === null || (Array.isArray(applied) && Array.isArray(owned)) ? owned : live;
-  if (applied === before || ownedEqual(nest(path, applied), nest(path, before), { isBuiltIn: true })) return [];
+  if (applied === before || ownedEqual(nest(path, applied), nest(path, before), { isBuiltIn })) return [];
   return [{ path: formatPath(path), ...(before === undefined ? {} : { before }), after: applied }];
 }
 

@@ -5,6 +5,7 @@
 // Assumptions: the responses lack the server's part (defaults, admission, validation), so code that depends on it may
 // behave differently. Lists show the objects in the cluster; only reads of single objects include planned changes.
 import { isRecord } from '../../core/json.ts';
+import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { keyOf } from '../apply/child-object.ts';
 import { ownedFields } from '../apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../client/client.ts';
@@ -68,7 +69,11 @@ export function createDryRunClient(
         ? replacedLists(desired, live)
         : withIdentity(desired, ownedFields(parseObject(live), manager, objectPath === path ? undefined : 'status'));
     const comparison: AppliedFields = { live, applied: desired, owned };
-    const changed = changedFields(comparison).filter(({ path: field }) => !identityFields.includes(field));
+    // A status is compared exactly, as that of a custom resource.
+    const isBuiltIn = objectPath === path && isBuiltInGroup(groupIn(path));
+    const changed = changedFields(comparison, { isBuiltIn }).filter(
+      ({ path: field }) => !identityFields.includes(field),
+    );
     const fields = changed.map((field) => (isSecret(live ?? desired) ? hideSecret(field) : field));
     const object = `${titleOf(live ?? desired, path)}${objectPath === path ? '' : ' (status)'}`;
     changes.push({ type: live === undefined ? 'create' : 'change', object, fields });
@@ -119,6 +124,11 @@ export function createDryRunClient(
       close: () => client.close(),
     },
   };
+}
+
+/** The group of a path of the API: the core group is below `/api`. */
+function groupIn(path: string): string {
+  return /^\/apis\/([^/]+)/.exec(path)?.[1] ?? '';
 }
 
 /** The Status of a GET of an object that the dry run deleted. */

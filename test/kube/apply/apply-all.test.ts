@@ -300,17 +300,18 @@ describe('applyAll', () => {
     expect(await apply()).toMatchObject({ writes: 0, noops: 0, objects: [{ spec: { replicas: 3 } }] });
   });
 
-  it('applyAll that changed nothing is repeated for another version or other fields only', async () => {
+  it('applyAll that changed nothing is repeated for another version or other fields only, or periodically', async () => {
     // The server fills the empty strategy with defaults, which the manager does not own.
     const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const spec = { selector: { matchLabels: { app: 'a' } }, template, strategy: {} };
-    const apply = (replicas: number) =>
+    const apply = (replicas: number, triesNoops = false) =>
       children([{ metadata: { name: 'w' }, spec: { ...spec, replicas } }], {
-        ...{ resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment' },
+        ...{ resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment', triesNoops },
       });
     expect(await apply(1)).toMatchObject({ writes: 1 });
     expect(await apply(1)).toMatchObject({ writes: 0, noops: 1 });
     expect(await apply(1)).toMatchObject({ writes: 0, noops: 0 });
+    expect(await apply(1, true)).toMatchObject({ writes: 0, noops: 1 });
     expect(await apply(2)).toMatchObject({ writes: 1 });
     await patch(deployments, 'w', { spec: { replicas: 5 } });
     expect(await apply(2)).toMatchObject({ writes: 1, objects: [{ spec: { replicas: 2 } }] });

@@ -155,6 +155,11 @@ describe('ownedEqual', () => {
     expect(ownedEqual(desired, owned, { isBuiltIn: false })).toBe(false);
   });
 
+  it('ownedEqual is true for an empty list that the object does not have, but not of a custom resource', () => {
+    const equal = (isBuiltIn: boolean) => ownedEqual({ env: [] }, {}, { isBuiltIn, live: {} });
+    expect([equal(true), equal(false)]).toEqual([true, false]);
+  });
+
   it('ownedEqual is false if the manager owns nothing', () => {
     expect(ownedEqual({}, undefined, { isBuiltIn: true })).toBe(false);
   });

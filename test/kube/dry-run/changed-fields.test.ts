@@ -42,6 +42,8 @@ describe('changedFields', () => {
     expect(changedFields({ live: resources('500m'), applied: resources('0.5'), owned: resources('500m') })).toEqual([
       { path: 'env.cpu', before: '500m', after: '0.5' },
     ]);
+    const custom = { live: resources('500m'), applied: resources('0.5'), owned: resources('500m') };
+    expect(changedFields(custom, { isBuiltIn: false })).toHaveLength(2);
   });
 });
 
