@@ -116,7 +116,8 @@ it('keys that are names of Object.prototype are data like others in writes, appl
 it('a service of type NodePort has a port of each node, which later writes keep', async () => {
   const one = core(await namespace(), 'services', 'one');
   const service = (spec: object) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'one' }, spec });
-  const spec = { type: 'NodePort', sessionAffinity: 'ClientIP', ports: [{ port: 80, targetPort: 0 }] };
+  const affinity = { sessionAffinity: 'ClientIP', sessionAffinityConfig: {} };
+  const spec = { type: 'NodePort', ...affinity, ports: [{ port: 80, targetPort: 0 }] };
   const made = await wire.apply(one, 'alpha', service(spec));
   const ports = [{ port: 80, protocol: 'TCP', targetPort: 80, nodePort: expect.any(Number) }];
   const sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } };

@@ -137,13 +137,13 @@ export function createServiceSpec(): Defaults {
       const exposed = isExposed ? { nodePort: complete.nodePort ?? same?.nodePort ?? nodePort() } : {};
       return { ...complete, ...(target === undefined ? {} : { targetPort: target }), ...exposed };
     });
-    const affinity =
-      spec.sessionAffinity === 'ClientIP' ? { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } } : {};
+    const clientIP = { timeoutSeconds: 10_800, ...getMap(spec, 'sessionAffinityConfig', 'clientIP') };
+    const affinity = spec.sessionAffinity === 'ClientIP' ? { sessionAffinityConfig: { clientIP } } : {};
     const plain = {
-      ...{ sessionAffinity: 'None', ...affinity },
+      sessionAffinity: 'None',
       ...(isExposed ? { externalTrafficPolicy: 'Cluster' } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
-      ...{ ...spec, type },
+      ...{ ...spec, ...affinity, type },
       ...(ports.length === 0 ? {} : { ports }),
     };
     if (type === 'ExternalName') return plain;

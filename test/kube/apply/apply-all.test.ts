@@ -301,20 +301,19 @@ describe('applyAll', () => {
   });
 
   it('applyAll that changed nothing is repeated for another version or other fields only, or periodically', async () => {
-    // The server fills the empty strategy with defaults, which the manager does not own.
-    const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-    const spec = { selector: { matchLabels: { app: 'a' } }, template, strategy: {} };
-    const apply = (replicas: number, triesNoops = false) =>
-      children([{ metadata: { name: 'w' }, spec: { ...spec, replicas } }], {
-        ...{ resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment', triesNoops },
+    // The server fills the empty map with defaults, which the manager does not own.
+    const spec = { sessionAffinity: 'ClientIP', sessionAffinityConfig: {} };
+    const apply = (port: number, triesNoops = false) =>
+      children([{ metadata: { name: 's' }, spec: { ...spec, ports: [{ name: 'a', port }] } }], {
+        ...{ resource: services, kind: 'Service', triesNoops },
       });
-    expect(await apply(1)).toMatchObject({ writes: 1 });
-    expect(await apply(1)).toMatchObject({ writes: 0, noops: 1 });
-    expect(await apply(1)).toMatchObject({ writes: 0, noops: 0 });
-    expect(await apply(1, true)).toMatchObject({ writes: 0, noops: 1 });
-    expect(await apply(2)).toMatchObject({ writes: 1 });
-    await patch(deployments, 'w', { spec: { replicas: 5 } });
-    expect(await apply(2)).toMatchObject({ writes: 1, objects: [{ spec: { replicas: 2 } }] });
+    expect(await apply(80)).toMatchObject({ writes: 1 });
+    expect(await apply(80)).toMatchObject({ writes: 0, noops: 1 });
+    expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
+    expect(await apply(80, true)).toMatchObject({ writes: 0, noops: 1 });
+    expect(await apply(90)).toMatchObject({ writes: 1 });
+    await patch(services, 's', { spec: { publishNotReadyAddresses: true } });
+    expect(await apply(90)).toMatchObject({ writes: 0, noops: 1 });
   });
 
   it('applyAll writes empty lists once, and again where another client has added to one that it does not merge', async () => {
