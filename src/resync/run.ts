@@ -124,26 +124,36 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
       const checksWatchers = controller === deps.registry[0] && isFirst;
       await listKind(deps, { message, controller, client: found.client, checksWatchers, isRetry: failures > 0 }, time);
     }
-    // The cluster was removed from the table, or is being decommissioned. There is nothing to list.
-    else log.info('list skipped', { reason: found.type });
+    // The cluster was removed from the table, is paused or is being decommissioned. There is nothing to list.
+    else {
+      log.info('list skipped', { reason: found.type });
+      // If every cluster is, no list reports the watchers.
+      deps.metrics.count(metricNames.watcherDown, 0);
+    }
     return true;
   } catch (thrown) {
     log.warn('list failed', { error: redact(toError(thrown).message) });
     deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
-    deps.metrics.trouble(
-      cluster,
-      thrown instanceof UserError && !(thrown instanceof NoTableError) ? 'invalid-entry' : 'not-listed',
-    );
+    const isEntry = thrown instanceof UserError && !(thrown instanceof NoTableError);
+    // Once in a run: the alarm is for two runs.
+    if (failures === 0) deps.metrics.trouble(cluster, isEntry ? 'invalid-entry' : 'not-listed');
     return await retrySoon(deps, { ...message, failures: failures + 1 }, time.signal);
   }
 }
 
-/** Sends the message again with a delay. Its visibility timeout would end only after the next run has started. */
+/**
+ * Sends the message again with a delay: its visibility timeout would end only after the next run has started. Without
+ * time for that, the list is left to the next run, but for one that has begun.
+ */
 async function retrySoon(deps: RecordDeps, message: ResyncMessage, signal: AbortSignal) {
   const { run, failures = 1 } = message;
   const secondsToNextRun = Date.parse(run) / 1000 + deps.rate.runIntervalSeconds - deps.now() / 1000;
   const delaySeconds = Math.min(retrySeconds * 2 ** (failures - 1), maxRetrySeconds);
-  if (secondsToNextRun <= delaySeconds) return false;
+  if (secondsToNextRun <= delaySeconds) {
+    if (message.continue !== undefined) return false;
+    deps.metrics.count(metricNames.resyncRetriesExhausted, 1, { cluster: message.cluster });
+    return true;
+  }
   const [sent] = await deps.send(resyncQueue, [{ body: formatResyncMessage(message), delaySeconds }], { signal });
   return sent?.accepted === true;
 }

@@ -50,7 +50,10 @@ export type QueueBrowser = {
 
 /** Options of a QueueBrowser. */
 export type QueueBrowserOptions = {
-  /** How long a message is hidden from other receivers if this process is killed. */
+  /**
+   * How long a message is hidden from other receivers if this process is killed, and the time in which a queue must be
+   * read: messages that appear again end the reading. Default: ten minutes, for some 60,000 dead letters.
+   */
   readonly visibilitySeconds?: number;
   /** The time of a long poll. A short poll reads only some of the servers of SQS and can miss messages. */
   readonly waitSeconds?: number;
@@ -61,7 +64,7 @@ export function createQueueBrowser(
   sqs: SQSClient,
   urlPrefix: string,
   queue: string,
-  { visibilitySeconds = 60, waitSeconds = 1 }: QueueBrowserOptions = {},
+  { visibilitySeconds = 600, waitSeconds = 1 }: QueueBrowserOptions = {},
 ): QueueBrowser {
   const QueueUrl = queueUrl(urlPrefix, queue);
   const inFlight = new Set<ReceivedMessage>();

@@ -85,7 +85,13 @@ const cause = z.discriminatedUnion('type', [
     dueAt: seconds.optional(),
   }),
   /** A person requested it. The id is that of the dead letter that is sent again, or a nonce. */
-  z.object({ type: z.literal('command'), observedAt: milliseconds, id }),
+  z.object({
+    type: z.literal('command'),
+    observedAt: milliseconds,
+    id,
+    /** That of the retry that became the dead letter. */
+    unverifiedUid: z.string().max(64).optional(),
+  }),
 ]);
 
 const merged = z.object({ count: z.int().min(1), causes: z.array(cause).max(maxMergedCauses) });
@@ -164,7 +170,7 @@ export function postponementsOf({ cause: why }: Message): number {
 
 /** Returns the uid of the object that got its finalizer, after which no response has shown that it exists. */
 export function unverifiedUidOf({ cause: why }: Message): string | undefined {
-  return why.type === 'retry' ? why.unverifiedUid : undefined;
+  return why.type === 'retry' || why.type === 'command' ? why.unverifiedUid : undefined;
 }
 
 /** Returns when a message is due, in seconds since 1970; undefined for a message without a due time. */

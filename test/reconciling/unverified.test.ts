@@ -27,9 +27,12 @@ it('a reconcile that cannot verify an object names it in the retry, also after a
   expect(deadLetters()).toEqual([]);
 });
 
-it('an unverified object that is gone is a dead letter with its identity', async () => {
+it.each([
+  ['retry', retryOf('a')],
+  ['redriven retry', { cause: { type: 'command', observedAt: 0, id: 'm', unverifiedUid: 'a' } } as const],
+])('an unverified object of a %s that is gone is a dead letter with its identity', async (_, cause) => {
   const { run, deadLetters, seen } = setUp(gone);
-  expect(await run([record('north', retryOf('a'))])).toEqual([]);
+  expect(await run([record('north', cause)])).toEqual([]);
   const [letter] = deadLetters();
   expect(letter?.attributes?.reason).toBe('possibly deleted before it was finalized: a');
   expect(JSON.parse(letter?.attributes?.object ?? '')).toEqual({
