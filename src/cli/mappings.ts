@@ -38,6 +38,19 @@ export async function readMappings(
   });
 }
 
+/** Lists which of the controllers are paused. Throws as `readMappings` does. */
+export async function readPaused(
+  client: LambdaClient,
+  { urlPrefix, names }: { readonly urlPrefix: string; readonly names: readonly string[] },
+  { signal }: { readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const mappings = await readMappings(client, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
+  return names.filter((_, index) => {
+    const mapping = mappings[index]?.mapping;
+    return mapping !== undefined && isPaused(mapping);
+  });
+}
+
 /**
  * Lists which of the controllers are paused; none where Lambda does not respond within 5 seconds, which `doctor`
  * reports, or where the queues are emulated without it.
@@ -50,14 +63,9 @@ export async function pausedControllers(
   if (config.endpoint === undefined && readAwsSettings().isQueueElsewhere) return [];
   const lambda = new LambdaClient(config);
   try {
-    const queues = names.map(controllerQueue);
-    const mappings = await callWithin(shownSeconds, signal, async (abortSignal) =>
-      readMappings(lambda, { urlPrefix, queues }, { signal: abortSignal }),
+    return await callWithin(shownSeconds, signal, async (abortSignal) =>
+      readPaused(lambda, { urlPrefix, names }, { signal: abortSignal }),
     );
-    return names.filter((_, index) => {
-      const mapping = mappings[index]?.mapping;
-      return mapping !== undefined && isPaused(mapping);
-    });
   } catch {
     signal.throwIfAborted();
     return [];

@@ -8,7 +8,6 @@ import type { Operator } from '../../console/actions.ts';
 import type { DevOperator } from '../../console/dev/dev-source.ts';
 import { sharedRead } from '../../core/async.ts';
 import { isRecord } from '../../core/json.ts';
-import { controllerQueue } from '../../core/names.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
 import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev } from '../../dev/system.ts';
@@ -17,7 +16,7 @@ import { changeTable } from '../clusters/table.ts';
 import { dryRunOf } from '../dry-run/plan.ts';
 import { endLines } from '../dry-run/report.ts';
 import { localLambda, localSettings } from '../installation.ts';
-import { isPaused, readMappings } from '../mappings.ts';
+import { readPaused } from '../mappings.ts';
 import { setPaused } from '../pause.ts';
 import { readProjectName } from '../project.ts';
 import type { RegionFlag } from '../stage-table.ts';
@@ -50,15 +49,11 @@ export function createOperator({
 }: OperatorDeps): Operator {
   const names = registry.map(({ name }) => name);
   const lambda = new LambdaClient(config);
-  const pausedNow = sharedRead(mappingsMilliseconds, async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
-    const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
-    return new Set(
-      names.filter((_, index) => {
-        const mapping = mappings[index]?.mapping;
-        return mapping !== undefined && isPaused(mapping);
-      }),
-    );
-  });
+  const pausedNow = sharedRead(
+    mappingsMilliseconds,
+    async (signal: AbortSignal): Promise<ReadonlySet<string>> =>
+      new Set(await readPaused(lambda, { urlPrefix, names }, { signal })),
+  );
   return {
     dryRun: async (controller, { body, client }, signal) => {
       const end = await dryRunOf(controller, { project, environment }, client, { body, signal });
