@@ -235,8 +235,9 @@ function unlistedChild(
 ) {
   const object = parseObject(item);
   const { metadata } = object;
-  const isApplied = metadata.managedFields?.some(({ manager }) => manager === fieldManagerOf(controllerName, project));
-  return isApplied === true && isOwned(owner, object) && !listed.has(keyOf(metadata)) ? metadata : undefined;
+  if (!isOwned(owner, object) || listed.has(keyOf(metadata))) return undefined;
+  const ours = fieldManagerOf(controllerName, project);
+  return metadata.managedFields?.some(({ manager }) => manager === ours) === true ? metadata : undefined;
 }
 
 async function deleteObject(
