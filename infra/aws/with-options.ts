@@ -56,6 +56,8 @@ function applyOptions(resource: Resource, options: Options): Resource {
         ...(tracing && { TracingConfig: { Mode: 'Active' } }),
       });
     case 'AWS::IAM::Role': {
+      // The role of the schedule uses neither a queue nor a VPC.
+      if (!isOfFunction(Properties)) return resource;
       const policies = Array.isArray(Properties.Policies) ? Properties.Policies : [];
       const statements = functionStatements(options);
       if (statements.length === 0) return resource;
@@ -76,6 +78,10 @@ function applyOptions(resource: Resource, options: Options): Resource {
     default:
       return resource;
   }
+}
+
+function isOfFunction({ AssumeRolePolicyDocument }: Properties): boolean {
+  return JSON.stringify(AssumeRolePolicyDocument ?? {}).includes('"lambda.amazonaws.com"');
 }
 
 function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly object[] {

@@ -78,13 +78,18 @@ describe('the options of a deployment', () => {
 describe('a template with options', () => {
   const statement = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: '*' };
   const document = { Version: '2012-10-17', Statement: [statement] };
+  const role = (service: string) => ({
+    AssumeRolePolicyDocument: { Statement: [{ Effect: 'Allow', Principal: { Service: service } }] },
+    Policies: [{ PolicyName: 'own', PolicyDocument: document }],
+  });
   const template = {
     Resources: {
       AlarmTopic: { Type: 'AWS::SNS::Topic' },
       Queue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'q' } },
       Function: { Type: 'AWS::Lambda::Function', Properties: { Timeout: 30 } },
       Logs: { Type: 'AWS::Logs::LogGroup', Properties: { LogGroupName: 'l' } },
-      Role: { Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyName: 'own', PolicyDocument: document }] } },
+      Role: { Type: 'AWS::IAM::Role', Properties: role('lambda.amazonaws.com') },
+      ScheduleRole: { Type: 'AWS::IAM::Role', Properties: role('scheduler.amazonaws.com') },
       WatcherPolicy: { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument: document } },
     },
   };
@@ -124,6 +129,11 @@ describe('a template with options', () => {
     const roles = JSON.stringify(made(vpc).Resources);
     expect(roles).toMatch(/"Effect":"Deny","Action":\["ec2:CreateNetworkInterface","ec2:DeleteNetworkInterface"/);
     expect(roles).toMatch(/"ArnLike":\{"lambda:SourceFunctionArn":\{"Fn::Sub":"arn:[^"]+:function:\*"/);
+  });
+
+  it('the role of the schedule is the same with every option', () => {
+    const { ScheduleRole } = made({ ...vpc, KMS_KEY_ARN: key, TRACING: 'on' }).Resources;
+    expect(ScheduleRole).toEqual(template.Resources.ScheduleRole);
   });
 
   it('a template traces only with the option', () => {
