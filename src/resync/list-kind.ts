@@ -90,20 +90,25 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
   const isRecent =
     nowSeconds - runSeconds <= missedAfterSecondsOf(controller.declaration.options, deps.rate.missedAfterSeconds);
   const known = message.continue !== undefined || isRecent ? message.queueIdle : undefined;
-  const queueIdle = known ?? (await isQueueIdle(deps, controller.name, time.signal)) ?? false;
+  const queueIdle = known ?? (await isQueueIdle(deps, controller.name, time.signal));
   const { scheduledUntil = 0, scheduledPerSecond = 0 } = message;
   const rateLimiter = createResyncRateLimiter(
     Math.max(1, deps.rate.perSecond - scheduledPerSecond),
     Math.max(Math.floor(nowSeconds), scheduledUntil),
   );
-  const schedule = () => {
+  const continued = () => {
     const scheduled = rateLimiter.scheduled(deps.now() / 1000);
-    return { ...scheduled, scheduledPerSecond: scheduledPerSecond + scheduled.scheduledPerSecond };
+    const idle = queueIdle === undefined ? {} : { queueIdle };
+    return { ...scheduled, scheduledPerSecond: scheduledPerSecond + scheduled.scheduledPerSecond, ...idle };
   };
   const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
   try {
     await sendAll(deps, timersQueue, await leftSelection(deps, input, time.signal), time.signal);
-    for await (const page of listObjects(deps, { message, controller, client }, time.signal)) {
+    for await (const page of listObjects(
+      deps,
+      { message, controller, client, isBusy: queueIdle === false },
+      time.signal,
+    )) {
       totals.pages += 1;
       totals.objects += page.items.length;
       const { entries, unobserved } = selectDue(deps, { message, controller, client }, page.items, rateLimiter);
@@ -111,7 +116,7 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
       await sendAll(deps, timersQueue, entries, time.signal);
       totals.sent += entries.length;
       if (page.continue === undefined || time.remainingMs() > reserveMs) continue;
-      const next = { ...message, continue: page.continue, ...schedule(), queueIdle };
+      const next = { ...message, continue: page.continue, ...continued() };
       await sendAll(deps, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
       break;
     }
@@ -123,15 +128,15 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     if (newToken === undefined && (message.continue === undefined || totals.pages > 0)) throw error;
     const { continue: _, ...restarted } = message;
     log.warn('continue token expired', { resumedFrom: newToken === undefined ? 'start' : 'new token' });
-    const next = newToken === undefined ? restarted : { ...restarted, continue: newToken, ...schedule(), queueIdle };
+    const next = newToken === undefined ? restarted : { ...restarted, continue: newToken, ...continued() };
     return await listKind(deps, { message: next, controller, client, resumed: true }, time);
   } finally {
-    log.info('kind listed', { ...totals, queueIdle });
+    log.info('kind listed', { ...totals, queueIdle: queueIdle === true });
     deps.metrics.count(metricNames.resyncPages, totals.pages);
     deps.metrics.count(metricNames.resyncObjects, totals.objects);
     // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.
     // Without evidence nothing shows what was missed. Nothing is written while nothing was missed.
-    if (queueIdle && hasEvidence(controller.declaration) && totals.unobserved > 0) {
+    if (queueIdle === true && hasEvidence(controller.declaration) && totals.unobserved > 0) {
       const labels = { controller: controller.name, cluster: message.cluster };
       deps.metrics.count(metricNames.missedChanges, totals.unobserved, labels);
       // The alarm subtracts nothing while keys are postponed. So the second metric has data whenever the first has.
@@ -164,7 +169,12 @@ type ListedObject = Pick<ReconcileKey, 'namespace' | 'name'> & { readonly decisi
 /** Lists page by page, from the message's continue token on. */
 function listObjects(
   { now, project, rate }: ListKindDeps,
-  { message, controller: { name: controller, declaration }, client }: ListKindInput,
+  {
+    message,
+    controller: { name: controller, declaration },
+    client,
+    isBusy,
+  }: ListKindInput & { readonly isBusy: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<ListPage<ListedObject>> {
   const { resource, statusSlice } = declaration;
@@ -184,6 +194,7 @@ function listObjects(
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
+    const startedMs = Date.parse(message.run) + serverNowMs - now();
     // The API server has applied the selectors of labels and fields. The namespaces are checked here.
     const isListed = isSelected(declaration.selector, { ...object, kind: resource.kind });
     const decision = !isListed
@@ -196,6 +207,7 @@ function listObjects(
           isObserved: observation?.isObserved,
           missedAfterSeconds,
           nowMs: serverNowMs,
+          busyRun: isBusy ? { startedMs, intervalSeconds: rate.runIntervalSeconds } : undefined,
         });
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
@@ -263,7 +275,7 @@ function selectDue(
       ...(namespace === undefined ? {} : { namespace }),
       name,
     };
-    if (decision === 'unobserved') unobserved += 1;
+    if (decision === 'unobserved' || decision === 'queued') unobserved += 1;
     // More unobserved objects than the rate allows in one run interval: the next run finds the rest, and does not find
     // them queued twice.
     const unobservedDueAt =
@@ -293,7 +305,7 @@ export async function isQueueIdle(
     const { visible, inFlight, delayed } = await depth(controllerQueue(controller), { signal });
     return visible + inFlight + delayed <= maxIdleMessages;
   } catch (error) {
-    // With an unknown depth no change counts as missed. The list continues.
+    // With an unknown depth no change counts as missed, and each unobserved one is sent.
     log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });
     return undefined;
   }

@@ -18,14 +18,24 @@ export type ResyncRate = {
 };
 
 /**
- * The decision about one object: it has an unobserved change, it is due at its periodic time only, or it is skipped.
+ * The decision about one object: it has an unobserved change, the key of that change was sent by an earlier run and is
+ * likely in the queue still, it is due at its periodic time only, or it is skipped.
  */
-export type ResyncDecision = 'unobserved' | 'periodic' | 'skip';
+export type ResyncDecision = 'unobserved' | 'queued' | 'periodic' | 'skip';
+
+/** A run that lists objects while their controller's queue is busy. */
+export type BusyRun = {
+  /** The start of the run, in milliseconds since 1970 by the clock of the API server. */
+  readonly startedMs: number;
+  readonly intervalSeconds: number;
+};
 
 /**
  * Decides about one object. `unobserved`: the controller has not observed its generation, and the last change is older
- * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `skip`: the
- * object is paused, or it is being deleted without the controller's finalizer. A reconcile of it would do nothing.
+ * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `queued`: the
+ * same in a busy run whose number since the change is not a power of two, so that a controller that is paused or late
+ * for a day finds nine copies of a key, and not 144. `skip`: the object is paused, or it is being deleted without the
+ * controller's finalizer. A reconcile of it would do nothing.
  */
 export function planObject(
   object: KubeObject,
@@ -37,6 +47,7 @@ export function planObject(
     isObserved,
     missedAfterSeconds,
     nowMs,
+    busyRun,
   }: {
     readonly controller: string;
     /** Absent: the default project. */
@@ -49,12 +60,22 @@ export function planObject(
     readonly missedAfterSeconds: number;
     /** By the clock of the API server. */
     readonly nowMs: number;
+    /** Absent: the controller's queue is idle, or its depth is unknown. */
+    readonly busyRun?: BusyRun | undefined;
   },
 ): ResyncDecision {
   if (isSkipped(object, controller, project)) return 'skip';
   if (!hasEvidence) return 'periodic';
   const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice, isObserved });
-  return sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000 ? 'unobserved' : 'periodic';
+  const isMissed = sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000;
+  if (!isMissed) return 'periodic';
+  return busyRun === undefined || isSentIn(busyRun, sinceMs) ? 'unobserved' : 'queued';
+}
+
+/** Returns whether a busy run sends the key of a change: the first two do, and then those whose number has doubled. */
+function isSentIn({ startedMs, intervalSeconds }: BusyRun, sinceMs: number): boolean {
+  const runs = Math.floor(Math.abs(startedMs - sinceMs) / (intervalSeconds * 1000));
+  return runs === 0 || Number.isInteger(Math.log2(runs));
 }
 
 /**

@@ -123,12 +123,20 @@ describe('the resync of a kind', () => {
     expect(resync.counts.get('ResyncPages')).toBe(3);
   });
 
-  it('the resync counts no missed changes while the controller’s queue is busy', async () => {
+  it('the resync counts no missed changes while the queue is busy, and sends a key less often as its change ages', async () => {
     await fillQueue();
-    const resync = await resyncOf([aMissedGadget('missed')]);
+    const changed = (name: string, minutesAgo: number) => {
+      const creationTimestamp = new Date((runSeconds - minutesAgo * 60) * 1000).toISOString();
+      return aGadget(name, { metadata: { generation: 2, creationTimestamp } });
+    };
+    const missed = [changed('new', 10), changed('waiting', 31), changed('doubled', 41)];
+    const resync = await resyncOf(missed, { periodSeconds: 36_000_000 });
     await resync.run({});
-    expect(names(resync.timed)).toEqual(['missed']);
+    expect(names(resync.timed)).toEqual(['new', 'doubled']);
     expect(resync.counts.has('MissedChanges')).toBe(false);
+    await drain('gadget.fifo');
+    await resync.run({});
+    expect(names(resync.timed).slice(2)).toEqual(['new', 'waiting', 'doubled']);
   });
 
   it('a resync run that is triggered twice adds each key once to the FIFO queue', async () => {
