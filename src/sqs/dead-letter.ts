@@ -18,7 +18,7 @@ export type DeadLetter = {
   readonly body: string;
   /** The parsed body, if it is a message. */
   readonly message?: Message;
-  /** `unknown` if SQS moved the message itself, because it was received too often. */
+  /** `unknown` if SQS moved the message itself, because it was received too often, or if its body is too large. */
   readonly reason: string;
   /** The number of failed reconciles; undefined if unknown. */
   readonly attempts?: number;
@@ -54,12 +54,18 @@ type Attributes = Readonly<Partial<Record<AttributeName, string>>>;
 
 /** The reason of a dead letter that has none. */
 const unknownReason = 'unknown';
+/** SQS counts attributes for the size of a message, which is 256 KiB at most in older queues. */
+const maxBytesWithAttributes = 200 * 1024;
 
-/** Writes the attributes of a record's dead letter, without credentials. */
+/**
+ * Writes the attributes of a record's dead letter, without credentials. There are none where they may not fit: SQS
+ * would reject the dead letter of such a body each time.
+ */
 export function deadLetterAttributes(
-  { messageId, firstReceivedAt }: { readonly messageId: string; readonly firstReceivedAt: number },
+  { messageId, firstReceivedAt, body }: Pick<QueueRecord, 'messageId' | 'firstReceivedAt' | 'body'>,
   { reason, attempts, lastError, object }: DeadLetterCause,
 ): Readonly<Record<string, string>> {
+  if (Buffer.byteLength(body) > maxBytesWithAttributes) return {};
   return {
     reason: redact(reason),
     messageId,

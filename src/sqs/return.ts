@@ -17,8 +17,8 @@ export type ReturnMessages = (
 ) => Promise<void>;
 
 /**
- * The delay in seconds, by receive count. Ten receives, after which SQS moves a message to the dead-letter queue, take
- * 35 minutes. With the visibility timeout alone, 180 s, they take 27.
+ * The delay in seconds, by receive count. Ten receives, after which SQS moves a message of a controller's queue to its
+ * dead-letter queue, take 35 minutes. With the visibility timeout alone, 180 s, they take 27.
  */
 const delays = [5, 10, 20, 40, 80, 160, 300, 600, 900];
 

@@ -94,7 +94,8 @@ export function createTimers({
     await sendAll(deadLetters, remaining, signal);
 
     // Forwarded messages are not counted here: SQS counts the deleted messages of the queue.
-    if (deadLetters.length > 0) metrics.count(metricNames.deadLetters, deadLetters.length);
+    const sent = deadLetters.filter((one) => one.records.every(({ messageId }) => !remaining.has(messageId)));
+    if (sent.length > 0) metrics.count(metricNames.deadLetters, sent.length);
     // Each by its own receive count: they belong to different keys.
     const kept = Map.groupBy(
       records.filter(({ messageId }) => remaining.has(messageId)),

@@ -102,7 +102,7 @@ describe('a deployment with osls', () => {
   });
 
   it.each([
-    [timersQueue, timersDeadLetterQueue, 180, 10, 14],
+    [timersQueue, timersDeadLetterQueue, 180, 1_000, 14],
     [resyncQueue, resyncDeadLetterQueue, 720, 3, 1],
   ])('%s is a standard queue, which accepts delays, with the dead-letter queue %s', async (name, deadLetters, visibility, receives, kept) => {
     const queue = await account.queue(name);

@@ -111,6 +111,13 @@ it.each([
   expect(recorder.counts.get('DeadLetters')).toBe(1);
 });
 
+it('createTimers sends a body of the size that a queue accepts to the dead-letter queue, where its attributes do not fit', async () => {
+  const body = 'x'.repeat(1_048_576);
+  const { failed } = await run([record('large', body)]);
+  expect(failed).toEqual([]);
+  expect((await queues.drain('timers-dlq')).map((deadLetter) => deadLetter.Body === body)).toEqual([true]);
+});
+
 it('createTimers keeps exactly the messages whose follow-up was rejected, and returns them early', async () => {
   const rejectingWidgets: Send = async (queue, entries, options) =>
     queue === 'widget.fifo'
@@ -127,6 +134,7 @@ it.each<[string, Send]>([
   ['SQS rejects everything', async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }))],
   ['no queue exists, not even the dead-letter queue', createSend(queues.sqs, `${queues.urlPrefix}elsewhere-`)],
 ])('createTimers keeps all messages, malformed ones included, if %s', async (_, through) => {
-  const { failed } = await run([record('p1', 'not json'), timed('p2', {})], through);
+  const { failed, recorder } = await run([record('p1', 'not json'), timed('p2', {})], through);
   expect(failed).toEqual(['p1', 'p2']);
+  expect(recorder.counts.get('DeadLetters') ?? 0).toBe(0);
 });

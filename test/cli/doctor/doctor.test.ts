@@ -134,6 +134,8 @@ describe('doctor', () => {
     expect(of('foo.fifo')?.attributes).toMatchObject({ FifoQueue: 'true', VisibilityTimeout: '180' });
     expect(of('foo.fifo')?.deadLetters).toEqual({ name: 'foo-dlq.fifo', maxReceiveCount: 10 });
     expect(of('timers')?.attributes).toMatchObject({ VisibilityTimeout: '180' });
+    // A requeue waits until the function runs again: a dead letter ends its chain.
+    expect(of('timers')?.deadLetters).toEqual({ name: 'timers-dlq', maxReceiveCount: 1_000 });
     expect(of('resync')?.deadLetters).toEqual({ name: 'resync-dlq', maxReceiveCount: 3 });
     expect(expected).toHaveLength(2 * registry.length + 4);
   });
