@@ -1,10 +1,13 @@
 // Handles a message about a watched object that refers to primaries, but is not owned by them. The controller's mapping
 // function returns the keys of the primaries, which are sent to the controller's own queue. The mapping function
 // receives only the key of the watched object, and also runs if that object is gone.
+import * as z from 'zod';
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
 import { toError } from '../core/errors.ts';
+import { formatZodIssues, uncompiled } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
 import { controllerQueue } from '../core/names.ts';
+import { dnsLabel, segment } from '../sqs/body.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } from '../sqs/message.ts';
 import type { Send } from '../sqs/sender.ts';
@@ -50,22 +53,29 @@ export function createMapKeys(
       const { context } = createContext(deps, { namespace: message.namespace });
       const keys = await keysOf(instance, index, message, context);
       const { mapped } = await ids();
-      const entries = keys.map((key) => {
+      const invalid: string[] = [];
+      const entries = keys.flatMap((returned) => {
+        const key = parseKey(declaration, returned, message.namespace);
+        if (typeof key === 'string') {
+          invalid.push(key);
+          return [];
+        }
         const primary: Message = {
           controller: name,
           cluster: message.cluster,
           group: declaration.resource.group,
           resource: declaration.resource.plural,
-          ...primaryKey(declaration, key, message.namespace),
+          ...key,
           cause: mappedCause(message),
         };
         const reconcileKey = keyOfMessage(primary);
         const deduplicationId = mapped(reconcileKey, { messageId });
-        return { body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId };
+        return [{ body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId }];
       });
       const rejected = (await send(controllerQueue(name), entries, { signal })).find(({ accepted }) => !accepted);
       if (rejected !== undefined && !rejected.accepted) throw new Error(rejected.reason);
-      log.info('keys mapped', { keys: keys.length });
+      log.info('keys mapped', { keys: entries.length });
+      if (invalid.length > 0) throw new TypeError(`mapToKeys of ${message.resource}: ${invalid.join('; ')}`);
       return { outcome: { type: 'done' }, writes: 0 };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
@@ -95,14 +105,21 @@ function changedObject({ group, resource, namespace = '', name, cause }: Message
   return { object: [group, resource, namespace, name] as [string, string, string, string], ...deleted };
 }
 
-/** Keeps only the key, as an author may return whole metadata. The default namespace is that of the watched object. */
-function primaryKey(
-  { resource }: ControllerDeclaration,
-  { name, namespace }: Key,
-  watchedNamespace: string | undefined,
-): Key {
-  const ownNamespace = namespace ?? watchedNamespace;
-  return resource.namespaced && ownNamespace !== undefined ? { name, namespace: ownNamespace } : { name };
+const clusterKey = z.object({ name: segment.min(1) });
+const namespacedKey = z.object({ name: segment.min(1), namespace: dnsLabel });
+/** Of a key in an error. */
+const maxCharacters = 300;
+
+/**
+ * Keeps only the key, as an author may return whole metadata. The default namespace is that of the watched object.
+ * Returns the error of a key that no object can have.
+ */
+function parseKey({ resource }: ControllerDeclaration, returned: Key, watchedNamespace: string | undefined) {
+  const { name, namespace = watchedNamespace } = Object(returned);
+  const key = resource.namespaced ? { name, namespace } : { name };
+  const parsed = (resource.namespaced ? namespacedKey : clusterKey).safeParse(key, uncompiled);
+  if (parsed.success) return parsed.data;
+  return `${JSON.stringify(key).slice(0, maxCharacters)} is no key: ${formatZodIssues(parsed.error)}`;
 }
 
 async function keysOf(

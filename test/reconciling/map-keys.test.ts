@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { Key } from '../../src/core/key.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import { ConfigMap } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
 import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import type { Message } from '../../src/sqs/message.ts';
@@ -35,9 +35,15 @@ async function mapped(
     messageId = 'm1',
     through = send,
     scope = 'Namespaced',
-  }: { messageId?: string; through?: Send; scope?: 'Namespaced' | 'Cluster' } = {},
+    watched = ConfigMap,
+  }: {
+    messageId?: string;
+    through?: Send;
+    scope?: 'Namespaced' | 'Cluster';
+    watched?: typeof ConfigMap | typeof Namespace;
+  } = {},
 ) {
-  const watches = [{ kind: ConfigMap, mapToKeys: keys }];
+  const watches = [{ kind: watched, mapToKeys: keys }];
   const reconcile = async () => ({ status: {}, conditions: {} });
   const controller =
     scope === 'Cluster'
@@ -110,6 +116,23 @@ it('a mapping function that throws fails, and sends nothing', async () => {
   });
   expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no idea' } });
   expect(messages).toEqual([]);
+});
+
+it('keys that no object can have are named with their rule by the failure, and the other keys are sent', async () => {
+  const keys = async () => [{ name: 'a/b' }, { namespace: 'My Shop', name: 'four' }, { name: 'five' }];
+  const { outcome, messages } = await mapped(keys, changed(), { messageId: 'partly' });
+  expect(messages).toMatchObject([{ namespace: 'shop', name: 'five' }]);
+  const message =
+    'mapToKeys of configmaps: {"name":"a/b","namespace":"shop"} is no key: name: must be one path segment; ' +
+    '{"name":"four","namespace":"My Shop"} is no key: namespace: must be a DNS label';
+  expect(outcome).toMatchObject({ type: 'failed', error: { message } });
+});
+
+it('a key without a namespace is named by the failure if the changed object has none either', async () => {
+  const { namespace: _, ...message } = changed({ resource: 'namespaces' });
+  const { outcome, messages } = await mapped(async () => [{ name: 'six' }], message, { watched: Namespace });
+  expect(messages).toEqual([]);
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('namespace: ') } });
 });
 
 it('a mapping function whose keys are rejected fails', async () => {
