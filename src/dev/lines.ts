@@ -161,7 +161,17 @@ function authorFields(entry: Readonly<Record<string, unknown>>): string {
 
 /** The frames of an error's stack, with files below the root as relative paths. */
 function stackLines(stack: readonly string[] = [], root = ''): readonly string[] {
-  return stack.map((line) => (root === '' ? line : line.replace(`file://${root}/`, '').replace(`${root}/`, '')));
+  if (root === '') return stack;
+  return stack.map((line) => line.replace(/file:\/\/\/[^\s()]*/, decodedPath).replace(`${root}/`, ''));
+}
+
+/** Returns the path of a file's URL, in which a space is `%20`. */
+function decodedPath(url: string): string {
+  try {
+    return decodeURIComponent(url.slice('file://'.length));
+  } catch {
+    return url;
+  }
 }
 
 /** A watch event may arrive before the log line of the run that caused it. */

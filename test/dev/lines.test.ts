@@ -87,6 +87,10 @@ describe('formatLog', () => {
     expect(formatLog(JSON.stringify({ ...failed, stack }), { ...about, root: '/work/shop' })[0]?.text).toBe(
       `${text}\nat reconcile (src/controllers/pump.ts:12:3)\ncaused by SyntaxError`,
     );
+    const spaced = { ...failed, stack: ['at reconcile (file:///my%20work/shop/src/a%20b.ts:1:2)'] };
+    expect(formatLog(JSON.stringify(spaced), { ...about, root: '/my work/shop' })[0]?.text).toBe(
+      `${text}\nat reconcile (src/a b.ts:1:2)`,
+    );
   });
   it('formatLog shows entries of the author with their fields, warnings and errors, and no metrics', () => {
     expect(of({ level: 'INFO', message: 'children written', writes: 1 })).toEqual([]);
