@@ -278,6 +278,28 @@ it('a definition with another name than its plural and group is Invalid', async 
   });
 });
 
+it('a definition whose short name or kind is no DNS label is Invalid', async () => {
+  const plural = pluralOf();
+  const names = { plural, kind: 'My Kind', shortNames: ['ok', 'Wt'] };
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+  const spec = { group: gadgetGroup, scope: 'Cluster', names, versions };
+  const rejected = await wire.post(definitionsPath, { ...definition(plural), spec });
+  const rule = 'a DNS-1035 label must consist of lower case alphanumeric characters';
+  const mixed = `may have mixed case, but should otherwise match: ${rule}`;
+  const expected = [
+    ['singular', `"my kind": ${rule}`],
+    ['kind', `"My Kind": ${mixed}`],
+    ['listKind', `"My KindList": ${mixed}`],
+    ['shortNames[1]', `"Wt": ${rule}`],
+  ];
+  expect(rejected.body.details?.causes).toEqual(
+    expected.map(([field, value = '']) => ({
+      ...{ reason: 'FieldValueInvalid', field: `spec.names.${field}` },
+      message: expect.stringContaining(`Invalid value: ${value}`),
+    })),
+  );
+});
+
 function kindOf(plural: string): string {
   return plural.charAt(0).toUpperCase() + plural.slice(1, -1);
 }

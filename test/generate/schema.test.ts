@@ -161,6 +161,18 @@ describe('crdOf', () => {
     });
     expect(() => crdOf(kind)).toThrow('formerVersions: ');
   });
+
+  it.each([
+    ['shortNames', { shortNames: ['b', 'BY'] }],
+    ['plural', { plural: 'Berries' }],
+    ['kind', { kind: 'Red Berry', plural: 'berries' }],
+    ['group', { group: 'A.example.com' }],
+  ])('a kind whose %s an API server refuses is refused', (field, names) => {
+    const { spec, status } = kind.definition;
+    const given = { group: 'a.example.com', version: 'v1', kind: 'Berry', ...names };
+    expect(() => crdOf(defineKind({ ...given, spec, status, conditions: [] }))).toThrow(`${field}: `);
+  });
+
   it('crdOf has columns for Ready and its reason only for kinds with a controller', () => {
     const columns = /"additionalPrinterColumns":(\[.*?\]),"schema"/;
     const names = (crd: object) => {

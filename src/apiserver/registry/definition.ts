@@ -3,7 +3,7 @@
 import { getIn, getList, getMap, getString, isObject, type JsonObject, sameJson } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
-import { subdomainError } from './names.ts';
+import { strictLabelError, subdomainError } from './names.ts';
 import { checkStructure } from './structure.ts';
 
 /** The finalizer of a definition that is being deleted. The collector removes it after the definition's objects. */
@@ -67,6 +67,7 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
       ),
     );
   }
+  causes.push(...checkNames(names));
   if (group !== '' && !group.includes('.')) {
     causes.push(statusCause.invalid('spec.group', JSON.stringify(group), 'should be a domain with at least one dot'));
   }
@@ -98,6 +99,18 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
     else causes.push(...checkStructure(schema, path));
   }
   return causes;
+}
+
+function checkNames(names: JsonObject): readonly StatusCause[] {
+  const named = ['plural', 'singular', 'kind', 'listKind'].map((field) => [field, getString(names, field)]);
+  const short = getList(names, 'shortNames').map((name, index) => [`shortNames[${index}]`, String(name)]);
+  return [...named, ...short].flatMap(([field = '', name = '']) => {
+    const isMixed = /kind$/i.test(field);
+    const error = name === '' ? undefined : strictLabelError(isMixed ? name.toLowerCase() : name);
+    if (error === undefined) return [];
+    const detail = isMixed ? `may have mixed case, but should otherwise match: ${error}` : error;
+    return [statusCause.invalid(`spec.names.${field}`, JSON.stringify(name), detail)];
+  });
 }
 
 /** Checks that no version is removed in which objects can be stored. */

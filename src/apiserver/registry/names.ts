@@ -13,6 +13,10 @@ const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and " +
   "end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const strictLabelRule =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
+  "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
+  "'[a-z]([-a-z0-9]*[a-z0-9])?')";
 const keyRule =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
   "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
@@ -32,6 +36,12 @@ export function subdomainError(name: string): string | undefined {
 export function labelError(name: string): string | undefined {
   if (name.length > 63) return 'must be no more than 63 characters';
   return new RegExp(`^${labelPattern}$`).test(name) ? undefined : labelRule;
+}
+
+/** Validates a DNS label that begins with a letter, as the names in a definition. */
+export function strictLabelError(name: string): string | undefined {
+  if (name.length > 63) return 'must be no more than 63 characters';
+  return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) ? undefined : strictLabelRule;
 }
 
 /** Validates the name of a namespace. */

@@ -4,6 +4,10 @@ import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { structuralSchema } from './schema.ts';
 
+/** The rules of the API server for the names of a CRD (apiextensions, ValidateCustomResourceDefinitionNames). */
+const dnsLabel = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
+
 const conditionTypeMaxLength = 316;
 
 /**
@@ -48,10 +52,14 @@ export function crdOf(
 ): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, formerVersions, nameRule } = definition;
+  if (!dnsSubdomain.test(group)) throw new SchemaError('group', `${group} is no lower-case domain such as example.com`);
+  const named = [['kind', kind.toLowerCase()], ['plural', plural], ...shortNames.map((one) => ['shortNames', one])];
+  for (const [field = '', name = ''] of named) {
+    const letters = field === 'kind' ? 'letters' : 'lower-case letters';
+    if (!dnsLabel.test(name)) throw new SchemaError(field, `${name} is no name; use ${letters}, digits and hyphens`);
+  }
   const versions = [version, ...formerVersions];
-  const wrong = versions.find(
-    (one, index) => !/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(one) || versions.indexOf(one) !== index,
-  );
+  const wrong = versions.find((one, index) => !dnsLabel.test(one) || versions.indexOf(one) !== index);
   if (wrong !== undefined) throw new SchemaError('formerVersions', `${wrong} is no version, or there twice`);
   const specSchema = structuralSchema(definition.spec, 'spec');
   // A spec without required fields may be absent. The default makes it an object, so that the defaults of its fields
