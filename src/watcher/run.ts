@@ -48,10 +48,16 @@ export async function runWatcher(watchList: unknown): Promise<void> {
   process.once('SIGINT', stopStarting);
   try {
     const watcher = await start(watchList, starting.signal);
-    const stop = () => void stopAndExit(watcher);
+    let stopping: Promise<void> | undefined;
+    // Ctrl-C reaches the whole process group, and the parent sends SIGTERM as well: both are one stop. The same signal
+    // again ends the process at once, as nothing listens any more. It loses nothing: the watch checkpoint is older.
+    const stop = () => {
+      stopping ??= stopAndExit(watcher);
+      return stopping;
+    };
     process.once('SIGTERM', stop);
     process.once('SIGINT', stop);
-    if (starting.signal.aborted) stop();
+    if (starting.signal.aborted) void stop();
   } catch (thrown) {
     if (starting.signal.aborted) process.exit(0);
     exitWithError(thrown);

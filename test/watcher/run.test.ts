@@ -28,7 +28,7 @@ const folder = useFolder({ shared: true });
 let server: ApiServer;
 let queues: TestQueues;
 let client: KubeClient;
-let kill: () => void = () => undefined;
+let kill: (...signals: readonly string[]) => Promise<unknown> = async () => undefined;
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ server: new URL(server.url) });
@@ -57,8 +57,9 @@ function start(settings: Readonly<Record<string, string>>) {
   const own = { KUBECONFIG: folder.at('kubeconfig'), CLUSTER: 'test', HOST: '127.0.0.1', PORT: '0' };
   const aws = { AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix };
   for (const [name, value] of Object.entries({ ...own, ...aws, ...settings })) vi.stubEnv(name, value);
-  kill = () => {
-    for (const [signal, listener] of once.mock.calls.splice(0)) if (signal === 'SIGTERM') listener(signal);
+  kill = async (...signals) => {
+    const listeners = once.mock.calls.splice(0).filter(([name]) => [...signals, 'SIGTERM'].includes(String(name)));
+    await Promise.all(listeners.map(([name, listener]) => listener(name)));
   };
   const running = runWatcher(watchList);
   const logged = async (message: string) =>
@@ -70,9 +71,9 @@ function start(settings: Readonly<Record<string, string>>) {
       },
       { timeout: 30_000, interval: 10 },
     );
-  const stop = async () => {
+  const stop = async (...signals: readonly string[]) => {
     await running;
-    kill();
+    await kill(...signals);
     return await ended.promise;
   };
   return { lines, logged, running, stop, ended: ended.promise };
@@ -145,6 +146,15 @@ describe('a watcher that runs', () => {
       expect(await fleet.stop()).toBe(0);
       s3.close();
     }
+  });
+
+  it('a watcher that gets SIGTERM and SIGINT stops once', async () => {
+    const watcher = start({});
+    await watcher.logged('watching');
+    expect(await watcher.stop('SIGINT')).toBe(0);
+    expect(watcher.lines.filter(({ message }) => message === 'stopped')).toHaveLength(1);
+    const { level } = watcher.lines.at(-1) ?? {};
+    expect(level).toBe('INFO');
   });
 
   it('the watcher does not exit if the API server is unavailable, and retries', async () => {
