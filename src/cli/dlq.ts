@@ -94,7 +94,7 @@ Fix the cause first. Each dead letter is sent as a command, without its attempts
 can be killed and rerun: a message that is sent twice has the same deduplication id. A dead letter whose body is not a
 message stays, and so does one with an object whose finalize was not completed (outrigger dlq show). Without
 --controller, --key or --id all dead letters of all controllers are sent.
-Exit status 1: some were not sent.`;
+Exit status 1: some were not sent, or none has the key or the id.`;
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   checkLimit(limit);
@@ -168,8 +168,12 @@ async function runRedrive(
   const done = dryRun ? `${counts['would-be-sent']} would be sent` : `${counts.sent + counts.kept} sent`;
   const remaining = counts.kept + counts.refused;
   printLines([`${done}${remaining === 0 ? '' : `, ${remaining} not deleted`}`]);
-  if (id !== undefined && Object.values(counts).every((count) => count === 0)) {
-    throw new UserError(`--id ${id}: no dead letter has this id, or it is in flight; see outrigger dlq list`);
+  const named = id === undefined ? key : id;
+  if (named !== undefined && Object.values(counts).every((count) => count === 0)) {
+    const [option, what] = id === undefined ? ['--key', 'key'] : ['--id', 'id'];
+    throw new UserError(
+      `${option} ${named}: no dead letter has this ${what}, or it is in flight; see outrigger dlq list`,
+    );
   }
   return remaining === 0 ? 0 : 1;
 }

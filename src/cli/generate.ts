@@ -35,7 +35,7 @@ export function generateCommand(): Command {
         const differences = await generate(registry, process.cwd(), { check, kinds: crdsOnly });
         for (const warning of warnings) printError(`warning: ${warning}`);
         for (const hint of generatedHints(registry, crdsOnly)) printError(`hint: ${hint}`);
-        for (const { file, what } of differences) printLines([`${what}${check ? '' : ', updated'}: ${file}`]);
+        for (const { file, what } of differences) printLines([`${check ? what : done[what]}: ${file}`]);
         if (!check || differences.length === 0) return;
         printError(`${differences.length} generated files are out of date; run npm run generate`);
       } catch (error) {
@@ -59,6 +59,9 @@ limit of AWS there is a warning.`;
 
 /** A generated file that does not follow from the registry. */
 export type Difference = { readonly file: string; readonly what: 'stale' | 'missing' | 'left over' };
+
+/** What `generate` did about a difference, as it is printed. */
+export const done = { stale: 'updated', missing: 'created', 'left over': 'deleted' } as const;
 
 /**
  * Brings the generated files below a root up to date, or with `check` only lists the differences. Throws SchemaError,

@@ -85,9 +85,14 @@ describe('dlq redrive', () => {
     await sendDeadLetter('water-tank', tankMessage('east'));
     expect(await system.run('dlq', 'redrive', '--id', id)).toMatchObject({ status: 0 });
     expect(await system.sentTo('water-tank')).toMatchObject([{ name: 'south' }]);
-    const { err, status } = await system.run('dlq', 'redrive', '--id', id);
-    expect(err).toContain(`--id ${id}: no dead letter has this id`);
-    expect(status).toBe(1);
+    expectUserError(await system.run('dlq', 'redrive', '--id', id), `--id ${id}: no dead letter has this id`);
+  });
+
+  it('dlq redrive --key fails if no dead letter has the key', async () => {
+    await sendDeadLetter('water-tank', tankMessage('south'));
+    const key = 'water-tank:default/nroth';
+    expectUserError(await system.run('dlq', 'redrive', '--key', key), `--key ${key}: no dead letter has this key`);
+    expect((await system.run('dlq', 'list')).out).toContain('south');
   });
 
   it('dlq redrive exits with 1 if a dead letter cannot be sent', async () => {

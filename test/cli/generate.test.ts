@@ -7,6 +7,7 @@ import { generate } from '../../src/cli/generate.ts';
 import { loadProject } from '../../src/cli/project.ts';
 import { only } from '../generate/sample-registry.ts';
 import { useFolder } from '../support/folder.ts';
+import { runIn } from './command-result.ts';
 
 const crd = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
 const treeFunction = 'functions/tree.ts';
@@ -71,6 +72,15 @@ describe('generate', () => {
     expect(await write()).toEqual(found);
     expect(await check()).toEqual([]);
     expect(await readText(treeFunction)).toBe(fresh);
+  });
+
+  it('generate prints which files it created, updated and deleted', async () => {
+    expect((await runIn(folder.path, ['generate'])).out).toContain(`created: ${crd}\n`);
+    await writeText(crd, 'stale');
+    await writeText('infra/kubernetes/generated/crd-old.yaml', 'old');
+    const { out, status } = await runIn(folder.path, ['generate']);
+    expect(out).toBe(`updated: ${crd}\ndeleted: infra/kubernetes/generated/crd-old.yaml\n`);
+    expect(status).toBe(undefined);
   });
 
   it('generate writes nothing when one kind cannot be generated', async () => {
