@@ -107,13 +107,10 @@ export function createContext(
       return found;
     },
     apply: async (kind, desired) =>
-      count(
-        kind,
-        await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { triesNoops: isThorough, signal })),
-      ).object,
+      count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { isThorough, signal })))
+        .object,
     applyAll: async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
-      const periodic = { findUnlabelled: isThorough, triesNoops: isThorough };
-      const request = { ...childKind(kind), prune, replaceLists, onChange, signal, ...periodic };
+      const request = { ...childKind(kind), prune, replaceLists, onChange, signal, isThorough };
       const result = await unlessDenied(
         applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
       );

@@ -1,7 +1,7 @@
 // Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are
 // deleted. An object without the owner's uid in its controller reference is never written.
 //
-// Guarantees: a converged set costs one list and no write (with `findUnlabelled` two more, of metadata). Running
+// Guarantees: a converged set costs one list and no write (with `isThorough` two more, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
 // namespace, or the owner is cluster-scoped.
 import { hash } from 'node:crypto';
@@ -34,12 +34,11 @@ export interface ApplyAllRequest extends ChildKind {
   /** Deletes children that are not desired. */
   readonly prune: boolean;
   /**
-   * Also finds the children that have lost the labels of Outrigger, by their controller reference and field manager. It
-   * lists the metadata of the objects of the kind that do not have them.
+   * Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. With `prune`
+   * it also finds the children that have lost the labels of Outrigger, by their controller reference and field manager:
+   * it lists the metadata of the objects of the kind that do not have them.
    */
-  readonly findUnlabelled?: boolean;
-  /** Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. */
-  readonly triesNoops?: boolean;
+  readonly isThorough?: boolean;
   /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
   readonly replaceLists?: readonly string[];
   /** Called after every write that changed something. */
@@ -113,10 +112,10 @@ export async function applyOne(
   client: KubeClient,
   request: ChildKind,
   desired: DesiredChild,
-  { triesNoops = false, signal }: Pick<ApplyAllRequest, 'triesNoops' | 'signal'> = {},
+  { isThorough = false, signal }: Pick<ApplyAllRequest, 'isThorough' | 'signal'> = {},
 ): Promise<{ readonly object: KubeObject; readonly writes: number; readonly noops: number }> {
   const child = childObject(request, desired);
-  const outcome = await applyChild(client, { ...request, triesNoops, signal }, child, undefined);
+  const outcome = await applyChild(client, { ...request, isThorough, signal }, child, undefined);
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
   const { object, write } = outcome;
   return { object, writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
@@ -131,7 +130,7 @@ type ChildOutcome = {
 
 async function applyChild(
   client: KubeClient,
-  request: ChildKind & Pick<ApplyAllRequest, 'replaceLists' | 'triesNoops' | 'signal'>,
+  request: ChildKind & Pick<ApplyAllRequest, 'replaceLists' | 'isThorough' | 'signal'>,
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<ChildOutcome | 'not owned'> {
@@ -150,7 +149,7 @@ async function applyChild(
     const isSame = live !== undefined && ownedEqual(child, ownedFields(live, fieldManager), compared);
     const known =
       live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([fieldManager, child, live]));
-    const isNoop = isSame || (request.triesNoops !== true && known !== undefined && knownNoops.has(known));
+    const isNoop = isSame || (request.isThorough !== true && known !== undefined && knownNoops.has(known));
     if (live !== undefined && contested.length === 0 && isNoop) return { object: live, write: 'none' };
     try {
       if (live !== undefined && contested.length > 0) {
@@ -207,7 +206,7 @@ async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<
   })) {
     for (const item of page.items) owned.set(keyOf(item.metadata), item);
   }
-  if (request.findUnlabelled !== true || !request.prune) return owned;
+  if (request.isThorough !== true || !request.prune) return owned;
   // A label can be removed while no watcher runs. The children of other owners are not read: they would be read once
   // for each owner.
   const unlabelled = [`${controllerLabel}!=${controller}`, `${controllerLabel}=${controller},!${ownerUidLabel}`];

@@ -232,7 +232,7 @@ describe('applyAll', () => {
     await children([child('d', { x: '1' })], { prune: false });
     await patch(configMaps, 'a', { metadata: { labels: null } });
     await patch(configMaps, 'd', { metadata: { labels: { 'outrigger.dev/owner-uid': null } } });
-    expect(await children([], { findUnlabelled: true })).toMatchObject({ writes: 2 });
+    expect(await children([], { isThorough: true })).toMatchObject({ writes: 2 });
     const left = await Promise.all(['a', 'b', 'c', 'd'].map(read));
     expect(left.map((one) => one?.metadata.name)).toEqual([undefined, 'b', 'c', undefined]);
   });
@@ -245,7 +245,7 @@ describe('applyAll', () => {
       if (asked.method === 'GET') seen.push(JSON.stringify(response.body));
       return response;
     };
-    await children([], { findUnlabelled: true }, { ...fixture.client, request });
+    await children([], { isThorough: true }, { ...fixture.client, request });
     expect(seen.join()).toContain('"neighbour"');
     expect(seen.join()).not.toContain('"theirs"');
   });
@@ -303,9 +303,9 @@ describe('applyAll', () => {
   it('applyAll that changed nothing is repeated for another version or other fields only, or periodically', async () => {
     // The server fills the empty map with defaults, which the manager does not own.
     const spec = { sessionAffinity: 'ClientIP', sessionAffinityConfig: {} };
-    const apply = (port: number, triesNoops = false) =>
+    const apply = (port: number, isThorough = false) =>
       children([{ metadata: { name: 's' }, spec: { ...spec, ports: [{ name: 'a', port }] } }], {
-        ...{ resource: services, kind: 'Service', triesNoops },
+        ...{ resource: services, kind: 'Service', isThorough },
       });
     expect(await apply(80)).toMatchObject({ writes: 1 });
     expect(await apply(80)).toMatchObject({ writes: 0, noops: 1 });
