@@ -8,7 +8,7 @@ import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isForbidden } from '../kube/client/errors.ts';
 import { readCheckpoint } from './config-map.ts';
-import { parseCheckpoint } from './document.ts';
+import { type CheckpointDocument, parseCheckpoint } from './document.ts';
 
 /**
  * Bookmarks arrive every 60 s, and the checkpoint is written every 60 s, so a working watcher can look two minutes old.
@@ -58,6 +58,8 @@ export type WatcherStatus = {
   readonly lastSeenSeconds?: number;
   /** The id by which SQS names the watcher as a sender, as the watcher wrote it. */
   readonly senderId?: string;
+  /** The entries of the checkpoint, which name the queues of the watchers that wrote them. */
+  readonly entries?: CheckpointDocument['entries'];
   /** Why the watchers seem to be down: a warning, or info while they are being installed. Undefined if they work. */
   readonly down?: { readonly reason: string; readonly level: 'info' | 'warn' };
 };
@@ -80,13 +82,13 @@ export async function readWatcherStatus(
       const isNew = nowMs - configMap.createdAtMs <= startupGraceSeconds * 1000;
       return isNew ? { down: { reason, level: 'info' } } : warn(reason);
     }
-    const { lastSeenAtMs, senderId } = parsed.document;
-    const sender = senderId === undefined ? {} : { senderId };
+    const { lastSeenAtMs, senderId, entries } = parsed.document;
+    const written = { entries, ...(senderId === undefined ? {} : { senderId }) };
     if (lastSeenAtMs === undefined) return warn('no watcher has received an event yet');
     const lastSeenSeconds = Math.max(0, Math.round((nowMs - lastSeenAtMs) / 1000));
     return lastSeenSeconds > downAfterSeconds
-      ? { lastSeenSeconds, ...sender, ...warn(`no event received for ${lastSeenSeconds} s`) }
-      : { lastSeenSeconds, ...sender };
+      ? { lastSeenSeconds, ...written, ...warn(`no event received for ${lastSeenSeconds} s`) }
+      : { lastSeenSeconds, ...written };
   } catch (error) {
     if (isForbidden(error)) return warn(`no permission to read the watch checkpoint: ${error.message}`);
     throw error;

@@ -11,7 +11,7 @@ import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { listPages } from '../../kube/client/read.ts';
-import { queuesWithoutGeneration, readWatched } from '../clusters/move/watched.ts';
+import { queuesWithoutGeneration, watchedBy } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
 import { formatFailure, readControllers, readVersion } from '../status/cluster-status.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
@@ -29,26 +29,33 @@ type CheckOptions = {
   readonly signal: AbortSignal;
 };
 
+/** The id in a watch checkpoint, and whether another deployment's watcher may have written it. */
+export type Sender = { readonly id: string; readonly mayBeOthers: boolean };
+
+/** The findings of a cluster, and the sender in its watch checkpoint if the queues are known. */
+export type ClusterReport = { readonly findings: readonly Finding[]; readonly sender?: Sender };
+
 /** Checks a cluster. Rejects only with the signal's reason. */
 export async function checkCluster(
   name: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
   { project, namespaces, urlPrefix, signal }: CheckOptions,
-): Promise<readonly Finding[]> {
+): Promise<ClusterReport> {
   const about = `cluster ${name}`;
   try {
     const version = await readVersion(client, signal);
-    const parts = await Promise.all([
+    const [kinds, permissions, { findings: watchers, ...sender }, failing] = await Promise.all([
       checkKinds(about, client, registry, signal),
       checkPermissions(about, client, registry, { project, namespaces, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
       checkFailing(about, client, registry, { project, signal }),
     ]);
-    return [checkVersion(about, version), ...parts.flat()];
+    const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...failing];
+    return { findings, ...sender };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [failFinding(about, 'it cannot be reached', formatError(error))];
+    return { findings: [failFinding(about, 'it cannot be reached', formatError(error))] };
   }
 }
 
@@ -169,22 +176,24 @@ async function checkWatchers(
   client: KubeClient,
   registry: readonly ControllerDefinition[],
   { project, namespaces, urlPrefix, signal }: CheckOptions,
-): Promise<readonly Finding[]> {
+): Promise<ClusterReport> {
   const about = `cluster ${cluster}`;
   const nowMs = Date.now();
-  const { lastSeenSeconds, down } = await readWatcherStatus(client, nowMs, { project, signal });
-  if (down === undefined) {
-    const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;
-    if (urlPrefix === undefined) return [passFinding(about, received)];
-    const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix) };
-    const { byOurs, byOthers } = await readWatched(client, which, { nowMs, signal });
-    if (byOurs || !byOthers) return [passFinding(about, received)];
-    const others = 'but for other queues, under another name of the cluster or with another watch list';
-    const fix =
-      `check that a watcher of the present image runs with CLUSTER=${cluster} (or CLUSTERS) and ` +
-      `QUEUE_URL_PREFIX=${urlPrefix}; one with QUEUE_GENERATION is not recognized`;
-    return [warnFinding(about, `${received}, ${others}: no alarm fires if this deployment's are down`, fix)];
+  const { lastSeenSeconds, down, senderId: id, entries } = await readWatcherStatus(client, nowMs, { project, signal });
+  const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix ?? '') };
+  const watched = urlPrefix === undefined || entries === undefined ? undefined : watchedBy(entries, which, nowMs);
+  const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };
+  if (down !== undefined) {
+    const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
+    return { findings: [failFinding(about, `its watchers are down: ${down.reason}`, fix)], ...sender };
   }
-  const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
-  return [failFinding(about, `its watchers are down: ${down.reason}`, fix)];
+  const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;
+  if (watched === undefined || watched.byOurs || !watched.byOthers)
+    return { findings: [passFinding(about, received)], ...sender };
+  const others = 'but for other queues, under another name of the cluster or with another watch list';
+  const fix =
+    `check that a watcher of the present image runs with CLUSTER=${cluster} (or CLUSTERS) and ` +
+    `QUEUE_URL_PREFIX=${urlPrefix}; one with QUEUE_GENERATION is not recognized`;
+  const message = `${received}, ${others}: no alarm fires if this deployment's are down`;
+  return { findings: [warnFinding(about, message, fix)], ...sender };
 }

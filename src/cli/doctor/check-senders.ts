@@ -1,16 +1,12 @@
 // The part of `outrigger doctor` that checks the sender check: it is on, each entry of the clusters table names its
 // watchers, and their roles still have the ids of the entry. Messages of a role that was made again are refused.
 
-import type { ControllerDefinition } from '../../api/definition.ts';
-import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { findRole } from '../../clusters/auth/aws-identity.ts';
-import { connectTo } from '../../clusters/connect.ts';
 import type { EntryWatcher } from '../../clusters/registry/entry.ts';
-import { queuesWithoutGeneration, readWatched } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
-import { readNamespaces } from '../project.ts';
 import { iamCaller } from '../stage-table.ts';
+import type { Sender } from './check-cluster.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 const about = 'sender check';
@@ -18,14 +14,14 @@ const about = 'sender check';
 type CheckOptions = {
   readonly only: string | undefined;
   readonly stage: string | undefined;
-  readonly signal: AbortSignal;
+  /** Those in the watch checkpoints, by cluster. One that cannot be read is another finding. */
+  readonly senders: ReadonlyMap<string, Sender>;
 };
 
 /** Checks the sender check. Never rejects. */
 export async function checkSenders(
-  { on, registry: table, clusters, project, region, senderCheck, urlPrefix }: Installation,
-  controllers: readonly ControllerDefinition[],
-  { only, stage, signal }: CheckOptions,
+  { on, registry: table, region, senderCheck }: Installation,
+  { only, stage, senders }: CheckOptions,
 ): Promise<readonly Finding[]> {
   if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
   try {
@@ -47,22 +43,9 @@ export async function checkSenders(
     const at = `${stage === undefined ? '' : ` --stage ${stage}`}${region === undefined ? '' : ` --region ${region}`}`;
     const flag = region === undefined ? {} : { region };
     const roles = await checkRoles(named, { at, flag });
-    // A cluster that cannot be reached is another finding.
-    const namespaces = await readNamespaces(process.cwd());
-    const senderOf = async (cluster: string): Promise<Sender | undefined> => {
-      const found = await clusters?.find(cluster);
-      const client = found === undefined ? undefined : await connectTo(found);
-      if (client === undefined) return undefined;
-      const nowMs = Date.now();
-      const { senderId: id } = await readWatcherStatus(client, nowMs, { project, signal });
-      const queues = queuesWithoutGeneration(urlPrefix);
-      const which = { cluster, registry: controllers, project, namespaces, queues };
-      const { byOthers } = await readWatched(client, which, { nowMs, signal });
-      return id === undefined ? undefined : { id, mayBeOthers: byOthers };
-    };
     // A role that was made again is one finding.
     const isMadeAgain = roles.some(({ state }) => state === 'wrong');
-    const watchers = isMadeAgain ? [] : await checkWatchers(named, senderOf, at);
+    const watchers = isMadeAgain ? [] : checkWatchers(named, senders, at);
     const findings = [...unnamedFinding(unnamed, at), ...roles, ...watchers];
     return findings.length === 0 ? [passFinding(about, 'on')] : findings;
   } catch (error) {
@@ -110,18 +93,15 @@ async function checkRoles(
   return findings;
 }
 
-/** The id in a watch checkpoint, and whether another deployment's watcher may have written it. */
-type Sender = { readonly id: string; readonly mayBeOthers: boolean };
-
 /** Compares the ids of the entries with the one that the watcher wrote into its checkpoint. */
-async function checkWatchers(
+function checkWatchers(
   named: readonly (EntryWatcher & { readonly cluster: string })[],
-  senderOf: (cluster: string) => Promise<Sender | undefined>,
+  senders: ReadonlyMap<string, Sender>,
   at: string,
-): Promise<readonly Finding[]> {
+): readonly Finding[] {
   const findings: Finding[] = [];
   for (const cluster of new Set(named.map((one) => one.cluster))) {
-    const sender = await senderOf(cluster).catch(() => undefined);
+    const sender = senders.get(cluster);
     if (sender === undefined || named.some((one) => one.cluster === cluster && one.id === sender.id)) continue;
     const { id } = sender;
     const message = `cluster ${cluster}: its watcher sends as ${id}, which its entry does not name`;

@@ -14,7 +14,7 @@ import {
 import { loadProject, type Project, readNamespaces } from '../project.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
-import { checkCluster } from './check-cluster.ts';
+import { type ClusterReport, checkCluster, type Sender } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
 import { checkSameServer } from './check-same-server.ts';
 import { checkSenders } from './check-senders.ts';
@@ -62,17 +62,17 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
       installation.on === 'AWS'
         ? `if it was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
         : 'restart outrigger dev';
-    const parts = await Promise.all([
+    const [{ findings: clusters, senders }, ...parts] = await Promise.all([
+      checkClusters(installation, registry, cluster, signal),
       checkFolder(root, project),
       checkQueues(installation, await expectedQueues(registry, root), { deploy, signal }),
       installation.on === 'AWS'
         ? checkAccount(installation, registry, { deploy, signal })
         : checkPaused(installation, registry, { signal }),
       installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
-      checkClusters(installation, registry, cluster, signal),
-      checkSenders(installation, registry, { only: cluster, stage: flags.stage, signal }),
     ]);
-    const findings = [...credentialsFinding(installation), ...parts.flat()];
+    const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
+    const findings = [...credentialsFinding(installation), ...parts.flat(), ...clusters, ...checked];
     if (output === 'json') printJson(findings);
     else printLines(findingLines(findings));
     return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
@@ -112,10 +112,12 @@ async function checkClusters(
   registry: readonly ControllerDefinition[],
   only: string | undefined,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<{ readonly findings: readonly Finding[]; readonly senders: ReadonlyMap<string, Sender> }> {
   const { registry: table, clusters } = installation;
+  const without = (finding: Finding) => ({ findings: [finding], senders: new Map<string, Sender>() });
   if (table === undefined || clusters === undefined) {
-    return [warnFinding('clusters', 'the location of the clusters table is not set', 'set CLUSTERS, or give --stage')];
+    const fix = 'set CLUSTERS, or give --stage';
+    return without(warnFinding('clusters', 'the location of the clusters table is not set', fix));
   }
   try {
     const names = only === undefined ? await table.list() : [only];
@@ -124,15 +126,19 @@ async function checkClusters(
     if (names.length + ignored.length === 0) {
       const failure = table.failure();
       return failure === undefined
-        ? [warnFinding('clusters', 'the table is empty', 'add a cluster: outrigger clusters add')]
-        : [warnFinding('clusters', 'there is no table', formatError(failure))];
+        ? without(warnFinding('clusters', 'the table is empty', 'add a cluster: outrigger clusters add'))
+        : without(warnFinding('clusters', 'there is no table', formatError(failure)));
     }
-    const found = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
+    const reports = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
+    const senders = reports.flatMap(({ sender }, index) =>
+      sender === undefined ? [] : [[names[index] ?? '', sender] as const],
+    );
     const same = only === undefined ? await checkSameServer(table, names) : [];
-    return [...ignored, ...same, ...found.flat()];
+    const found = reports.flatMap(({ findings }) => findings);
+    return { findings: [...ignored, ...same, ...found], senders: new Map(senders) };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [failFinding('clusters', 'the table cannot be read', formatError(error))];
+    return without(failFinding('clusters', 'the table cannot be read', formatError(error)));
   }
 }
 
@@ -141,7 +147,7 @@ async function checkEntry(
   registry: readonly ControllerDefinition[],
   name: string,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<ClusterReport> {
   const about = `cluster ${name}`;
   try {
     const found = await clusters?.find(name);
@@ -150,23 +156,20 @@ async function checkEntry(
       const namespaces = await readNamespaces(process.cwd());
       // The queues on this machine have a generation, which is not known here.
       const queues = on === 'AWS' ? { urlPrefix } : {};
-      const findings = await checkCluster(name, client, registry, { project, signal, namespaces, ...queues });
-      if (found?.type !== 'paused') return findings;
+      const report = await checkCluster(name, client, registry, { project, signal, namespaces, ...queues });
+      if (found?.type !== 'paused') return report;
       const fix = `outrigger clusters resume ${name}`;
-      return [warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix), ...findings];
+      const paused = warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix);
+      return { ...report, findings: [paused, ...report.findings] };
     }
     if (found?.type === 'decommissioning') {
-      return [
-        warnFinding(
-          about,
-          'is being decommissioned: its messages are deleted',
-          'when its queues are empty, remove its entry from the table',
-        ),
-      ];
+      const fix = 'when its queues are empty, remove its entry from the table';
+      return { findings: [warnFinding(about, 'is being decommissioned: its messages are deleted', fix)] };
     }
-    return [failFinding(about, 'is not in the clusters table', 'name one of the clusters that outrigger status shows')];
+    const fix = 'name one of the clusters that outrigger status shows';
+    return { findings: [failFinding(about, 'is not in the clusters table', fix)] };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [failFinding(about, 'its entry is not valid', formatError(error))];
+    return { findings: [failFinding(about, 'its entry is not valid', formatError(error))] };
   }
 }

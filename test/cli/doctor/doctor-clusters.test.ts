@@ -13,6 +13,7 @@ import {
   most,
   prefix,
   queues,
+  reads,
   serverUrl,
   setEntry,
   setWatchers,
@@ -120,7 +121,12 @@ describe('doctor and clusters', () => {
     const hidden = expect.stringContaining("no alarm fires if this deployment's are down");
     expect(await found(ours)).toEqual([refused]);
     expect(await found(ours, { ...ours, queues: 'https://sqs.example.com/1/outrigger-prod- ' })).toEqual([shared]);
+    const before = reads().length;
     expect(await found({ ...ours, cluster: 'munich' })).toEqual([hidden, shared]);
+    const [, ...ofDoctor] = reads()
+      .slice(before)
+      .filter((path) => path.endsWith('/outrigger-watch-checkpoint'));
+    expect(ofDoctor, 'reads of the checkpoint, after that of setWatchers').toHaveLength(1);
   });
 
   it.each([

@@ -44,6 +44,9 @@ export const queues = (): TestQueues => {
 
 /** The address of the cluster. */
 export const serverUrl = (): string => there.server?.url ?? '';
+/** The paths of the reads of the cluster so far. */
+export const reads = (): readonly string[] =>
+  (there.server?.requests() ?? []).filter(({ method }) => method === 'GET').map(({ path }) => path);
 /** The id by which SQS names the watcher, as the watcher wrote it. */
 export const senderId = 'AROAWATCHER00000';
 /** The roles of the account. */

@@ -2,7 +2,7 @@
 // contain the queues and the name of the cluster. The rest of the checkpoint is that of the watcher that wrote last.
 import type { ControllerDefinition } from '../../../api/definition.ts';
 import { readCheckpoint } from '../../../checkpoint/config-map.ts';
-import { entryNameOf, parseCheckpoint } from '../../../checkpoint/document.ts';
+import { type CheckpointDocument, entryNameOf, parseCheckpoint } from '../../../checkpoint/document.ts';
 import { watchListOf } from '../../../generate/watch-list.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 
@@ -22,32 +22,35 @@ export type Watched = {
   readonly byOthers: boolean;
 };
 
-/**
- * Reads who watches a cluster. Throws the client's errors.
- * @param queues the URL prefix and the generation of the queues, as the watcher has them
- */
+/** Which watchers are expected: those of a cluster of the stage, with its queues. */
+export type ExpectedWatchers = {
+  /** The name of the cluster in the clusters table of the stage. */
+  readonly cluster: string;
+  readonly registry: readonly ControllerDefinition[];
+  readonly project: string;
+  readonly namespaces: readonly string[] | undefined;
+  /** The URL prefix and the generation of the queues, as the watcher has them. */
+  readonly queues: string;
+};
+
+/** Reads who watches a cluster. Throws the client's errors. */
 export async function readWatched(
   client: KubeClient,
-  {
-    cluster,
-    registry,
-    project,
-    namespaces,
-    queues,
-  }: {
-    /** The name of the cluster in the clusters table of the stage. */
-    readonly cluster: string;
-    readonly registry: readonly ControllerDefinition[];
-    readonly project: string;
-    readonly namespaces: readonly string[] | undefined;
-    readonly queues: string;
-  },
+  expected: ExpectedWatchers,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<Watched> {
-  const checkpoint = await readCheckpoint(client, { project, signal });
+  const checkpoint = await readCheckpoint(client, { project: expected.project, signal });
   const parsed = parseCheckpoint(checkpoint?.text);
-  if (parsed.type !== 'read') return { byOurs: false, byOthers: false };
-  const recent = [...parsed.document.entries].filter(([, { confirmedAtMs }]) => nowMs - confirmedAtMs < recentMs);
+  return watchedBy(parsed.type === 'read' ? parsed.document.entries : new Map(), expected, nowMs);
+}
+
+/** Returns who watches a cluster by the entries of its checkpoint. */
+export function watchedBy(
+  entries: CheckpointDocument['entries'],
+  { cluster, registry, project, namespaces, queues }: ExpectedWatchers,
+  nowMs: number,
+): Watched {
+  const recent = [...entries].filter(([, { confirmedAtMs }]) => nowMs - confirmedAtMs < recentMs);
   // A watcher may have namespaces of its own, which are between the kind and the subscribers in an entry's name.
   const wanted = watchListOf(registry, project, namespaces).resources.map((resource) => {
     // A watcher of version 0.1 names no cluster.
