@@ -34,8 +34,8 @@ type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: stri
 
 /**
  * Declares a setting whose variable names a secret of Secrets Manager, by name or ARN; `name#key` is the text under a
- * key of a secret that is a JSON object. A function may read those whose names begin with
- * `outrigger/<stage>/settings/`. On one machine it may be `file:` and a path.
+ * key of a secret that is a JSON object. A function may read the secrets that are named after such settings of its
+ * controller, `outrigger/<stage>/settings/PLANT_TOKEN`, and no other. On one machine it may be `file:` and a path.
  * @example settings: z.object({ PLANT_TOKEN: secret({ maxAgeSeconds: 60 }) })
  */
 export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: number } = {}): z.ZodType<Secret, string> {

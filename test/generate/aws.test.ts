@@ -53,13 +53,13 @@ describe('awsOf', () => {
     );
   });
 
-  it('awsOf allows a function to read the secrets of clusters, and those of settings if it has a secret setting', () => {
+  it('awsOf allows a function to read the secrets of clusters, and of its own settings those that are secrets', () => {
     const secretsOf = (settings: z.ZodObject) => {
       const { TreeRole } = template.parse(awsOf(only('tree', settings))).resources.Resources;
       return JSON.stringify(TreeRole).match(/secret:\$\{self:service\}\/[^"]*/g);
     };
     const clusters = `secret:\${self:service}/\${self:custom.stage}/clusters/*`;
-    const both = [clusters, `secret:\${self:service}/\${self:custom.stage}/settings/*`];
+    const both = [clusters, `secret:\${self:service}/\${self:custom.stage}/settings/PLANT_TOKEN-??????`];
     expect(secretsOf(z.object({ PLANT_URL: z.url() }))).toEqual([clusters]);
     expect(secretsOf(z.object({ PLANT_URL: z.url(), PLANT_TOKEN: secret() }))).toEqual(both);
     expect(secretsOf(z.object({ PLANT_TOKEN: secret().optional() }))).toEqual(both);

@@ -67,11 +67,14 @@ export function mapsKeys({ watches }: ControllerDefinition['declaration']): bool
   return watches.some(({ label }) => label === undefined);
 }
 
-/** The secrets of entries of the clusters table, and those of settings if one is a secret. */
+/**
+ * The secrets of entries of the clusters table, and those that are named after the controller's own settings. Secrets
+ * Manager adds a dash and six characters to the name of a secret in its ARN.
+ */
 function secretsOf(settings: ControllerDefinition['declaration']['settings']): readonly Json[] {
-  const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
-  const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
-  return folders.map((folder) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${folder}/*`));
+  const own = Object.entries(settings?.shape ?? {}).filter(([, schema]) => isSecret(schema));
+  const names = ['clusters/*', ...own.map(([name]) => `settings/${name}-??????`)];
+  return names.map((name) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${name}`));
 }
 
 function s3Arn(...ids: readonly string[]): JsonObject {
