@@ -1,5 +1,5 @@
-// Refuses names that are too long for AWS. The length depends on the project, the stage and the controller's name.
-// Without this check CloudFormation would refuse the name during the deployment.
+// Refuses an id that exists twice, and names that are too long for AWS. The length depends on the project, the stage
+// and the controller's name. Without this check CloudFormation would refuse them during the deployment.
 import { OptionError } from './options.ts';
 import type { Template } from './with-options.ts';
 
@@ -15,8 +15,13 @@ const limits: Readonly<Record<string, { readonly property: string; readonly most
 /** What the names of a deployment are made of, next to the controller's name. */
 type Deployment = { readonly project: string; readonly stage: string; readonly region: string };
 
-/** Throws OptionError for the first name that is too long, or not valid for a bucket. */
-export function checkNames({ Resources }: Template, deployment: Deployment): void {
+/** Throws OptionError for an id that exists twice, and a name that is too long, or not valid for a bucket. */
+export function checkNames({ Parameters = {}, Resources }: Template, deployment: Deployment): void {
+  const twice = Object.keys(Parameters).find((id) => id in Resources);
+  if (twice !== undefined)
+    throw new OptionError(
+      `${twice} is a resource and a parameter; rename the setting of a controller that is the parameter ${twice}`,
+    );
   for (const { Type, Properties = {} } of Object.values(Resources)) {
     const limit = limits[Type];
     if (limit === undefined) continue;

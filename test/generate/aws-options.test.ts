@@ -176,6 +176,12 @@ describe('a template with options', () => {
     expect(check(`${long}xx`, 'dev', 'foo')).toThrow(`longest part: the project ${long}xx (outrigger.project`);
   });
 
+  it('a template is rejected if a setting has the id of a resource, which CloudFormation refuses', () => {
+    const deployment = { project: 'cafes', stage: 'dev', region: 'us-east-1' };
+    const both = { Parameters: { CafeQueue: {} }, Resources: { CafeQueue: { Type: 'AWS::SQS::Queue' } } };
+    expect(() => checkNames(both, deployment)).toThrow(/^CafeQueue is a resource and a parameter; rename the setting/);
+  });
+
   it('a bucket with an upper-case letter in its name is rejected', () => {
     const Resources = { One: { Type: 'AWS::S3::Bucket', Properties: { BucketName: 'cafes-Dev-table' } } };
     const deployment = { project: 'cafes', stage: 'Dev', region: 'us-east-1' };

@@ -239,6 +239,7 @@ describe('generatedFiles errors', () => {
     ['a setting with another name than a variable', setting('url'), 'tree.settings.url: the name of a setting is'],
     ['a setting of the runtime', setting('LOG_LEVEL'), 'tree.settings.LOG_LEVEL: the runtime'],
     ['a setting of Lambda', setting('AWS_REGION'), 'tree.settings.AWS_REGION: the runtime'],
+    ['a setting of the stack', setting('CLUSTERS_KEY'), 'tree.settings.CLUSTERS_KEY: the runtime'],
     ['a second first controller', [...fixtureRegistry, treeWith('two')], 'two: Tree has a first controller, tree'],
     ['a status slice without a first controller', fixtureRegistry.slice(1), 'tree-pruner: Tree has no first'],
     ['a status slice of a kind that is defined twice', twice, 'there are two definitions of its kind, Tree'],
