@@ -145,6 +145,13 @@ describe('the packaged template', () => {
     );
   });
 
+  it('the collector of traces and its headers are in the reconcile functions alone, which send traces', () => {
+    const knows = (name: string) => stack.functions.filter(({ environment }) => name in environment);
+    const controllers = registry.map(({ name }) => `outrigger-test-${name}`).toSorted();
+    for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'])
+      expect(knows(name).map((one) => one.name).toSorted(), name).toEqual(controllers);
+  });
+
   it('every queue’s visibility timeout is six times its function’s timeout, and batches can fail partially', () => {
     for (const { queueArn, functionArn, reportsFailures } of stack.mappings) {
       const { attributes } = stack.queues.find(({ arn }) => arn === queueArn) ?? {};

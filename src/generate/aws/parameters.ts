@@ -11,6 +11,7 @@ const reservedNames = [
   ...[
     'QUEUE_URL_PREFIX',
     'CLUSTERS',
+    'CLUSTERS_KEY',
     'DEDUPLICATION_SECRET',
     'LOG_LEVEL',
     'METRICS_NAMESPACE',
@@ -22,7 +23,7 @@ const reservedNames = [
     'SENDER_CHECK',
     'SENDER_IDS',
   ],
-  '(?:AWS|LAMBDA|POWERTOOLS|RESYNC)_.*',
+  '(?:AWS|LAMBDA|OTEL|POWERTOOLS|RESYNC)_.*',
 ];
 const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);
 

@@ -29,6 +29,8 @@ import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wake
 const maxReceiveCount = 10;
 /** The maximum of SQS: 14 days. */
 const retentionSeconds = 1_209_600;
+/** The collector of traces, as an option of the deployment. */
+const traceVariables = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'];
 
 /**
  * Makes the parts of serverless.yml: functions, resources, stack parameters, and the names and ARNs that the shared
@@ -88,6 +90,8 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     environment: {
       CLUSTERS: clustersTable,
       SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
+      // Here and not for all functions: only reconciles are traced, and the headers may have a key.
+      ...Object.fromEntries(traceVariables.map((one) => [one, `\${param:${one}}`])),
       ...(mapsKeys(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
       ...settingsEnvironment(controller),
     },
