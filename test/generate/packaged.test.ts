@@ -138,6 +138,16 @@ describe('the packaged template', () => {
     expect([...paths(text)].filter((one) => paths(other).has(one))).toEqual([]);
   });
 
+  it('names that an account has once for all regions have the region: roles, policies and the dashboard', () => {
+    const { Resources } = parseTemplate(text);
+    const names = Object.values(Resources).flatMap(({ Properties }) => {
+      const { RoleName, ManagedPolicyName, DashboardName, BucketName } = Object(Properties);
+      return [RoleName, ManagedPolicyName, DashboardName, BucketName].filter((name) => name !== undefined);
+    });
+    expect(names.length).toBeGreaterThan(registry.length + 2);
+    for (const name of names) expect(JSON.stringify(name)).toMatch(/^\{"Fn::Sub":".*\$\{AWS::Region\}"\}$/);
+  });
+
   it('every function has the prefix of its queues’ URLs', () => {
     const prefix = `${awsQueueBase('eu-central-1', '123456789012')}outrigger-test-`;
     expect(stack.functions.map(({ environment }) => environment.QUEUE_URL_PREFIX)).toEqual(

@@ -73,8 +73,8 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
   return {
     Type: 'AWS::CloudWatch::Dashboard',
     Properties: {
-      // Without the trailing dash.
-      DashboardName: namePrefix.slice(0, -1),
+      // With the region, because an account has the dashboards of all regions in one list ("PutDashboard" of AWS).
+      DashboardName: { 'Fn::Sub': `${namePrefix}${region}` },
       DashboardBody: { 'Fn::Sub': JSON.stringify({ start: '-PT6H', widgets }) },
     },
   };
