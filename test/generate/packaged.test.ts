@@ -159,7 +159,12 @@ describe('the packaged template', () => {
     const knows = (name: string) => stack.functions.filter(({ environment }) => name in environment);
     const controllers = registry.map(({ name }) => `outrigger-test-${name}`).toSorted();
     for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'])
-      expect(knows(name).map((one) => one.name).toSorted(), name).toEqual(controllers);
+      expect(
+        knows(name)
+          .map((one) => one.name)
+          .toSorted(),
+        name,
+      ).toEqual(controllers);
   });
 
   it('every queue’s visibility timeout is six times its function’s timeout, and batches can fail partially', () => {
