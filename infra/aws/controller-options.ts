@@ -1,6 +1,6 @@
 // Applies the options of the controllers to the compiled template: those of their declarations, and those that a stage
 // overrides with --param. What depends on an option follows it: the visibility timeout of a queue is six times the
-// timeout of its function.
+// timeout of its function, and two alarms wait for a longer one.
 import { OptionError } from './options.ts';
 import type { Resource, Template } from './with-options.ts';
 
@@ -70,6 +70,11 @@ function withOptionsOf(
   }
   // AWS, "Using Lambda with Amazon SQS": at least six times the function's timeout.
   if (id === `${controller}Queue` && timeout !== undefined) return withProperties({ VisibilityTimeout: 6 * timeout });
+  // The same as in src/generate/aws/alarms.ts.
+  if (id === `${controller}LateAlarm` && timeout !== undefined)
+    return withProperties({ Threshold: Math.max(300, 2 * timeout) });
+  if (id === `${controller}ErrorsAlarm` && timeout !== undefined)
+    return withProperties({ Period: 300 * Math.ceil(timeout / 300) });
   if (Type === 'AWS::Lambda::EventSourceMapping' && namesFunction(Properties.FunctionName, functionId)) {
     return withProperties({
       BatchSize: options.get('batchSize'),

@@ -20,6 +20,7 @@ export const metricNames = {
   reconcilesDone: 'ReconcilesDone',
   reconcilesNothing: 'ReconcilesNothing',
   reconcilesPostponed: 'ReconcilesPostponed',
+  clusterPostponements: 'ClusterPostponements',
   reconcilesFailed: 'ReconcilesFailed',
   reconcilesTerminal: 'ReconcilesTerminal',
   reconcilesRefused: 'ReconcilesRefused',

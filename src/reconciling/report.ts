@@ -98,6 +98,9 @@ export function reportReconcile(
   const driftCorrected = cause === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
   const labels = { cluster: message.cluster };
   metrics.count(outcomeMetrics[outcome.type], 1, labels);
+  // The alarm of missed changes does not fire while this is counted. A conflict or a pause is no reason for that.
+  if (outcome.type === 'postponed' && (outcome.reason === 'unreachable' || outcome.reason === 'slow'))
+    metrics.count(metricNames.clusterPostponements, 1, labels);
   metrics.count(metricNames.reconciles, 1, { cause });
   const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
   if (problem !== undefined) metrics.count(problem, 1, labels);

@@ -139,8 +139,8 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     if (queueIdle === true && hasEvidence(controller.declaration) && totals.unobserved > 0) {
       const labels = { controller: controller.name, cluster: message.cluster };
       deps.metrics.count(metricNames.missedChanges, totals.unobserved, labels);
-      // The alarm subtracts nothing while keys are postponed. So the second metric has data whenever the first has.
-      deps.metrics.count(metricNames.reconcilesPostponed, 0, labels);
+      // The alarm compares both metrics, so the second one has data whenever the first has.
+      deps.metrics.count(metricNames.clusterPostponements, 0, labels);
     }
   }
 }

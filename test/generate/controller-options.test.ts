@@ -26,7 +26,7 @@ const plain = Kettle.controller('plain', { reconcile: async () => hot });
 const tuned = Kettle.statusSlice({ status: ['a'], conditions: ['A'] }).controller('tuned', {
   concurrency: 20,
   reservedConcurrency: true,
-  timeoutSeconds: 60,
+  timeoutSeconds: 900,
   memoryMb: 512,
   batchSize: 4,
   rateLimit: { perSecond: 5, burst: 9 },
@@ -61,6 +61,12 @@ function rowOf(text: string, name: string): Row {
   ];
 }
 
+/** The seconds after which the alarm late fires, and those of a period of the alarm errors. */
+function alarmsOf(text: string, id: string): Row {
+  const { Resources } = JSON.parse(text);
+  return [Resources[`${id}LateAlarm`].Properties.Threshold, Resources[`${id}ErrorsAlarm`].Properties.Period];
+}
+
 describe('the options of controllers in the packaged template', () => {
   let declared: string;
   let overridden: string;
@@ -69,7 +75,7 @@ describe('the options of controllers in the packaged template', () => {
     declared = await packageTemplate('test', [], { registry });
     overridden = await packageTemplate(
       'test',
-      ['PLAIN_CONCURRENCY=50', 'PLAIN_TIMEOUT_SECONDS=100', 'PLAIN_MEMORY_MB=1024', 'PLAIN_BATCH_SIZE=1'].concat(
+      ['PLAIN_CONCURRENCY=50', 'PLAIN_TIMEOUT_SECONDS=400', 'PLAIN_MEMORY_MB=1024', 'PLAIN_BATCH_SIZE=1'].concat(
         'TUNED_CONCURRENCY=30',
         'PAUSED=plain',
       ),
@@ -97,12 +103,20 @@ describe('the options of controllers in the packaged template', () => {
   });
 
   it('each declared option is where it belongs, and the visibility timeout follows the timeout', () => {
-    expect(rowOf(declared, 'tuned')).toEqual([60, 360, 512, 4, 20, 20]);
+    expect(rowOf(declared, 'tuned')).toEqual([900, 5400, 512, 4, 20, 20]);
+  });
+
+  it('a reconcile of 15 minutes fires no alarm late, and a function that dies at its timeout fires errors', () => {
+    expect([alarmsOf(declared, 'Plain'), alarmsOf(declared, 'Tuned')]).toEqual([
+      [300, 300],
+      [1800, 900],
+    ]);
+    expect(alarmsOf(overridden, 'Plain')).toEqual([800, 600]);
   });
 
   it('--param overrides an option of one controller in one stage, and what is derived from it', () => {
-    expect(rowOf(overridden, 'plain')).toEqual([100, 600, 1024, 1, 50]);
-    expect(rowOf(overridden, 'tuned')).toEqual([60, 360, 512, 4, 30, 30]);
+    expect(rowOf(overridden, 'plain')).toEqual([400, 2400, 1024, 1, 50]);
+    expect(rowOf(overridden, 'tuned')).toEqual([900, 5400, 512, 4, 30, 30]);
   });
 });
 

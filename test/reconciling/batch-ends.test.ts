@@ -179,7 +179,7 @@ describe('createBatch, dead letters', () => {
 
   it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
     const error = new Error('409 Conflict by a webhook');
-    const { run, timers, deadLetters } = setUp({ ...postponed('conflict', error), foundUid: 'u' });
+    const { run, counts, timers, deadLetters } = setUp({ ...postponed('conflict', error), foundUid: 'u' });
     const at = (attempt: number, postponements: number) => asRetry({ attempt, postponements });
     const last = at(defaultRetry.attempts - 1, 5);
     await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last)]);
@@ -188,6 +188,8 @@ describe('createBatch, dead letters', () => {
       { name: 'sixth', cause: { type: 'retry', attempt: 4, postponements: 0 } },
     ]);
     expect(deadLetters()).toMatchObject([{ attributes: { error: error.message } }]);
+    // The alarm of missed changes stays on.
+    expect(counts.has('ClusterPostponements')).toBe(false);
   });
 
   it.each([

@@ -173,9 +173,10 @@ describe('createBatch, with a cluster that is down, paused or slow', () => {
   const onceEach = seven.map((name) => ({ name, cause: { type: 'retry', attempt: 0, postponements: 1 } }));
 
   it('after five failures in a row a cluster is not called, and each key is postponed without an attempt', async () => {
-    const { run, reconciled, timers } = setUp(postponed());
+    const { run, counts, reconciled, timers } = setUp(postponed());
     for (const name of seven) expect(await run([record(name)])).toEqual([]);
     expect(reconciled).toEqual(['1', '2', '3', '4', '5']);
+    expect(counts.get('ClusterPostponements')).toBe(seven.length);
     expect(timers()).toMatchObject(onceEach);
   });
 
@@ -186,7 +187,7 @@ describe('createBatch, with a cluster that is down, paused or slow', () => {
     for (const name of seven) expect(await run([record(name)])).toEqual([]);
     expect([reconciled, deadLetters(), deleted]).toEqual([[], [], []]);
     expect(timers()).toMatchObject(onceEach);
-    expect(counts.get('ReconcilesPostponed')).toBe(seven.length);
+    expect([counts.get('ReconcilesPostponed'), counts.get('ClusterPostponements')]).toEqual([seven.length, undefined]);
     seen.clusterAnswer = undefined;
     await run([record('8')]);
     expect(reconciled).toEqual(['8']);

@@ -75,11 +75,11 @@ describe('a failing list', () => {
   it('a count of missed changes comes with a count of postponed keys, so that the alarm can subtract them', async () => {
     const resync = await resyncOf([aMissedGadget('missed')]);
     await resync.run({});
-    expect([resync.counts.get('MissedChanges'), resync.counts.get('ReconcilesPostponed')]).toEqual([1, 0]);
+    expect([resync.counts.get('MissedChanges'), resync.counts.get('ClusterPostponements')]).toEqual([1, 0]);
     const quiet = await serving(listing([]));
     const none = aResync({ clusters: { alpha: quiet.alpha } });
     await none.run({});
-    expect([none.counts.has('MissedChanges'), none.counts.has('ReconcilesPostponed')]).toEqual([false, false]);
+    expect([none.counts.has('MissedChanges'), none.counts.has('ClusterPostponements')]).toEqual([false, false]);
   });
 
   it('a failed list is retried until shortly before the next run, and then left to that run, but for a list that has begun', async () => {

@@ -6,7 +6,10 @@ import type { JsonObject } from '../../core/json.ts';
 import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
 import { logicalId, metricsNamespace, namePrefix, ref } from './names.ts';
 
-/** A key that waits longer than this is late. Planned waits are in the timers queue. */
+/**
+ * A key that waits longer than this is late, and with a long timeout one that waits longer than two reconciles: its own
+ * and the one before it. Planned waits are in the timers queue.
+ */
 const lateSeconds = 300;
 const periodSeconds = 300;
 /**
@@ -32,6 +35,7 @@ type AlarmDefinition = {
 
 /** Makes a controller's alarms, by id. */
 export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObject {
+  const { timeoutSeconds } = declaration.options;
   const id = logicalId(name);
   const queue = (of: string, metric: string): JsonObject =>
     simple('AWS/SQS', metric, { Name: 'QueueName', Value: { 'Fn::GetAtt': [of, 'QueueName'] } }, 'Maximum');
@@ -42,10 +46,11 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
   return {
     [`${id}LateAlarm`]: alarm(name, {
       what: 'late',
-      because: `keys wait for more than ${lateSeconds} s`,
+      because: 'keys wait too long',
       first: `npx outrigger status ${stage} --controller ${name}`,
       runbook: 'keys-wait',
-      threshold: lateSeconds,
+      // infra/aws/controller-options.ts has both formulas, for a timeout of --param.
+      threshold: Math.max(lateSeconds, 2 * timeoutSeconds),
       periods: 3,
       metric: queue(`${id}Queue`, 'ApproximateAgeOfOldestMessage'),
     }),
@@ -58,11 +63,12 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
     }),
     [`${id}ErrorsAlarm`]: alarm(name, {
       what: 'errors',
-      because: 'the function has failed for 15 minutes',
+      because: 'the function keeps failing',
       first: `npx outrigger doctor ${stage}`,
       runbook: 'function-errors',
       periods: 3,
-      metric: lambda('Errors'),
+      // A function that dies at its timeout has one error in that time.
+      metric: { ...lambda('Errors'), Period: periodSeconds * Math.ceil(timeoutSeconds / periodSeconds) },
     }),
     [`${id}ThrottlesAlarm`]: alarm(name, {
       what: 'throttles',
@@ -118,8 +124,9 @@ function simple(namespace: string, metric: string, dimension: JsonObject, statis
 }
 
 /**
- * Missed changes. They do not count while keys of the controller are postponed, because those wait in the timers queue.
- * The resync counts the other metric with 0 when it counts missed changes, so the formula never lacks data of one.
+ * Missed changes. They do not count while keys of the controller are postponed because their cluster is unreachable or
+ * slow, because those wait in the timers queue. The metrics have no clusters: one such cluster stands for all. The
+ * resync counts the other metric with 0 when it counts missed changes, so the formula never lacks data of one.
  */
 function missed(controller: string): JsonObject {
   const own = (id: string, metric: MetricName): JsonObject => ({
@@ -138,7 +145,7 @@ function missed(controller: string): JsonObject {
   return {
     Metrics: [
       own('missed', metricNames.missedChanges),
-      own('postponed', metricNames.reconcilesPostponed),
+      own('postponed', metricNames.clusterPostponements),
       {
         Id: 'unexplained',
         Expression: 'IF(postponed > 0, 0, missed)',
