@@ -76,7 +76,7 @@ export interface Context<T extends ContextTypes> extends BaseContext {
    * Makes the object's children of a kind exactly these: applies what differs, deletes its other children (unless
    * `prune` is false), and returns the children. A function is given the existing children and returns the desired
    * ones. Throws NotOwnedError, after the others are applied, for the name of an object that is not a child of this
-   * object.
+   * object, and the error of the API server for a child that it refuses. Deletes nothing then.
    */
   applyAll<K extends T['owns']>(
     kind: K,

@@ -80,6 +80,17 @@ export class NotOwnedError extends Error {
   }
 }
 
+/** The API server refused several children of a set. `errors` has one for each, and names it. */
+export class ChildrenRefusedError extends Error {
+  override readonly name = 'ChildrenRefusedError';
+  readonly errors: readonly Error[];
+
+  constructor(errors: readonly Error[]) {
+    super(errors.map(({ message }) => message).join('; '));
+    this.errors = errors;
+  }
+}
+
 /**
  * An error that the user of a command, the watcher or the local environment has to fix. The message is one line:
  * the file or resource, the field or option, and the next step. It is printed without a stack and sets the exit code 1.

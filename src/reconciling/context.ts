@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { UntypedContext } from '../api/context.ts';
 import type { Kind } from '../api/kind.ts';
-import { PolicyDeniedError } from '../core/errors.ts';
+import { ChildrenRefusedError, PolicyDeniedError, toError } from '../core/errors.ts';
 import { uncompiled } from '../core/json.ts';
 import { invalidLabel } from '../core/labels.ts';
 import type { Log } from '../core/log.ts';
@@ -145,7 +145,8 @@ async function unlessDenied<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;
   } catch (error) {
-    if (isPolicyDenied(error)) throw new PolicyDeniedError(error.message, { cause: error });
+    const errors = error instanceof ChildrenRefusedError ? error.errors : [error];
+    if (errors.every(isPolicyDenied)) throw new PolicyDeniedError(toError(error).message, { cause: error });
     throw error;
   }
 }

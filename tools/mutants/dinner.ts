@@ -8,8 +8,8 @@ export const dinnerMutants: readonly Mutant[] = [
   swap(
     'deletes none of the children that it no longer wants',
     'src/kube/apply/apply-all.ts',
-    'if (request.prune) {',
-    'if (false) {',
+    'if (request.prune && ',
+    'if (false && ',
   ),
   swap(
     'forgets the last line of its list',

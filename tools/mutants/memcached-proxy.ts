@@ -130,8 +130,8 @@ export const rollOutMutants: readonly Mutant[] = [
   swap(
     'deletes none of the children that it no longer wants',
     'src/kube/apply/apply-all.ts',
-    'if (request.prune) {',
-    'if (false) {',
+    'if (request.prune && ',
+    'if (false && ',
   ),
   swap(
     'writes each new configuration over the one before',

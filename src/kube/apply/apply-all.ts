@@ -6,12 +6,13 @@
 // namespace, or the owner is cluster-scoped.
 import { hash } from 'node:crypto';
 import type { ChildChange } from '../../api/apply.ts';
-import { NotOwnedError } from '../../core/errors.ts';
+import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { classifyResponse } from '../client/classify.ts';
 import type { KubeClient } from '../client/client.ts';
 import {
-  type ApiError,
+  ApiError,
   isConflict,
   isFieldManagerConflict,
   isInvalidAt,
@@ -59,10 +60,14 @@ export type ApplyAllResult = {
 /** Tries for a child that was replaced by another object since it was read, or whose lists are contested. */
 const maxTries = 3;
 
+/** Refused children after which the others are not tried: the reason may be that of all, such as a permission. */
+const maxRefused = 10;
+
 /**
- * Applies the desired children of an owner and a kind, and prunes the others. After all other children are applied, it
- * throws a NotOwnedError for names of existing objects that the owner does not control, including orphans. Throws a
- * TypeError for an invalid set.
+ * Applies the desired children of an owner and a kind, and prunes the others. A child that the server refuses does not
+ * hold up the others: the error is thrown after they are applied, and nothing is deleted. It is that of the server, or
+ * for several children a ChildrenRefusedError. Throws a NotOwnedError for names of existing objects that the owner does
+ * not control, including orphans, and a TypeError for an invalid set.
  */
 export async function applyAll(client: KubeClient, request: ApplyAllRequest): Promise<ApplyAllResult> {
   const { owner, desired, onChange, signal } = request;
@@ -77,10 +82,17 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
     throw new TypeError(`two desired children of kind ${request.kind} have the same name`);
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];
+  const refused: Error[] = [];
   let writes = 0;
   let noops = 0;
   for (const child of children) {
-    const outcome = await applyChild(client, request, child, existing.get(keyOf(child.metadata)));
+    if (refused.length === maxRefused) break;
+    const live = existing.get(keyOf(child.metadata));
+    const outcome = await applyChild(client, request, child, live).catch(asRefusal);
+    if (outcome instanceof ApiError) {
+      refused.push(outcome);
+      continue;
+    }
     if (outcome === 'not owned') {
       notOwned.push(`${request.kind} ${keyOf(child.metadata)}`);
       continue;
@@ -92,7 +104,8 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
     const { object: after, before } = outcome;
     onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'updated', child: after, before });
   }
-  if (request.prune) {
+  // The new name of a child may be refused: the child of the old name is all that there is.
+  if (request.prune && refused.length === 0 && notOwned.length === 0) {
     for (const [name, live] of existing) {
       if (names.has(name) || !isOwned(owner, live) || live.metadata.deletionTimestamp !== undefined) continue;
       if (!(await deleteObject(client, request.resource, live, signal))) continue;
@@ -100,8 +113,20 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
       onChange?.({ type: 'deleted', child: live });
     }
   }
+  const errors = notOwned.length === 0 ? refused : [...refused, new NotOwnedError(notOwned)];
+  if (refused.length > 0) throw errors.length === 1 ? errors[0] : new ChildrenRefusedError(errors);
   if (notOwned.length > 0) throw new NotOwnedError(notOwned, objects);
   return { objects, writes, noops };
+}
+
+/**
+ * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota. Throws any
+ * other one.
+ */
+function asRefusal(error: unknown): ApiError {
+  const isRefusal = ['invalid', 'policy-denied', 'forbidden', 'error'].includes(classifyResponse(error));
+  if (error instanceof ApiError && isRefusal) return error;
+  throw error;
 }
 
 /**

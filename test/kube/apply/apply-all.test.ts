@@ -4,6 +4,7 @@ import { NotOwnedError } from '../../../src/core/errors.ts';
 import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../src/kube/apply/apply-all.ts';
 import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
 import type { KubeClient, KubeRequest } from '../../../src/kube/client/client.ts';
+import { ApiError } from '../../../src/kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
 import { collectionPath } from '../../../src/kube/client/path.ts';
 import { useApiServer } from '../../harness/api-server.ts';
@@ -207,14 +208,40 @@ describe('applyAll', () => {
     expect((await read('mine'))?.data).toEqual({ x: '1' });
   });
 
+  it('applyAll applies the other children of refused ones, deletes none, and names each refused one', async () => {
+    await children([child('old', {})]);
+    const refused = (name: string) => ({ metadata: { name, labels: { a: 'b c' } } });
+    const desired = [refused('a'), child('b', {}), refused('c')];
+    await expect(children(desired)).rejects.toThrow(/configmaps\/a returned 422: .*configmaps\/c returned 422: /);
+    await expect(children([child('d', {}), refused('a')])).rejects.toMatchObject({ status: 422 });
+    const left = await Promise.all(['a', 'b', 'c', 'd', 'old'].map(read));
+    expect(left.map((one) => one?.metadata.name)).toEqual([undefined, 'b', undefined, 'd', 'old']);
+  });
+
+  it('applyAll stops at an error that concerns the server, and after ten refused children', async () => {
+    let requests = 0;
+    const failing = beforeRequest('PATCH', async () => {
+      requests += 1;
+      throw new ApiError('PATCH', 500, {});
+    });
+    await expect(children([child('a', {}), child('b', {})], {}, failing)).rejects.toMatchObject({ status: 500 });
+    expect(requests).toBe(1);
+    const refused = Array.from({ length: 12 }, (_, at) => ({ metadata: { name: `n${at}`, labels: { a: 'b c' } } }));
+    fixture.requests.length = 0;
+    await expect(children(refused)).rejects.toThrow(/n0 returned 422.*n9 returned 422/);
+    expect(writes()).toHaveLength(10);
+  });
+
   it('applyAll neither changes nor deletes a child that was handed over to another owner', async () => {
     await children([child('a', { x: '1' })]);
     const { uid } = (await put('heir', {})).metadata;
     const heir = { apiVersion: 'v1', kind: 'ConfigMap', name: 'heir', uid, controller: true };
     await patch(configMaps, 'a', { metadata: { ownerReferences: [heir] } });
     expect(await children([])).toMatchObject({ writes: 0 });
+    await children([child('b', {})], { prune: false });
     await expect(children([child('a', { x: '2' })])).rejects.toThrow(NotOwnedError);
     expect(await read('a')).toMatchObject({ data: { x: '1' } });
+    expect(await read('b')).toBeDefined();
   });
 
   it('applyAll finds a child without its labels by name, and restores them', async () => {
