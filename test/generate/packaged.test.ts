@@ -10,6 +10,8 @@ import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 import { packageTemplate } from './package-template.ts';
 
+const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
+
 let text: string;
 let stack: Stack;
 
@@ -146,6 +148,33 @@ describe('the packaged template', () => {
     });
     expect(names.length).toBeGreaterThan(registry.length + 2);
     for (const name of names) expect(JSON.stringify(name)).toMatch(/^\{"Fn::Sub":".*\$\{AWS::Region\}"\}$/);
+  });
+
+  it('the key policy of docs/deploy.md admits every AWS service that uses the key, and lets IAM admit the roles', async () => {
+    const { Resources } = parseTemplate(await packageTemplate('test', [`KMS_KEY_ARN=${key}`]));
+    const encrypted = Object.values(Resources).filter(({ Properties }) => JSON.stringify(Properties).includes(key));
+    // Queues, bucket, secret and the permissions of roles. Another type may be used by another service: add it here.
+    expect(new Set(encrypted.map(({ Type }) => Type))).toEqual(
+      new Set([
+        ...['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret', 'AWS::IAM::Role'],
+        'AWS::IAM::ManagedPolicy',
+      ]),
+    );
+    const services = Object.values(Resources).flatMap(({ Type, Properties }) => {
+      if (Type !== 'AWS::SQS::QueuePolicy') return [];
+      const statements: readonly unknown[] = Object(Properties).PolicyDocument.Statement;
+      return statements.flatMap((one) => Object(one).Principal.Service ?? []);
+    });
+    expect(services).toContain('events.amazonaws.com');
+    const [, policy = '{"Statement":[]}'] =
+      /### A KMS key of your own.*?```json\n(.*?)```/s.exec(await readFile('docs/deploy.md', 'utf8')) ?? [];
+    const { Statement } = JSON.parse(policy);
+    const account = { AWS: 'arn:aws:iam::123456789012:root' };
+    expect(Statement).toContainEqual({ Effect: 'Allow', Principal: account, Action: 'kms:*', Resource: '*' });
+    // CloudWatch, for an encrypted topic of ALARM_TOPIC_ARN, which is not in the template.
+    const Service = [...new Set([...services, 'cloudwatch.amazonaws.com'])];
+    const Action = ['kms:GenerateDataKey', 'kms:Decrypt'];
+    expect(Statement).toContainEqual({ Effect: 'Allow', Principal: { Service }, Action, Resource: '*' });
   });
 
   it('every function has the prefix of its queues’ URLs', () => {
