@@ -11,7 +11,7 @@ import { createHandler, type RequestRecord } from './http/handler.ts';
 import { closeServer, listen } from './http/listen.ts';
 import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
-import { createBuiltinSchemas } from './schema/builtins.ts';
+import { publishedSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
 import { findObject, type ReadLog, type ServerState } from './server-state.ts';
 import { StatusError, statusOf } from './status-error.ts';
@@ -77,7 +77,7 @@ export async function startApiServer({
   allowedHosts = [],
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const store = createStore({ eventWindow, snapshot });
-  const schemas = createBuiltinSchemas();
+  const schemas = publishedSchemas;
   const state: ServerState = {
     store,
     schemas,

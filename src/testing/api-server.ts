@@ -145,12 +145,21 @@ function readAs<K extends Kind>(kind: K, object: object): ObjectOf<K> {
 
 async function manifestsOf(given: AnyCustomKind | object | string, file: string): Promise<readonly Manifest[]> {
   if (typeof given === 'string') return await readManifests(given);
-  const object = isCustomKind(given) ? crdOf(given) : given;
+  const object = isCustomKind(given) ? definitionOf(given) : given;
   const { apiVersion, kind } = { apiVersion: undefined, kind: undefined, ...object };
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
     throw new TypeError(`${file}: apiVersion and kind are needed`);
   }
   return [{ file, apiVersion, kind, object: parseObject(object) }];
+}
+
+const definitions = new WeakMap<AnyCustomKind, object>();
+
+/** The CRD of a kind, made once: a battery starts hundreds of servers for the same kinds. */
+function definitionOf(kind: AnyCustomKind): object {
+  const known = definitions.get(kind) ?? crdOf(kind);
+  definitions.set(kind, known);
+  return known;
 }
 
 /** Returns whether something is a kind of defineKind. */

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { createBuiltinSchemas } from '../../src/apiserver/schema/builtins.ts';
+import { publishedSchemas } from '../../src/apiserver/schema/builtins.ts';
 import { registry as samples } from '../../src/controllers/registry.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { mayHaveConditions } from '../../src/generate/condition-kinds.ts';
@@ -203,7 +203,7 @@ const adding = (name: string, kind: typeof Deployment | typeof Ingress, conditio
   });
 
 it('a condition can be added to the built-in kinds whose status has conditions, and to no other one', () => {
-  const schemas = createBuiltinSchemas();
+  const schemas = publishedSchemas;
   for (const { group, version, kind } of Object.values(kubernetes)) {
     const room = group === '' ? 'core' : group.replace('.k8s.io', '').replace('.authorization', '');
     const inTree = `io.k8s.api.${room}.${version}.${kind}`;

@@ -29,15 +29,21 @@ export function createRegistry(store: Store, schemas: BuiltinSchemas): ResourceR
   const combine = () => [...builtins, ...[...defined.values()].flat()];
   for (const definition of store.list(definitionsCollection)) define(definition);
   let all: readonly ApiResource[] = combine();
+  let byName = named(all);
   store.subscribe(definitionsCollection, ({ type, object }: StoreChange) => {
     if (type === 'DELETED') defined.delete(object.metadata.name ?? '');
     else define(object);
     all = combine();
+    byName = named(all);
   });
   return {
-    find: (group, version, plural) =>
-      all.find((one) => one.plural === plural && one.group === group && one.version === version),
+    find: (group, version, plural) => byName.get(`${group}/${version}/${plural}`),
     ofCollection: (collection) => all.find((one) => one.alias === undefined && collectionOf(one) === collection),
     all: () => all,
   };
+}
+
+/** Of two kinds with one name the first is served: a definition does not replace a built-in kind. */
+function named(all: readonly ApiResource[]): ReadonlyMap<string, ApiResource> {
+  return new Map(all.toReversed().map((one) => [`${one.group}/${one.version}/${one.plural}`, one]));
 }

@@ -30,8 +30,10 @@ const specialSchemas: Readonly<Record<string, Schema>> = {
 };
 const schemaOr = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOr';
 
-/** Creates the reader of the built-in schemas. */
-export function createBuiltinSchemas(): BuiltinSchemas {
+/** The built-in schemas, for all servers of a process. */
+export const publishedSchemas: BuiltinSchemas = createBuiltinSchemas();
+
+function createBuiltinSchemas(): BuiltinSchemas {
   const lines = new Map(
     builtinSchemas.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]),
   );

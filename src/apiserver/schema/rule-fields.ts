@@ -1,16 +1,15 @@
 // Finds fields in a CEL rule that its schema does not have. kube-apiserver type-checks rules against the schema. This
 // server only looks up the fields of `self` and `oldSelf`, which finds the usual mistakes: a misspelt or renamed field.
-import { parse } from '@bufbuild/cel';
-import { withoutOptionals } from './optionals.ts';
+import { type ParsedRule, parseRule } from './parse-rule.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
-type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
+type Expression = NonNullable<ParsedRule['expr']>;
 
 /** Returns the error of a rule on values of a schema, or undefined. */
 export function ruleError(rule: string, schema: Schema): string | undefined {
   let expression: Expression;
   try {
-    expression = parse(withoutOptionals(rule)).expr;
+    expression = parseRule(rule).expr;
   } catch (error) {
     return error instanceof Error ? `Syntax error: ${error.message}` : String(error);
   }

@@ -2,18 +2,19 @@
 // and what optionals.ts names. Of Kubernetes' CEL libraries only strings is available. Rules that call isSorted, sum,
 // min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr, quantity, semver, format or
 // sets fail with "unbound function".
-import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
+import { celEnv, isCelError, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
-import { optionalMethods, withoutOptionals } from './optionals.ts';
+import { optionalMethods } from './optionals.ts';
+import { parseRule } from './parse-rule.ts';
 import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
 import { matchByKey } from './validate.ts';
 
 type Program = ReturnType<typeof plan>;
 
-/** Evaluates rules. Compiled rules are cached. */
+/** Evaluates rules. */
 export type Rules = {
   /** Returns a cause for every rule that is not true. `old` is the value before an update. */
   check(value: Json, old: Json | undefined, schema: Schema, path?: string): StatusCause[];
@@ -27,15 +28,17 @@ const ruleReasons: readonly string[] = [
   'FieldValueDuplicate',
 ];
 
-/** Creates an evaluator. */
-export function createRules(): Rules {
+/** Compiles a rule, once for all servers of a process. */
+export const compileRule: (expression: string) => Program | Error = createCompiler();
+
+function createCompiler(): (expression: string) => Program | Error {
   const env = celEnv({ funcs: [...strings, ...optionalMethods] });
   const programs = new Map<string, Program | Error>();
-  const compile = (expression: string): Program | Error => {
+  return (expression) => {
     let program = programs.get(expression);
     if (program === undefined) {
       try {
-        program = plan(env, parse(withoutOptionals(expression)));
+        program = plan(env, parseRule(expression));
       } catch (error) {
         program = error instanceof Error ? error : new Error(String(error));
       }
@@ -43,8 +46,12 @@ export function createRules(): Rules {
     }
     return program;
   };
+}
+
+/** Creates an evaluator. */
+export function createRules(): Rules {
   const evaluate = (expression: string, value: Json, old: Json | undefined, schema: Schema): unknown => {
-    const program = compile(expression);
+    const program = compileRule(expression);
     if (program instanceof Error) return program;
     const self = toCel(value, schema);
     return program(old === undefined ? { self } : { self, oldSelf: toCel(old, schema) });

@@ -1,12 +1,11 @@
 // Whether the admission policy that `outrigger generate` writes for the children of a controller lets one be created.
 // The generated policy is evaluated, not a second list of the rules.
-import { type CelInput, celEnv, parse, plan } from '@bufbuild/cel';
-import { strings } from '@bufbuild/cel/ext';
+import type { CelInput } from '@bufbuild/cel';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { toCel } from '../../apiserver/schema/cel-values.ts';
-import { optionalMethods, withoutOptionals } from '../../apiserver/schema/optionals.ts';
+import { compileRule } from '../../apiserver/schema/rules.ts';
 import { anythingSchema } from '../../apiserver/schema/schema.ts';
 import { childrenPolicy } from '../../generate/rbac/children-policy.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
@@ -22,9 +21,10 @@ const policyShape = z.object({
 
 /** Returns a function that lists the messages of the rules by which a new child of a kind is refused. */
 export function refusalsBy(controller: ControllerDefinition): (kind: Kind, child: KubeObject) => readonly string[] {
-  const env = celEnv({ funcs: [...strings, ...optionalMethods] });
-  const evaluate = (expression: string, input: Record<string, CelInput>) =>
-    plan(env, parse(withoutOptionals(expression)))(input);
+  const evaluate = (expression: string, input: Record<string, CelInput>) => {
+    const program = compileRule(expression);
+    return program instanceof Error ? program : program(input);
+  };
   const policy = policyShape.optional().parse(childrenPolicy(controller)[0])?.spec;
   return ({ group, kind }, child) => {
     const variables = new Map<string, CelInput>();

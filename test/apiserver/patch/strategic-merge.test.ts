@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import type { Json } from '../../../src/apiserver/json.ts';
 import { strategicMerge } from '../../../src/apiserver/patch/strategic-merge.ts';
-import { createBuiltinSchemas } from '../../../src/apiserver/schema/builtins.ts';
+import { publishedSchemas } from '../../../src/apiserver/schema/builtins.ts';
 
-const schemas = createBuiltinSchemas();
+const schemas = publishedSchemas;
 const podSchema = schemas.resolved('io.k8s.api.core.v1.PodSpec');
 const metaSchema = schemas.objectMeta;
 const serviceSchema = schemas.resolved('io.k8s.api.core.v1.ServiceSpec');

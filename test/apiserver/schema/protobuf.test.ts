@@ -1,10 +1,10 @@
 // Bodies in protobuf that kubectl 1.36 sent. test/cluster/kubectl.test.ts tests kubectl with the server.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBuiltinSchemas } from '../../../src/apiserver/schema/builtins.ts';
+import { publishedSchemas } from '../../../src/apiserver/schema/builtins.ts';
 import { readProtobuf } from '../../../src/apiserver/schema/protobuf.ts';
 
-const schemas = createBuiltinSchemas();
+const schemas = publishedSchemas;
 const corePrefix = 'io.k8s.api.core.v1';
 const readAs = (bytes: Buffer, schemaName: string) => readProtobuf(bytes, schemaName, schemas);
 const read = (base64: string, schemaName: string) => readAs(Buffer.from(base64, 'base64'), schemaName);
