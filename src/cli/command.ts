@@ -8,11 +8,14 @@ import { ApiError, ConnectError, DeadlineError, ResponseError } from '../kube/cl
 import { QueueCallError } from '../sqs/browse.ts';
 import { isFromAws, nextStep } from './next-step.ts';
 
-/** Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. */
+/**
+ * Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. It ends the
+ * process at once if the action takes no signal.
+ */
 export async function runCommand(command: string, action: (signal: AbortSignal) => Promise<number>): Promise<void> {
   const stop = new AbortController();
   const interrupt = () => stop.abort(new UserError('stopped; unfinished work is unchanged'));
-  process.once('SIGINT', interrupt);
+  if (action.length > 0) process.once('SIGINT', interrupt);
   try {
     process.exitCode = await action(stop.signal);
   } catch (thrown) {
@@ -38,7 +41,7 @@ const userFacing = [
 ];
 
 function isUserFacing(error: Error): boolean {
-  return userFacing.some((kind) => error instanceof kind) || isFromAws(error);
+  return userFacing.some((kind) => error instanceof kind) || isFromAws(error) || nextStep(error) !== undefined;
 }
 
 /** The format in which a command prints. */

@@ -95,7 +95,7 @@ export async function openInstallation(
       stage === undefined
         ? sourceAt(settings.CLUSTERS, at)
         : createDeferredSource(async () => {
-            const location = await readTableLocation(deploymentPrefix(stage, project), at);
+            const location = await readTableLocation(deploymentPrefix(stage, project), at, signal);
             return openClusterSource(location, awsAccess(at));
           });
     return connect({
@@ -104,7 +104,7 @@ export async function openInstallation(
       lambda: { maxAttempts: lambdaAttempts, ...at },
       region,
       senderCheck: async () =>
-        stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at),
+        stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at, signal),
     });
   }
   const file = path.join(folder, 'state.json');

@@ -19,7 +19,8 @@ const steps: readonly (readonly [RegExp, string])[] = [
     /^(AccessDenied(Exception)?|AuthorizationError|KMS\.AccessDeniedException)$/,
     'get this permission, or set another AWS_PROFILE',
   ],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'check that the --region exists, and that this machine is on the network'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'check the address or the --region, and that this machine is on the network'],
+  [/^(TimeoutError|ETIMEDOUT)$/, 'check that this machine reaches it (network, VPN, proxy), and try again'],
   [/^ECONNREFUSED$/, 'no server listens there; check that it still runs'],
   [
     anyOf(

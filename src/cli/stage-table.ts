@@ -7,9 +7,12 @@ import type { AwsAccess } from '../clusters/registry/s3-object.ts';
 import { UserError } from '../core/errors.ts';
 import { resyncQueue } from '../core/names.ts';
 import { readAwsSettings } from '../settings.ts';
+import { callWithin } from '../sqs/call.ts';
 
 /** The region of a command, from its option. */
 export type RegionFlag = { readonly region?: string };
+
+const callSeconds = 10;
 
 /** Reaches AWS as a command: with the region of its option, of the environment or of the profile. */
 export function awsAccess({ region }: RegionFlag): AwsAccess {
@@ -33,8 +36,8 @@ export function iamCaller(flag: RegionFlag): AwsCaller {
  * Reads the location of a deployment's clusters table. Throws the client's errors, and a UserError.
  * @param prefix of the deployment's names, such as `outrigger-prod-`
  */
-export async function readTableLocation(prefix: string, flag: RegionFlag): Promise<string> {
-  const { CLUSTERS: location } = await readResyncVariables(prefix, flag);
+export async function readTableLocation(prefix: string, flag: RegionFlag, signal?: AbortSignal): Promise<string> {
+  const { CLUSTERS: location } = await readResyncVariables(prefix, flag, signal);
   if (location !== undefined && location !== '') return location;
   throw new UserError(`function ${prefix}${resyncQueue} has no variable CLUSTERS; deploy it again`);
 }
@@ -43,15 +46,25 @@ export async function readTableLocation(prefix: string, flag: RegionFlag): Promi
 export type SenderCheckState = 'on' | 'off';
 
 /** Reads whether the functions of a deployment check the senders of messages. Throws the client's errors. */
-export async function readSenderCheck(prefix: string, flag: RegionFlag): Promise<SenderCheckState> {
-  return (await readResyncVariables(prefix, flag)).SENDER_CHECK === 'on' ? 'on' : 'off';
+export async function readSenderCheck(
+  prefix: string,
+  flag: RegionFlag,
+  signal: AbortSignal,
+): Promise<SenderCheckState> {
+  return (await readResyncVariables(prefix, flag, signal)).SENDER_CHECK === 'on' ? 'on' : 'off';
 }
 
-async function readResyncVariables(prefix: string, flag: RegionFlag): Promise<Readonly<Record<string, string>>> {
+async function readResyncVariables(
+  prefix: string,
+  flag: RegionFlag,
+  signal: AbortSignal | undefined,
+): Promise<Readonly<Record<string, string>>> {
   const client = new LambdaClient(flag);
   try {
     const FunctionName = `${prefix}${resyncQueue}`;
-    const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
+    const { Environment } = await callWithin(callSeconds, signal, (abortSignal) =>
+      client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
+    );
     return Environment?.Variables ?? {};
   } finally {
     client.destroy();

@@ -18,7 +18,8 @@ export async function callWithin<T>(
   const abort = () => controller.abort(signal?.reason);
   if (signal?.aborted === true) abort();
   controller.signal.throwIfAborted();
-  const timer = setTimeout(() => controller.abort(new Error(`no response within ${seconds} s`)), seconds * 1000);
+  const late = Object.assign(new Error(`no response within ${seconds} s`), { code: 'ETIMEDOUT' });
+  const timer = setTimeout(() => controller.abort(late), seconds * 1000);
   signal?.addEventListener('abort', abort, { once: true });
   const aborted = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { type ClusterEntry, type EntryWatcher, moveOf } from '../../clusters/registry/entry.ts';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
+import { callWithin } from '../../sqs/call.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import type { RegionFlag } from '../stage-table.ts';
 import { namesOf, type TableEntries, withEntry, withoutEntry, withPaused, withWatcher } from './edit-table.ts';
@@ -11,6 +12,9 @@ import { readEntry } from './read-entry.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
 import { withTableOptions } from './table-options.ts';
 import { readWatcher, type WatcherFlags, withWatcherOptions } from './watcher-options.ts';
+
+/** The deadline of all pages of the parameters together. */
+const readSeconds = 20;
 
 /** Makes the command that lists the entries. */
 export function listCommand(): Command {
@@ -191,10 +195,14 @@ async function readParameters(path: string, { region }: RegionFlag): Promise<Rea
   const prefix = `${path.replace(/\/+$/, '')}/`;
   const client = new SSMClient(region === undefined ? {} : { region });
   try {
-    const copied = new Map<string, unknown>();
-    for await (const page of paginateGetParametersByPath({ client }, { Path: prefix, WithDecryption: true }))
-      for (const { Name = '', Value = '' } of page.Parameters ?? [])
-        copied.set(Name.slice(prefix.length), parseJson(Value) ?? null);
+    const copied = await callWithin(readSeconds, undefined, async (abortSignal) => {
+      const found = new Map<string, unknown>();
+      const path = { Path: prefix, WithDecryption: true };
+      for await (const page of paginateGetParametersByPath({ client }, path, { abortSignal }))
+        for (const { Name = '', Value = '' } of page.Parameters ?? [])
+          found.set(Name.slice(prefix.length), parseJson(Value) ?? null);
+      return found;
+    });
     if (copied.size === 0) throw new UserError(`${prefix}: no parameters there; name the path of the entries`);
     return copied;
   } finally {

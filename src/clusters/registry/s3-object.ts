@@ -163,10 +163,14 @@ async function exchange(
   url: URL,
   { method, headers, body }: { readonly method: string; readonly headers: Headers; readonly body: string | undefined },
 ): Promise<Response> {
-  const signal = AbortSignal.timeout(method === 'GET' ? deadlineMilliseconds : writeDeadlineMilliseconds);
+  const milliseconds = method === 'GET' ? deadlineMilliseconds : writeDeadlineMilliseconds;
+  const signal = AbortSignal.timeout(milliseconds);
   const request = (url.protocol === 'http:' ? http : https).request(url, { method, headers, signal });
   return await new Promise<Response>((resolve, reject) => {
-    const fail = (error: unknown) => reject(new Error(`${url.host}: ${toError(error).message}`, { cause: error }));
+    const fail = (error: unknown) => {
+      const message = signal.aborted ? `no response within ${milliseconds / 1000} s` : toError(error).message;
+      reject(new Error(`${url.host}: ${message}`, { cause: signal.aborted ? signal.reason : error }));
+    };
     request.on('error', fail);
     // An unrequested 101 closes the request without a response, without an error, and whatever the deadline.
     request.on('upgrade', (_, socket) => {

@@ -27,8 +27,12 @@ export function createSsmSource(ssm: SSMClient, path: string): SsmSource {
   return {
     async read() {
       const command = new GetParametersByPathCommand({ Path: prefix, WithDecryption: true, MaxResults: maxClusters });
-      const { Parameters = [], NextToken } = await ssm.send(command, {
-        abortSignal: AbortSignal.timeout(deadlineMilliseconds),
+      const abortSignal = AbortSignal.timeout(deadlineMilliseconds);
+      // The SDK's own error of an aborted request says only that.
+      const { Parameters = [], NextToken } = await ssm.send(command, { abortSignal }).catch((error: unknown) => {
+        if (!abortSignal.aborted) throw error;
+        const message = `clusters table ssm:${prefix}: no response within ${deadlineMilliseconds / 1000} s`;
+        throw new Error(message, { cause: abortSignal.reason });
       });
       if (NextToken !== undefined)
         throw new UserError(

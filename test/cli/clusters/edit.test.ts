@@ -207,6 +207,12 @@ describe('clusters add, list and remove', () => {
     expect((await set()).err).toContain('IAM answered 403 (AccessDenied); your credentials need iam:GetRole');
   });
 
+  it('a server of the table that is down is an error of one line, with the next step', async () => {
+    s3.close();
+    expectUserError(await run('pause', 'a'), 'ECONNREFUSED');
+    expectUserError(await run('list'), 'no server listens there');
+  });
+
   it('a table in Systems Manager is not written, and the error names the way to S3', async () => {
     const result = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/');
     expectUserError(result, 'copy the table to S3 with outrigger clusters migrate');

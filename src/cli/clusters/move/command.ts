@@ -92,7 +92,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     const installation = await openInstallation({ stage, folder: '.', ...at }, signal);
     parts.defer(() => installation.close());
     const { project, urlPrefix, lambda } = installation;
-    const table = await readTableLocation(deploymentPrefix(stage, project), at);
+    const table = await readTableLocation(deploymentPrefix(stage, project), at, signal);
     return { installation, table, functions: await readFunctions(lambda, { stage, project, urlPrefix }, signal) };
   };
   const source = await open(from);

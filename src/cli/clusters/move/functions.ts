@@ -1,8 +1,17 @@
 // The functions of a stage as they are deployed: their roles, which EKS admits, and their timeouts, which a move waits
 // for. They are found by their queues, so a controller that is not in the registry any more counts too.
-import { LambdaClient, type LambdaClientConfig, paginateListFunctions } from '@aws-sdk/client-lambda';
+import {
+  type FunctionConfiguration,
+  LambdaClient,
+  type LambdaClientConfig,
+  paginateListFunctions,
+} from '@aws-sdk/client-lambda';
 import { UserError } from '../../../core/errors.ts';
 import { deploymentPrefix } from '../../../core/names.ts';
+import { callWithin } from '../../../sqs/call.ts';
+
+/** The deadline of all pages of the list together. */
+const readSeconds = 20;
 
 /** One function. */
 export type StageFunction = {
@@ -22,15 +31,18 @@ export async function readFunctions(
   const prefix = deploymentPrefix(stage, project);
   const client = new LambdaClient(config);
   try {
-    const found: StageFunction[] = [];
-    for await (const page of paginateListFunctions({ client }, {}, { abortSignal: signal })) {
-      for (const { FunctionName = '', Role = '', Timeout = 0, Environment } of page.Functions ?? []) {
-        // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. SQS has several hosts.
-        if (!FunctionName.startsWith(prefix) || pathOf(Environment?.Variables?.QUEUE_URL_PREFIX) !== pathOf(urlPrefix))
-          continue;
-        found.push({ name: FunctionName.slice(prefix.length), role: Role, timeoutSeconds: Timeout });
-      }
-    }
+    const all = await callWithin(readSeconds, signal, async (abortSignal) => {
+      const listed: FunctionConfiguration[] = [];
+      for await (const page of paginateListFunctions({ client }, {}, { abortSignal }))
+        listed.push(...(page.Functions ?? []));
+      return listed;
+    });
+    // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. SQS has several hosts.
+    const found = all.flatMap(({ FunctionName = '', Role: role = '', Timeout: timeoutSeconds = 0, Environment }) =>
+      FunctionName.startsWith(prefix) && pathOf(Environment?.Variables?.QUEUE_URL_PREFIX) === pathOf(urlPrefix)
+        ? [{ name: FunctionName.slice(prefix.length), role, timeoutSeconds }]
+        : [],
+    );
     if (found.length > 0) return found;
     throw new UserError(`--stage ${stage}: no function has its queues (${urlPrefix}); deploy it first`);
   } finally {

@@ -1,0 +1,43 @@
+// The deadlines of a command's calls to AWS, and Ctrl-C. What pause and doctor do with the mappings is in their tests.
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { readFunctions } from '../../src/cli/clusters/move/functions.ts';
+import { runCommand } from '../../src/cli/command.ts';
+import { readMappings } from '../../src/cli/mappings.ts';
+import { nextStep } from '../../src/cli/next-step.ts';
+import { readTableLocation } from '../../src/cli/stage-table.ts';
+
+const { signal } = new AbortController();
+const silent = { region: 'us-east-1', credentials: () => new Promise<never>(() => {}) };
+const urlPrefix = 'https://sqs/1/p-';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+it.each([
+  ['event source mappings', 20, () => readMappings(new LambdaClient(silent), { urlPrefix, queues: [] }, { signal })],
+  ['functions', 20, () => readFunctions(silent, { stage: 'dev', project: 'shop', urlPrefix }, signal)],
+  ['location of the clusters table', 10, () => readTableLocation('shop-dev-', silent)],
+])(
+  'reading the %s with credentials that never arrive fails after %i s, and says what to check',
+  async (_, seconds, read) => {
+    const error = read().catch((thrown: unknown) => thrown);
+    await vi.advanceTimersByTimeAsync(seconds * 1000);
+    expect(await error).toMatchObject({ message: `no response within ${seconds} s` });
+    expect(nextStep(await error)).toContain('check that this machine reaches it');
+  },
+  10_000,
+);
+
+it('a command that does not take the signal leaves Ctrl-C to end the process', async () => {
+  const before = process.exitCode;
+  const listeners = () => process.listenerCount('SIGINT');
+  const idle = listeners();
+  await runCommand('clusters list', async () => listeners() - idle);
+  expect(process.exitCode).toBe(0);
+  await runCommand('status', async (_signal) => listeners() - idle);
+  expect(process.exitCode).toBe(1);
+  process.exitCode = before;
+});
