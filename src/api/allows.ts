@@ -25,4 +25,17 @@ export type Allows = {
    * API server refuses a binding to permissions that its creator lacks.
    */
   readonly clusterRoles?: readonly string[];
+  /**
+   * The permissions that Roles and ClusterRoles may grant, beside those of `owns` and `reads`. The generated role has
+   * them too: the API server refuses a role with permissions that its creator lacks.
+   */
+  readonly grants?: readonly PolicyRule[];
+};
+
+/** Permissions, as a rule of a Role has them. */
+export type PolicyRule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
 };

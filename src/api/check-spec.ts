@@ -7,7 +7,7 @@ import { SchemaError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { isLabelKey } from '../core/labels.ts';
 import type { Selector } from '../core/selector.ts';
-import type { Allows } from './allows.ts';
+import type { Allows, PolicyRule } from './allows.ts';
 import type { AnySpec } from './controller.ts';
 import type { ControllerDefinition } from './definition.ts';
 import type { ExecSpec } from './exec.ts';
@@ -61,6 +61,11 @@ const insteadOf: Readonly<Record<string, string>> = {
 };
 const command: Check = (value) => (Array.isArray(value) ? listOf(text)(value) : mutatingCommand(value));
 const mutatingCommand = record({ argv: listOf(text), mutates: oneOf(true) }, ['argv', 'mutates']);
+const texts = listOf(text);
+const policyRule = record(
+  { apiGroups: texts, resources: texts, verbs: texts, resourceNames: texts } satisfies Fields<PolicyRule>,
+  ['apiGroups', 'resources', 'verbs'],
+);
 const labels = mapOf(text);
 const watchFields = record(
   { kind, selector: record({ matchLabels: labels }), label: metadataKey, via: kind, mapToKeys: callable },
@@ -98,6 +103,7 @@ const spec = record(
       serviceTypes: listOf(oneOf('NodePort', 'LoadBalancer', 'ExternalName')),
       externalIPs: permitted,
       clusterRoles: listOf(text),
+      grants: listOf(policyRule),
     } satisfies Fields<Allows>),
     reads: listOf(kind),
     selector: record({ matchLabels: labels, namespaces: listOf(text), fields: labels } satisfies Fields<Selector>),

@@ -29,6 +29,7 @@ const options: readonly (readonly [option: string, make: (value: unknown) => obj
   ['reads.1', (kind) => ({ reads: [Namespace, kind] })],
   ['allows.secrets', (secrets) => ({ allows: { secrets } })],
   ['allows.clusterRoles', (clusterRoles) => ({ allows: { clusterRoles } })],
+  ['allows.grants.0', (grant) => ({ allows: { grants: [grant] } })],
   ['allows.volumes', (volumes) => ({ allows: { volumes } })],
   ['allows.serviceTypes', (serviceTypes) => ({ allows: { serviceTypes } })],
   ['selector.matchLabels', (matchLabels) => ({ selector: { matchLabels } })],

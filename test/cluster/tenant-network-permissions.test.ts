@@ -2,6 +2,7 @@
 // reconciles, and of an object only the labels, annotations and conditions that they declare. Their lives are
 // test/statements/tenant-network.test.ts and own-metadata.test.ts.
 import { beforeAll, expect, it } from 'vitest';
+import type { Allows } from '../../src/api/allows.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { controllerIdentity, heldLabelOf } from '../../src/core/names.ts';
@@ -12,7 +13,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { Deployment, Namespace, NetworkPolicy, RoleBinding } from '../../src/kubernetes.ts';
+import { Deployment, Namespace, NetworkPolicy, Role, RoleBinding } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
@@ -38,11 +39,24 @@ const rolesOf = (name: string, clusterRoles: readonly string[]) =>
       await applyAll(RoleBinding, bindings);
     },
   });
+const rules = [{ apiGroups: [''], resources: ['pods', 'secrets'], verbs: ['watch'] }];
+const granting = (name: string, allows: Allows) =>
+  Namespace.controller(name, {
+    ...{ selector: { matchLabels: { tenant: 'true' } }, owns: [Role, RoleBinding], allows },
+    reconcile: async ({ metadata: { name: namespace } }, { apply }) => {
+      const apiGroup = 'rbac.authorization.k8s.io';
+      await apply(Role, { metadata: { name, namespace }, rules });
+      const roleRef = { apiGroup, kind: 'Role', name };
+      const subjects = [{ kind: 'Group', apiGroup, name: 'tenants' }];
+      await apply(RoleBinding, { metadata: { name, namespace }, roleRef, subjects });
+    },
+  });
+const granters = [granting('granter', { grants: rules }), granting('escalator', {})];
 const monitors = rolesOf('monitors', ['system:monitoring']);
 const admins = rolesOf('admins', ['cluster-admin']);
-const registry = [tenantNetwork, sizeLabel, owned, redundant, monitors, admins];
+const registry = [tenantNetwork, sizeLabel, owned, redundant, monitors, admins, ...granters];
 const slices = [owned, redundant].map(({ name }) => controllerIdentity(name));
-const binders = [monitors, admins];
+const binders = [monitors, admins, ...granters];
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
 const { clientOf } = await usePlane({
@@ -177,6 +191,19 @@ it('a controller binds the ClusterRoles that it declares, and no others', async 
     {},
     undefined,
   ]);
+});
+
+it('a controller makes Roles of the permissions that it declares, and binds them; others are refused', async () => {
+  const [granted, refused] = await Promise.all(
+    granters.map((one) => reconcileAs(clientOf(controllerIdentity(one.name)), one, key)),
+  );
+  expect(granted).toMatchObject({ outcome: { type: 'done' } });
+  expect(refused).toMatchObject({
+    outcome: {
+      type: 'failed',
+      error: { message: expect.stringContaining('grant RBAC permissions not currently held') },
+    },
+  });
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {

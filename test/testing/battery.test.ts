@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { ConfigMap, Deployment, RoleBinding } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Role, RoleBinding } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
 import { battery } from '../../src/testing.ts';
 
@@ -173,6 +173,26 @@ describe('a controller that is wrong', () => {
     expect(failure).toBe(caught);
     const roles = JSON.stringify(rbacOf([binding], watchListOf([binding])));
     expect(roles.includes('"verbs":["bind"],"resourceNames":["edit"]')).toBe(caught === undefined);
+  });
+
+  it.each([
+    [{}, 'the API server refuses Role one: note lacks the permission to watch pods, which it grants'],
+    [{ grants: [{ apiGroups: [''], resources: ['pods'], verbs: ['watch'] }] }, undefined],
+  ])('a Role with a permission that the controller lacks is caught, unless it declares it: allows %j', async (allows, caught) => {
+    const granting = Note.controller('note', {
+      ...{ owns: [Role], allows },
+      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
+        const own = { apiGroups: [Note.group], resources: [Note.plural], verbs: ['get'] };
+        await apply(Role, {
+          metadata: { name },
+          rules: [own, { apiGroups: [''], resources: ['pods'], verbs: ['watch'] }],
+        });
+        return { status: {}, conditions: written };
+      },
+    });
+    const check = battery(granting, { samples: [sample] }).find(({ name }) => name.includes('permissions'));
+    const failure = await check?.run().catch(({ message }: Error) => message.split('. ')[0]);
+    expect(failure).toBe(caught);
   });
 
   it('a child that is remembered in the status alone is made twice after a crash, and the message says how to name it', async () => {

@@ -1,6 +1,7 @@
 // Least privilege for each part: the watcher reads metadata, the resync lists, a controller has the permissions of its
 // declaration. A controller is its own user or group in the cluster.
 
+import type { PolicyRule } from '../../api/allows.ts';
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
 import {
   type ControllerDeclaration,
@@ -18,15 +19,8 @@ import { finalizerPolicy } from './finalizer-policy.ts';
 import { referencePolicy } from './reference-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 
-type Rule = {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[];
-};
-
 /** A rule, and whether its resource is in namespaces. */
-type ScopedRule = Rule & { readonly namespaced: boolean };
+type ScopedRule = PolicyRule & { readonly namespaced: boolean };
 
 const rbac = 'rbac.authorization.k8s.io';
 
@@ -114,7 +108,9 @@ export function ownKinds(
 
 function controllerRules({ declaration }: ControllerDefinition): readonly ScopedRule[] {
   const { resource, owns, reads, exec, statusSlice, allows } = declaration;
-  const { clusterRoles = [] } = allows ?? {};
+  const { clusterRoles = [], grants = [] } = allows ?? {};
+  // A ClusterRole may be bound in the whole cluster.
+  const grantsCluster = owns.some(({ group, kind }) => group === rbac && kind === 'ClusterRole');
   const subresource = (name: string, verbs: readonly string[]) =>
     ruleOf({ ...resource, plural: `${resource.plural}/${name}` }, verbs);
   return [
@@ -130,6 +126,7 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
     ...(clusterRoles.length === 0
       ? []
       : [{ ...rule(rbac, 'clusterroles', ['bind']), resourceNames: clusterRoles, namespaced: false }]),
+    ...grants.map((one) => ({ ...one, namespaced: !grantsCluster })),
     // An existing Event is read with an empty patch.
     { ...rule('', 'events', ['create', 'patch']), namespaced: true },
   ];
@@ -152,7 +149,7 @@ function roles(
     readonly eventsIn?: string;
   },
 ): readonly JsonObject[] {
-  const plain = (some: readonly ScopedRule[]): readonly Rule[] => some.map(({ namespaced: _, ...one }) => one);
+  const plain = (some: readonly ScopedRule[]): readonly PolicyRule[] => some.map(({ namespaced: _, ...one }) => one);
   if (namespaces === undefined) return clusterRole(name, plain(rules), boundTo);
   const outside = plain(rules.filter(({ namespaced }) => !namespaced));
   const within = plain(rules.filter(({ namespaced }) => namespaced));
@@ -164,14 +161,18 @@ function roles(
   ];
 }
 
-function clusterRole(name: string, rules: readonly Rule[], boundTo: readonly JsonObject[]): readonly JsonObject[] {
+function clusterRole(
+  name: string,
+  rules: readonly PolicyRule[],
+  boundTo: readonly JsonObject[],
+): readonly JsonObject[] {
   return roleWithBinding('ClusterRole', { name }, rules, boundTo);
 }
 
 function roleIn(
   namespace: string,
   name: string,
-  rules: readonly Rule[],
+  rules: readonly PolicyRule[],
   boundTo: readonly JsonObject[],
 ): readonly JsonObject[] {
   return roleWithBinding('Role', { name, namespace }, rules, boundTo);
@@ -180,7 +181,7 @@ function roleIn(
 function roleWithBinding(
   kind: 'Role' | 'ClusterRole',
   metadata: { readonly name: string; readonly namespace?: string },
-  rules: readonly Rule[],
+  rules: readonly PolicyRule[],
   boundTo: readonly JsonObject[],
 ): readonly JsonObject[] {
   const { name } = metadata;
@@ -217,13 +218,13 @@ function ruleOf(
   return { ...rule(group, plural, verbs), namespaced };
 }
 
-function rule(group: string, resource: string, verbs: readonly string[]): Rule {
+function rule(group: string, resource: string, verbs: readonly string[]): PolicyRule {
   return { apiGroups: [group], resources: [resource], verbs };
 }
 
 /** Merges the rules of a resource: a kind may be owned and read, and have two controllers. */
-function merged(rules: readonly Rule[]): readonly Rule[] {
-  const byTarget = new Map<string, Rule>();
+function merged(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  const byTarget = new Map<string, PolicyRule>();
   for (const one of rules) {
     const target = JSON.stringify([one.apiGroups, one.resources, one.resourceNames]);
     const before = byTarget.get(target);

@@ -7,7 +7,7 @@ import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import { ApiError, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import { refusalsBy } from './children-refusals.ts';
-import { allowedBy } from './least-rbac.ts';
+import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
 
@@ -195,7 +195,15 @@ export const changeChecks: readonly SampleCheck[] = [
       });
       await stage.settle();
       const refusals = refusalsBy(stage.controller);
+      const lacked = lackedGrant(stage.controller);
       for (const { kind, object } of await stage.children()) {
+        const permission = lacked(object);
+        if (permission !== undefined)
+          fail(
+            `the API server refuses ${kind.kind} ${object.metadata.name}: ${stage.controller.name} lacks the ` +
+              `permission to ${permission}, which it grants`,
+            'declare it in `allows.grants`, or bind a ClusterRole of `allows.clusterRoles`',
+          );
         const [refusal] = refusals(kind, object);
         if (refusal === undefined) continue;
         fail(

@@ -1,19 +1,26 @@
-// Whether the permissions that `outrigger generate` writes for a controller allow a request. The generated role is
-// read, not a second list of the rules.
+// Whether the permissions that `outrigger generate` writes for a controller allow a request, and a Role that it makes.
+// The generated role is read, not a second list of the rules.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { collectionName } from '../../core/key.ts';
 import { controllerRole } from '../../core/names.ts';
 import { rbacOf } from '../../generate/rbac/rbac.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeRequest } from '../../kube/client/client.ts';
 
+const texts = z.array(z.string());
+const policyRule = z.object({
+  apiGroups: texts,
+  resources: texts,
+  verbs: texts,
+  resourceNames: texts.optional(),
+});
 const role = z.object({
   kind: z.literal('ClusterRole'),
   metadata: z.object({ name: z.string() }),
-  rules: z.array(
-    z.object({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) }),
-  ),
+  rules: z.array(policyRule),
 });
+const grantingRole = z.object({ kind: z.enum(['Role', 'ClusterRole']), rules: z.array(policyRule) });
 
 const resourcePath = new RegExp(
   // The status of a Namespace is no resource in it.
@@ -24,11 +31,7 @@ const verbs = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' 
 
 /** Returns a function that decides whether the controller's generated role allows a request. */
 export function allowedBy(controller: ControllerDefinition): (request: KubeRequest) => boolean {
-  const registry = [controller];
-  const rules = rbacOf(registry, watchListOf(registry))
-    .flatMap((object) => role.safeParse(object).data ?? [])
-    .filter(({ metadata }) => metadata.name === controllerRole(controller.name))
-    .flatMap((one) => one.rules);
+  const rules = rulesOf(controller);
   return ({ method, path }) => {
     const found = resourcePath.exec(path)?.groups;
     if (found === undefined) return true;
@@ -39,4 +42,43 @@ export function allowedBy(controller: ControllerDefinition): (request: KubeReque
       (rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource) && rule.verbs.includes(verb),
     );
   };
+}
+
+/**
+ * Returns a function that names a permission of a Role or ClusterRole that the controller lacks: the API server refuses
+ * to let it grant that one. Undefined if there is none, and for other kinds.
+ */
+export function lackedGrant(controller: ControllerDefinition): (child: object) => string | undefined {
+  const held = rulesOf(controller);
+  const has = (list: readonly string[], one: string) => list.includes(one) || list.includes('*');
+  return (child) => {
+    for (const { apiGroups, resources, verbs: granted, resourceNames = [] } of grantingRole.safeParse(child).data
+      ?.rules ?? []) {
+      const isNamed = (names: readonly string[] | undefined) =>
+        names === undefined || (resourceNames.length > 0 && resourceNames.every((name) => names.includes(name)));
+      const wanted = apiGroups.flatMap((group) =>
+        resources.flatMap((resource) => granted.map((verb) => ({ group, resource, verb }))),
+      );
+      const lacked = wanted.find(
+        ({ group, resource, verb }) =>
+          !held.some(
+            (one) =>
+              has(one.apiGroups, group) &&
+              has(one.resources, resource) &&
+              has(one.verbs, verb) &&
+              isNamed(one.resourceNames),
+          ),
+      );
+      if (lacked !== undefined) return `${lacked.verb} ${collectionName({ ...lacked, plural: lacked.resource })}`;
+    }
+    return undefined;
+  };
+}
+
+function rulesOf(controller: ControllerDefinition) {
+  const registry = [controller];
+  return rbacOf(registry, watchListOf(registry))
+    .flatMap((object) => role.safeParse(object).data ?? [])
+    .filter(({ metadata }) => metadata.name === controllerRole(controller.name))
+    .flatMap((one) => one.rules);
 }
