@@ -88,11 +88,22 @@ export function createBatch(
       ...(deps.declares === undefined ? {} : { declares: deps.declares }),
       ...(judge === undefined ? {} : { judge }),
     });
-    /** The keys whose reconcile has not ended. */
+    /** The keys whose reconciler runs: not those that wait for the clusters table, or for SQS. */
     const running = new Set<string>();
     async function dispatch(keyGroup: KeyGroup): Promise<void> {
-      running.add(keyGroup.key);
-      if ((await dispatchKey(deps, keyGroup, deadlines, release)) === 'ended') running.delete(keyGroup.key);
+      const { key } = keyGroup;
+      const reconcile: BatchDeps['reconcile'] = async (input) => {
+        running.add(key);
+        let ignoredSignal: boolean | undefined;
+        try {
+          const report = await deps.reconcile(input);
+          ({ ignoredSignal } = report);
+          return report;
+        } finally {
+          if (ignoredSignal !== true) running.delete(key);
+        }
+      };
+      await dispatchKey({ ...deps, reconcile }, keyGroup, deadlines, release);
     }
 
     const firstDeliveries = groups.filter(({ redelivered }) => !redelivered);
@@ -124,12 +135,14 @@ export function createBatch(
       deadline.then(() => deps.wait(graceMs, finished.signal)).then(() => false),
     ]).finally(() => finished.abort('finished'));
     if (!ended || running.size > 0) {
-      sending.abort(new Error('out of time'));
+      sending.abort(new Error('SQS did not respond before the deadline'));
       const last = new AbortController();
-      await Promise.race([deleteDone(last.signal), deps.wait(lastDeleteMs, last.signal)]);
+      // Calls to SQS end now, and log what they have not done. A reconciler that ignored its signal does not.
+      const ending = Promise.all([deleteDone(last.signal), running.size > 0 ? undefined : allDone]);
+      await Promise.race([ending, deps.wait(lastDeleteMs, last.signal)]);
       // Lambda would freeze the process and thaw it later. The reconcile would then go on in parallel to the next one
       // of the same key.
-      deps.exitProcess(`the reconcile of ${[...running].join(', ')} ignored its signal`);
+      if (running.size > 0) deps.exitProcess(`the reconcile of ${[...running].join(', ')} ignored its signal`);
     }
     return [...remaining];
   };

@@ -48,15 +48,14 @@ export type Deadlines = { readonly work: AbortSignal; readonly sending: AbortSig
 
 /**
  * Dispatches one key. `release` is called when its messages may be deleted. Without that call they are received again:
- * soon if only the follow-up failed, and after the visibility timeout if the reconcile may still be running. Returns
- * whether the reconciler still runs, because it ignored its signal.
+ * soon if only the follow-up failed, and after the visibility timeout if the reconcile may still be running.
  */
 export async function dispatchKey(
   deps: DispatchDeps,
   keyGroup: KeyGroup,
   { work, sending }: Deadlines,
   release: (records: readonly QueueRecord[]) => Promise<void>,
-): Promise<'ended' | 'running'> {
+): Promise<void> {
   const { message, records } = keyGroup;
   const trace = deps.startTrace?.(message, records);
   const log = deps.log({ ...keyFields(keyGroup), ...(trace === undefined ? {} : { traceId: trace.traceId }) });
@@ -69,7 +68,7 @@ export async function dispatchKey(
     if (report === 'decommissioning') {
       deps.metrics.count(metricNames.decommissioningClusterMessages, 1, { cluster: message.cluster });
       await release(records);
-      return 'ended';
+      return;
     }
     if (report === 'unknown') {
       const reason = `unknown cluster ${message.cluster}`;
@@ -77,10 +76,10 @@ export async function dispatchKey(
       const cause = { reason, attempts: attemptOf(message) };
       if (await deadLetter(deps, records.slice(-1), cause, log, sending)) await release(records);
       else await deps.returnMessages(records, { signal: work });
-      return 'ended';
+      return;
     }
     const { unverifiedUid, lost } = resolveUnverified(keyGroup, report);
-    const isRunning = report.ignoredSignal === true;
+    const { ignoredSignal: isRunning } = report;
     const action = decide(report.outcome, message, nowMs, { ...keyGroup, retry: deps.retry, unverifiedUid, isRunning });
     const durationMs = deps.monotonicMs() - startedAt;
     if (report.outcome.type === 'failed' && report.outcome.error instanceof ReconcileTimeoutError) {
@@ -99,12 +98,13 @@ export async function dispatchKey(
     if (isDone) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
     else await deps.returnMessages(records, { signal: work });
-    return isRunning ? 'running' : 'ended';
   } catch (thrown) {
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
-    log.error('reconcile timed out or was aborted', { error: redact(toError(thrown).message) });
-    deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
-    return 'ended';
+    const fields = { error: redact(toError(thrown).message) };
+    log.error(work.aborted ? 'reconcile timed out or was aborted' : 'reconcile failed unexpectedly', fields);
+    const isTimeout = work.aborted && thrown === work.reason;
+    const metric = isTimeout ? metricNames.reconcileTimeouts : metricNames.reconcilesFailed;
+    deps.metrics.count(metric, 1, { cluster: message.cluster });
   } finally {
     trace?.end(traced);
   }
@@ -152,7 +152,7 @@ async function runOnCluster(
   try {
     found = await unlessAborted(deps.findCluster(cluster, { signal }), signal);
   } catch (thrown) {
-    if (signal.aborted) throw signal.reason;
+    if (signal.aborted) throw new Error('the clusters table did not respond before the deadline', { cause: thrown });
     // The clusters table is unavailable, or its entry is unusable. Both can recover without a change of the object.
     breaker.recordFailure(cluster, { durationMs: durationMs() });
     return postpone('unreachable', toError(thrown));

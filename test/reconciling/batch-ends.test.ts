@@ -7,7 +7,7 @@ import type { ReconcileReport } from '../../src/reconciling/report.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { listenOnLoopback } from '../support/listen.ts';
-import { done, failed, lastTry, postponed, record, requeued, setUp } from './batch-harness.ts';
+import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
 
 describe('createBatch, out of time', () => {
   it.each<[string, ReconcileReport, Partial<Message>, 'timers' | 'water-tank-dlq.fifo']>([
@@ -23,14 +23,41 @@ describe('createBatch, out of time', () => {
     expect([...queues].map(([name, { length }]) => [name, length])).toEqual([[queue, 1]]);
   });
 
+  it('a follow-up that SQS does not accept by the deadline keeps its message, names SQS in the log, and ends no process', async () => {
+    const { run, seen, advance, lines, counts } = setUp(requeued);
+    seen.sending = 'hanging';
+    const finished = run([record('north')]);
+    for (const milliseconds of [25_000, 1_000]) {
+      await settle();
+      advance(milliseconds);
+    }
+    expect(await finished).toEqual(['m-north']);
+    expect(seen.died).toBe('');
+    expect(lines.at(-1)).toMatchObject({
+      message: 'message not deleted: its follow-up was rejected by SQS',
+      fields: { reason: 'SQS did not respond before the deadline' },
+    });
+    expect(counts.has('ReconcileTimeouts')).toBe(false);
+  });
+
+  it('a reconcile that throws is a failure and no timeout, and its message is received again', async () => {
+    const { run, lines, counts } = setUp(async () => await Promise.reject(new TypeError('undefined is no cluster')));
+    expect(await run([record('north')])).toEqual(['m-north']);
+    expect(lines).toMatchObject([
+      { message: 'reconcile failed unexpectedly', fields: { error: 'undefined is no cluster' } },
+    ]);
+    expect([counts.get('ReconcilesFailed'), counts.get('ReconcileTimeouts')]).toEqual([1, undefined]);
+  });
+
   it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
-    const { run, seen, advance } = setUp();
+    const { run, seen, advance, lines } = setUp();
     seen.clusterAnswer = 'never';
     const finished = run([record('north')]);
     await Promise.resolve();
     advance(25_000);
     expect(await finished).toEqual(['m-north']);
     expect(seen.died).toBe('');
+    expect(lines).toMatchObject([{ fields: { error: 'the clusters table did not respond before the deadline' } }]);
   });
 
   it('a batch whose senders cannot be judged by its deadline ends with it', async () => {

@@ -1,6 +1,7 @@
 // The harness of the batch tests: a batch with a manual clock, queues that are arrays, and a given reconcile.
 import type { ClusterLookup } from '../../src/clusters/connect.ts';
 import { defaultRetry } from '../../src/core/controller-options.ts';
+import { toError } from '../../src/core/errors.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
@@ -54,6 +55,9 @@ export const record = (name: string, more: Partial<Message> = {}, receiveCount =
   firstReceivedAt: startMs,
 });
 
+const untilAborted = async (signal: AbortSignal) =>
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+
 const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<ClusterLookup> => {
   if (lookup instanceof Error) throw lookup;
   return lookup === 'never' ? await new Promise(() => {}) : lookup;
@@ -78,15 +82,17 @@ export function setUp(
   const { log, metrics, lines, counts } = createRecorder();
   const seen = {
     clusterAnswer: undefined as ClusterLookup | Error | 'never' | undefined,
-    sending: true,
+    /** `hanging`: SQS does not respond. */
+    sending: true as boolean | 'hanging',
     deleting: true,
     died: '',
   };
   let clock = 0;
   const client = createClient({ server: new URL('http://127.0.0.1:1') });
   const send: Send = async (queue, entries, { signal }) => {
+    if (seen.sending === 'hanging') await untilAborted(signal);
     if (!seen.sending || signal.aborted)
-      return entries.map(() => ({ accepted: false, reason: 'queue is unavailable' }));
+      return entries.map(() => ({ accepted: false, reason: toError(signal.reason ?? 'queue is unavailable').message }));
     queues.set(queue, [...(queues.get(queue) ?? []), ...entries]);
     return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));
   };
@@ -101,7 +107,7 @@ export function setUp(
     breaker: createBreaker(() => clock),
     send,
     deleteMessages: async (handles, { signal }) => {
-      if (!seen.deleting) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      if (!seen.deleting) await untilAborted(signal);
       else deleted.push(...handles);
     },
     returnMessages: async (records, { signal }) => {
