@@ -15,6 +15,8 @@ import { type CheckpointDocument, parseCheckpoint } from './document.ts';
  * The rest is time for a watcher that restarts.
  */
 const downAfterSeconds = 300;
+/** Clocks differ by less, unless one is wrong. */
+const maxSkewSeconds = 120;
 /**
  * A new cluster gets its roles and its checkpoint first, then its entry in the clusters table, and its watchers last.
  * For this long no alarm is raised.
@@ -86,6 +88,10 @@ export async function readWatcherStatus(
     const written = { entries, ...(senderId === undefined ? {} : { senderId }) };
     if (lastSeenAtMs === undefined) return warn('no watcher has received an event yet');
     const lastSeenSeconds = Math.max(0, Math.round((nowMs - lastSeenAtMs) / 1000));
+    const aheadSeconds = Math.round((lastSeenAtMs - nowMs) / 1000);
+    // It would look recent for as long after the watchers are down.
+    if (aheadSeconds > maxSkewSeconds)
+      return { ...written, ...warn(`the last event is ${aheadSeconds} s in the future: a clock is wrong`) };
     return lastSeenSeconds > downAfterSeconds
       ? { lastSeenSeconds, ...written, ...warn(`no event received for ${lastSeenSeconds} s`) }
       : { lastSeenSeconds, ...written };

@@ -55,6 +55,8 @@ export type ClusterStatus = {
   readonly lastSeenSeconds?: number;
   /** The reason why its watchers count as down. */
   readonly watcherDown?: string;
+  /** Whether they have not started yet in a new cluster. */
+  readonly watcherStarting?: true;
   readonly controllers: readonly ControllerStatus[];
 };
 
@@ -78,6 +80,7 @@ export async function readClusterStatus(
     version,
     ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
     ...(down === undefined ? {} : { watcherDown: down.reason }),
+    ...(down?.level === 'info' ? { watcherStarting: true } : {}),
     controllers: controllerStatuses,
   };
 }

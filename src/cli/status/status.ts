@@ -10,6 +10,7 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
+import { redact } from '../../core/redact.ts';
 import { sleep } from '../../core/time.ts';
 import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
 import {
@@ -76,7 +77,8 @@ What it shows:
                 (-: a kind that is not yours shows neither this nor READY)
   OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
                 for it), are on the dashboard
-Exit status: 0, or 1 when an object is failing, or a cluster or a queue could not be read; the last lines name it.`;
+Exit status: 0, or 1 when an object is failing, watchers are down, or a cluster or a queue could not be read; the last
+lines name it.`;
 
 const watchSeconds = 2;
 
@@ -129,8 +131,10 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
 
 function problemsOf(one: NamedCluster | NamedQueue): readonly string[] {
   const inside = 'controllers' in one ? (one.controllers ?? []) : [];
+  const down = 'watcherDown' in one && one.watcherStarting !== true ? one.watcherDown : undefined;
   return [
     ...(one.problem === undefined ? [] : [`${one.name}: ${one.problem}`]),
+    ...(down === undefined ? [] : [`${one.name}: its watchers are down: ${redact(down)}`]),
     ...inside.flatMap(({ controller, failing, lastFailure }) =>
       lastFailure === undefined ? [] : [`${one.name}: ${controller}: ${formatFailure(failing, lastFailure)}`],
     ),

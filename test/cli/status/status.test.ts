@@ -92,9 +92,13 @@ describe('status', () => {
     expect((await system.run('status')).out).toMatch(/^local +v1\S+ +last seen \d+ s ago$/m);
   });
 
-  it('status reports watchers as DOWN, with the reason, when they have received no event for six minutes', async () => {
+  it('status reports watchers as DOWN, with the reason, when they have received no event for six minutes, and exits with 1', async () => {
     await setLastSeen(Date.now() - 360_000);
-    expect((await system.run('status')).out).toMatch(/^local .*DOWN: no event received for 3\d\d s$/m);
+    const { out, err, status } = await system.run('status');
+    expect(out).toMatch(/^local .*DOWN: no event received for 3\d\d s$/m);
+    expect(err).toMatch(/^local: its watchers are down: no event received for 3\d\d s$/m);
+    expect(status).toBe(1);
+    await setLastSeen(Date.now());
   });
 
   it('readClusterStatus returns the age of the oldest unobserved change', async () => {
@@ -150,7 +154,8 @@ describe('status', () => {
     expect(err).toMatch(/local: water-tank: 1 object fails: default\/north \(Retrying, since 9\d s\): no pump/);
     expect(status).toBe(1);
     const client = system.client();
-    expect(await checkCluster('local', client, [waterTank], { project: 'outrigger', signal })).toContainEqual({
+    const { findings } = await checkCluster('local', client, [waterTank], { project: 'outrigger', signal });
+    expect(findings).toContainEqual({
       ...{ state: 'wrong', about: 'cluster local', fix: expect.stringContaining('kubectl describe') },
       message: expect.stringMatching(/^water-tank: 1 object fails: default\/north .*no pump$/),
     });
