@@ -147,7 +147,8 @@ async function runOnCluster(
     const error = new Error(`cluster not called: its circuit breaker is ${state}`);
     return postpone(state === 'open' ? 'unreachable' : 'slow', error);
   }
-  const messageId = records[0]?.messageId ?? '';
+  // The last one: the ids of mapped keys are made from it, and an earlier message may have been mapped before.
+  const messageId = records.at(-1)?.messageId ?? '';
   let found: ClusterLookup;
   try {
     found = await unlessAborted(deps.findCluster(cluster, { signal }), signal);

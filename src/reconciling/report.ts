@@ -53,7 +53,7 @@ export type ReconcileDeps = {
 export type ReconcileInput = {
   readonly client: KubeClient;
   readonly message: Message;
-  /** The queue's own id of the message. */
+  /** The queue's own id of the message, the last one of those that were merged. */
   readonly messageId: string;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -10,11 +10,13 @@ import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { useTestQueues } from '../sqs/use-queues.ts';
 import { createRecorder } from '../support/recorder.ts';
+import { record, setUp } from './batch-harness.ts';
 
 const nothing = { spec: z.object({}), status: z.object({}), conditions: [] };
 const gadget = defineKind({ group: 'example.com', version: 'v1', kind: 'Gadget', ...nothing });
@@ -108,6 +110,22 @@ it('a mapping function that runs twice for one message sends each key once', asy
   const second = await mapped(keys, changed(), { messageId: 'again' });
   expect([first.messages.length, second.messages.length]).toEqual([1, 0]);
   expect((await mapped(keys, changed(), { messageId: 'another' })).messages).toHaveLength(1);
+});
+
+it('a change is mapped although an earlier message of the object, whose keys were sent, is received again with it', async () => {
+  const { declaration, start } = gadget.controller('gadget', {
+    watches: [{ kind: ConfigMap, mapToKeys: async () => [{ name: 'four' }] }],
+    reconcile: async () => ({ status: {}, conditions: {} }),
+  });
+  const deps = { name: 'gadget', declaration, instance: start({}), now: () => new Date(0) };
+  const { run } = setUp(createMapKeys(deps, send, async () => createFunctionIds()));
+  const first = record('prices', { group: '', resource: 'configmaps' });
+  const sent = async (...records: readonly QueueRecord[]) => {
+    await run(records);
+    return (await queues.drain('gadget.fifo')).length;
+  };
+  expect(await sent(first)).toBe(1);
+  expect(await sent({ ...first, receiveCount: 2 }, { ...first, messageId: 'm-second' })).toBe(1);
 });
 
 it('a mapping function that throws fails, and sends nothing', async () => {
