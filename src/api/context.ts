@@ -1,6 +1,6 @@
 // The second argument of a reconciler: everything that it may do besides returning its result. The author sees the
 // typed Context; the runtime provides an UntypedContext, the same for every controller.
-import { NotOwnedError, PolicyDeniedError, toError } from '../core/errors.ts';
+import { InvalidSpecError, NotOwnedError, PolicyDeniedError, toError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
@@ -141,10 +141,14 @@ export function typeContext<T extends ContextTypes>(
   async function applyAll<K extends T['owns']>(
     kind: K,
     desired: DesiredSet<K, T['scope']>,
-    { onChange, ...options }: ApplyAllOptions<ObjectOf<K>> = {},
+    { onChange, [holdSet]: hold, ...options }: HeldOptions<ObjectOf<K>> = {},
   ): Promise<readonly ObjectOf<K>[]> {
-    const given = typeof desired === 'function' ? desired : () => desired;
-    const untypedGiven = (existing: readonly object[]) => given(existing.map((raw) => readAs(kind, raw)));
+    const untypedGiven = (existing: readonly object[]) => {
+      // For an array the existing children are not read: one that cannot be read is overwritten.
+      const children = typeof desired === 'function' ? desired(existing.map((raw) => readAs(kind, raw))) : desired;
+      hold?.(existing.map(metadataOf), children);
+      return children;
+    };
     const typed = onChange === undefined ? options : { ...options, onChange: typedOnChange(kind, onChange) };
     return (await untyped.applyAll(kind, untypedGiven, typed)).map((raw) => readAs(kind, raw));
   }
@@ -223,16 +227,15 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
   };
   /** The children of each kind that an applyAll of this reconcile was given. */
   const given = new Map<string, readonly Named[]>();
-  /** The set, which throws when it would delete a child that an earlier one was given, and how to throw that again. */
-  const holdSet = <K extends T['owns']>(kind: K, desired: DesiredSet<K, T['scope']>, prune = true) => {
+  /** The options, with a check that the set deletes no child that an earlier one was given, and the check's error. */
+  const holdOptions = <O extends object>(kind: Kind, options: ApplyAllOptions<O> = {}) => {
     let refusal: TypeError | undefined;
-    const held: DesiredSet<K, T['scope']> = (existing) => {
-      const children = typeof desired === 'function' ? desired(existing) : desired;
+    const hold: HoldSet = (existing, children) => {
       const earlier = given.get(idOf(kind)) ?? [];
-      const deleted = existing
-        .map(metadataOf)
-        .find((one) => one.deletionTimestamp === undefined && isNamed(earlier, one) && !isNamed(children, one));
-      if (prune && deleted !== undefined) {
+      const deleted = existing.find(
+        (one) => one.deletionTimestamp === undefined && isNamed(earlier, one) && !isNamed(children, one),
+      );
+      if (options.prune !== false && deleted !== undefined) {
         refusal = new TypeError(
           `${controller}: this applyAll of ${kind.kind} would delete ${formatKey(deleted)}, which an earlier one of ` +
             'the same reconcile has applied; give all children of a kind in one call',
@@ -240,8 +243,8 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
         throw refusal;
       }
       given.set(idOf(kind), [...earlier, ...children]);
-      return children;
     };
+    const held: HeldOptions<O> = { ...options, [holdSet]: hold };
     const throwRefusal = () => {
       if (refusal !== undefined) throw refusal;
     };
@@ -255,21 +258,27 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
     },
     applyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      return await context.applyAll(kind, holdSet(kind, desired, options?.prune).held, options);
+      return await context.applyAll(kind, desired, holdOptions(kind, options).held);
     },
     tryApplyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      const { held, throwRefusal } = holdSet(kind, desired, options?.prune);
-      const applied = await context.tryApplyAll(kind, held, options);
+      const { held, throwRefusal } = holdOptions(kind, options);
+      const applied = await context.tryApplyAll(kind, desired, held);
       throwRefusal();
       return applied;
     },
   };
 }
 
-/** The metadata of a child, which the compiler cannot see through a generic kind. */
-function metadataOf(child: object): Key & { readonly deletionTimestamp?: string } {
-  return (child as { readonly metadata: Key }).metadata;
+/** How contextOfOneCall checks a set against the existing children, which only the context below it has. */
+const holdSet = Symbol('holdSet');
+type HoldSet = (existing: readonly Existing[], children: readonly Named[]) => void;
+type HeldOptions<O extends object> = ApplyAllOptions<O> & { readonly [holdSet]?: HoldSet };
+type Existing = Key & { readonly deletionTimestamp?: string };
+
+/** The metadata of a child as the API server returned it. */
+function metadataOf(child: object): Existing {
+  return (child as { readonly metadata: Existing }).metadata;
 }
 
 /** A desired child. A caller without types may have left its metadata out, which is refused when it is applied. */
@@ -291,16 +300,25 @@ function failed<K extends Kind>(kind: K, error: Error): Applied<ObjectOf<K>> {
   return { objects, failure: { condition: { status: 'False', reason: 'NotOwned', message }, error } };
 }
 
-/** `kind.read` with the type that the compiler cannot see through a generic kind. */
+/**
+ * `kind.read` with the type that the compiler cannot see through a generic kind. An InvalidSpecError is about the
+ * reconciled object, and is not retried. That of another object is retried: it may be changed at any time.
+ */
 function readAs<K extends Kind>(kind: K, raw: object): ObjectOf<K> {
-  return kind.read(raw) as ObjectOf<K>;
+  try {
+    return kind.read(raw) as ObjectOf<K>;
+  } catch (error) {
+    if (!(error instanceof InvalidSpecError)) throw error;
+    throw new Error(`${kind.kind} ${formatKey(metadataOf(raw))} cannot be read: ${error.message}`, { cause: error });
+  }
 }
 
+/** The objects are read when they are used: the one before the write may be one that cannot be read. */
 function typedOnChange<K extends Kind>(kind: K, onChange: (change: ChildChange<ObjectOf<K>>) => void) {
   return (change: ChildChange): void => {
-    const child = readAs(kind, change.child);
-    onChange(
-      change.type === 'updated' ? { ...change, child, before: readAs(kind, change.before) } : { ...change, child },
-    );
+    const child = { enumerable: true, get: () => readAs(kind, change.child) };
+    const before =
+      change.type === 'updated' ? { before: { enumerable: true, get: () => readAs(kind, change.before) } } : {};
+    onChange(Object.defineProperties({ type: change.type }, { child, ...before }) as ChildChange<ObjectOf<K>>);
   };
 }

@@ -1,10 +1,13 @@
 // What a typed context lets through to the cluster: only the kinds that its controller declared, by name.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { ChildChange } from '../../src/api/apply.ts';
 import type { UntypedContext } from '../../src/api/context.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import type { Kind } from '../../src/api/kind.ts';
+import type { Kind, ObjectOf } from '../../src/api/kind.ts';
 import { ConfigMap, Node, Secret, Service } from '../../src/kubernetes.ts';
+import { errorClassOf } from '../../src/reconciling/classify-error.ts';
+import { testContext } from '../../src/testing/test-context.ts';
 
 const widget = defineKind({
   group: 'example.com',
@@ -99,6 +102,45 @@ describe('a context', () => {
       expect(error).toBeInstanceOf(TypeError);
       expect(String(error)).toContain('widget writes ConfigMap by apply and by applyAll in one reconcile');
     }
+  });
+
+  describe('a child that zod refuses', () => {
+    const Part = defineKind({
+      ...{ group: 'example.com', version: 'v1', kind: 'Part', conditions: [] },
+      ...{ spec: z.object({ size: z.number() }), status: z.object({}) },
+    });
+    const parts = widget.controller('parts', { owns: [Part], reconcile: async () => ({ status: {}, conditions: {} }) });
+    const owner = { metadata: { name: 'a', uid: 'u' } };
+    const ours = {
+      ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'a', uid: 'u', controller: true }],
+    };
+    const part = { apiVersion: 'example.com/v1', kind: 'Part', ...live('p', ours), spec: { size: 'large' } };
+
+    it.each<[string, (context: UntypedContext) => Promise<unknown>]>([
+      ['get', ({ get }) => get(Part, { name: 'p' })],
+      ['list', ({ list }) => list(Part)],
+      ['applyAll of a function', ({ applyAll }) => applyAll(Part, () => [])],
+    ])('%s of an object that zod refuses throws an error that is retried and names the object', async (_, read) => {
+      const context = testContext(parts, { owner, objects: [part] });
+      const error = await read(context as unknown as UntypedContext).catch((thrown: unknown) => thrown);
+      expect(errorClassOf(error, 'later')).toBe('error');
+      expect(String(error)).toMatch(/^Error: Part default\/p cannot be read: spec\.size: /);
+    });
+
+    it('applyAll of an array overwrites a child that zod refuses, also with onChange', async () => {
+      const context = testContext(parts, { owner, objects: [part] });
+      const sizes: number[] = [];
+      const { reconcile } = widget.controller('parts', {
+        owns: [Part],
+        reconcile: async (_, { applyAll }) => {
+          const onChange = ({ child }: ChildChange<ObjectOf<typeof Part>>) => void sizes.push(child.spec.size);
+          for (const _ of ['once', 'again']) await applyAll(Part, [{ ...map('p'), spec: { size: 1 } }], { onChange });
+          return { status: {}, conditions: {} };
+        },
+      });
+      await reconcile(widget.object('a', {}), context);
+      expect(sizes).toEqual([1]);
+    });
   });
 
   describe('two sets of one kind in one reconcile', () => {
