@@ -14,6 +14,9 @@ import { type CheckpointDocument, formatCheckpoint, mergeCheckpoint, parseCheckp
 
 type Entries = CheckpointDocument['entries'];
 
+/** The uid of the cluster, and the newest version of the ConfigMap that was read or written; none before the first. */
+type KnownCluster = { readonly cluster?: string; readonly newest?: string | undefined };
+
 /** The state of a watcher, to be merged into the stored checkpoint. */
 export type CheckpointChange = {
   readonly entries: Entries;
@@ -60,9 +63,7 @@ export function createCheckpointStore({
   /** Absent: the default project. */
   readonly project?: string | undefined;
 }): CheckpointStore {
-  let cluster: string | undefined;
-  /** The newest version of the ConfigMap that was read or written. */
-  let newest: string | undefined;
+  let known: KnownCluster = {};
   const versionsAhead = createVersionsAhead();
 
   async function clusterUid(signal: AbortSignal): Promise<string> {
@@ -73,16 +74,22 @@ export function createCheckpointStore({
     return uid;
   }
 
-  /** Compares the cluster with the one before, and remembers it. */
-  function identify(uid: string, version: string): ClusterIdentity {
-    const before = { cluster, newest };
-    cluster = uid;
-    newest = version;
-    if (before.cluster !== undefined && before.cluster !== uid) {
+  /**
+   * Compares the cluster with the one that was known when the request was sent, and remembers it. A response that a
+   * write or another read has overtaken has an older version without a restore.
+   */
+  function identify(before: KnownCluster, uid: string, version: string): ClusterIdentity {
+    const isOther = (one: KnownCluster) => one.cluster !== undefined && one.cluster !== uid;
+    const wasNewer = (one: KnownCluster) => one.newest !== undefined && isOlder(version, one.newest);
+    if (isOther(known)) {
+      if (!isOther(before)) return 'same';
       versionsAhead.forget();
+      known = { cluster: uid, newest: version };
       return 'other cluster';
     }
-    return before.newest !== undefined && isOlder(version, before.newest) ? 'restored' : 'same';
+    const isRestored = wasNewer(before) && wasNewer(known);
+    known = { cluster: uid, newest: isRestored || !wasNewer(known) ? version : known.newest };
+    return isRestored ? 'restored' : 'same';
   }
 
   async function requireConfigMap(signal: AbortSignal) {
@@ -103,29 +110,32 @@ export function createCheckpointStore({
 
   async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity> {
     const { entries, dropped, lastSeenAtMs, senderId, nowMs } = change;
+    const before = known;
     const uid = await clusterUid(signal);
     const { text, resourceVersion } = await requireConfigMap(signal);
-    const identity = identify(uid, resourceVersion);
+    const identity = identify(before, uid, resourceVersion);
     if (identity !== 'same') return identity;
     const parsed = parseCheckpoint(text);
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
     const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, senderId, entries }, { dropped, nowMs });
+    const sent = known;
     const written = await writeCheckpoint(
       client,
       { text: formatCheckpoint(merged), resourceVersion },
       { project, signal },
     );
-    newest = written.resourceVersion;
+    identify(sent, uid, written.resourceVersion);
     return versionsAhead.compare(entries, written.resourceVersion) ? 'restored' : 'same';
   }
 
   return {
     read: async (signal) => {
       try {
+        const before = known;
         const uid = await clusterUid(signal);
         const { text, resourceVersion } = await requireConfigMap(signal);
-        identify(uid, resourceVersion);
+        identify(before, uid, resourceVersion);
         const parsed = parseCheckpoint(text);
         if (parsed.type === 'empty') return new Map();
         if (parsed.type === 'corrupt') return ignoreStored(parsed.reason);
@@ -148,17 +158,17 @@ export function createCheckpointStore({
     },
     verify: async (signal) => {
       try {
+        const before = known;
         const uid = await clusterUid(signal);
         const { resourceVersion } = await requireConfigMap(signal);
-        return identify(uid, resourceVersion);
+        return identify(before, uid, resourceVersion);
       } catch (error) {
         if (isUnavailable(error)) return 'same';
         throw error;
       }
     },
     acceptCluster: () => {
-      cluster = undefined;
-      newest = undefined;
+      known = {};
     },
   };
 }

@@ -169,6 +169,35 @@ describe('the watch checkpoint of a restored cluster', () => {
     expect(await checkpoint.verify(AbortSignal.timeout(1000))).toBe('same');
   });
 
+  it.each(['this watcher', 'another replica'])('a read that a write of %s overtakes detects no restore', async (by) => {
+    const [isRead, isHeld] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let reads = 0;
+    const through: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        const response = await fixture.client.request(request);
+        reads += request.path.endsWith(checkpointName) ? 1 : 0;
+        if (reads === 2) {
+          isRead.resolve();
+          reads += 1;
+          await isHeld.promise;
+        }
+        return response;
+      },
+    };
+    const checkpoint = fixture.createCheckpoint({ through });
+    const verify = () => checkpoint.verify(AbortSignal.timeout(1000));
+    await verify();
+    const slow = verify();
+    await isRead.promise;
+    if (by === 'this watcher') await checkpoint.flush();
+    else await fixture.writeText(await fixture.textOf({ tanks: '17' }));
+    expect(await verify()).toBe('same');
+    isHeld.resolve();
+    expect(await slow).toBe('same');
+    expect(checkpoint.warnings()).toEqual([]);
+  });
+
   it('a restore that a watch detected is not reported again', async () => {
     for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
     const checkpoint = fixture.createCheckpoint();
