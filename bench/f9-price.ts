@@ -136,14 +136,14 @@ export function costTables(sheet: Sheet): string {
       `${dollars(idleOf('full') - idleOf('lean'))}.`,
     '',
     table(fleetHead, [
-      ['**two watchers in each cluster, on nodes that are there**', ...included(sheet, () => 0)],
+      ['**two watchers in each cluster, on existing nodes**', ...included(sheet, () => 0)],
       [
         'a fleet watcher on Fargate, each cluster by two tasks',
         ...included(sheet, (n) => fleetWatcherMonth(prices, n)),
       ],
       ['two watchers in each cluster, on Fargate', ...included(sheet, (n) => n * assumed.watchers * podMonth(prices))],
       ['compared with: one controller pod in each cluster, on Fargate', ...pods(sheet, 1)],
-      ['compared with: one controller pod in each cluster, on nodes that are there', ...fleets.map(() => dollars(0))],
+      ['compared with: one controller pod in each cluster, on existing nodes', ...fleets.map(() => dollars(0))],
     ]),
     '',
     ...withObjects(sheet),
@@ -219,7 +219,7 @@ function withObjects(sheet: Sheet): readonly string[] {
     `The same with ${whole(objects)} objects in each cluster, each reconciled once in ${assumed.periodHours} hours. The smaller price has full batches, the larger one has one object in each.`,
     '',
     table(fleetHead, [
-      ['**two watchers in each cluster, on nodes that are there**', ...cells(objects, () => 0)],
+      ['**two watchers in each cluster, on existing nodes**', ...cells(objects, () => 0)],
       ['the same, `resyncPeriodSeconds` of a day', ...cells(objects, () => 0, 24)],
       [
         'a fleet watcher on Fargate, each cluster by two tasks',

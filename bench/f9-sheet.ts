@@ -258,8 +258,8 @@ export function fleetWatcherMonth(prices: Prices, clusters: number, objects = 0)
   return hoursAMonth * tasks * (hour + publicAddressHour.dollars);
 }
 
-/** The compressed metadata of an object in a list, in bytes (f11). */
-const listedBytes = 40;
+/** A compressed, whole object with a small spec in a list, in bytes (f11). */
+const listedBytes = 65;
 
 /** The data that resyncs of this number of objects receive in a month, in gigabytes. */
 function listedGigabytes(objects: number): number {

@@ -101,7 +101,7 @@ const reconcileSettings = z.object({
   ...telemetry,
   ...traces,
   ...clusters,
-  /** Overrides the attempts of every controller. For development, where ten attempts take hours. */
+  /** Overrides the attempts of every controller. For development: ten attempts take about half an hour. */
   RETRY_ATTEMPTS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
   /** Overrides the delay of every retry, which is up to half as long again. For development. */
   RETRY_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).optional()),

@@ -56,7 +56,7 @@ does not execute them. Nothing is written to the cluster; no connection is opene
 reads that this command makes for it: GET to the API server, GET and HEAD by fetch to other systems, and secrets. Any
 other call ends what is known: it is printed, and the rest depends on the response.
 It is a seat belt for your own code, not a jail for hostile code: Node's permission model says the same of itself.
-Known: the process can read your files, send signals, and below Node 25 ask a DNS server directly (node:dns resolve).
+Known: the process can read your files.
 With --all, one process reconciles all objects in turn, so what a module keeps in memory stays, as in a warm function.
 Exit status of a dry run: 0 when the reconcile would succeed, 1 when it would fail or its end is unknown; with
 --exit-code 2 when it would succeed and change something in the cluster.`;

@@ -68,8 +68,8 @@ it('10,000 objects, two NAT gateways and a fleet watcher have the price and the 
   // A month of 720 hours has 72 periods of ten hours, and 30 of a day.
   const [inTenHours, inADay] = [10, 24].map((hours) => periodicMonth(prices, measured, 10_000, 1, hours));
   expect((inTenHours ?? 0) / (inADay ?? 1)).toBeCloseTo(2.4, 6);
-  // 4,320 lists of 40 bytes.
-  expect(natMonth(prices, 2, 1_000_000)).toBeCloseTo(2 * 730 * 0.045 + 172.8 * 0.045, 6);
+  // 4,320 lists of 65 bytes.
+  expect(natMonth(prices, 2, 1_000_000)).toBeCloseTo(2 * 730 * 0.045 + 280.8 * 0.045, 6);
   expect([1, 50, 500].map((clusters) => fleetTasks(clusters, 2_000))).toEqual([
     { tasks: 2, gigabytes: 0.5 },
     { tasks: 2, gigabytes: 1 },

@@ -11,6 +11,7 @@ import {
   fieldManagerOf,
   finalizerOf,
   heldLabelOf,
+  observedAnnotationPrefix,
   ownerAnnotation,
   ownerUidLabel,
   pausedAnnotation,
@@ -133,7 +134,7 @@ describe('docs/names.md', () => {
     const asked = namesIn(section(names, 'Annotations that you set')).map((name) => name.replace(/:.*/, ''));
     expect(new Set(asked)).toEqual(new Set([pausedAnnotation, reconcileRequestedAnnotation]));
     const set = [controllerLabel, ownerUidLabel, ownerAnnotation, heldLabelOf('CONTROLLER')];
-    const own = [finalizerOf('CONTROLLER'), fieldManagerOf('CONTROLLER')];
+    const own = [finalizerOf('CONTROLLER'), fieldManagerOf('CONTROLLER'), `${observedAnnotationPrefix}CONTROLLER`];
     expect(new Set(namesIn(section(names, 'What Outrigger sets')))).toEqual(new Set([...set, ...own]));
   });
 

@@ -116,6 +116,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     'test/journey/demo.test.ts',
     "'--attempts'",
   ],
+  'npm run demo -- --attempts 3 --retry-after 1': ['test/journey/demo.test.ts', "'--attempts'"],
   'npm run demo -- --apply FILE': ['test/journey/demo.test.ts', "'--apply', samples"],
   'npm run demo -- --kubeconfig FILE [--context NAME]': ['test/cluster/uninstall.test.ts', "'--kubeconfig'"],
   'npm run demo -- --queue-endpoint URL': ['test/journey/two-projects.test.ts', "'--queue-endpoint'"],

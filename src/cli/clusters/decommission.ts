@@ -21,7 +21,7 @@ type Flags = TableFlags & { readonly leaveObjects?: true };
 /** Makes the command. */
 export function decommissionCommand(): Command {
   return withTableOptions(new Command('decommission'))
-    .description('give a cluster up: nothing of it is reconciled any more, and its messages are deleted')
+    .description('decommission a cluster: nothing of it is reconciled any more, and its messages are deleted')
     .argument('<name>', 'the name of the cluster')
     .option('--leave-objects', 'also if objects have finalizers of the controllers, or the cluster cannot be read')
     .addHelpText('after', helpText)
@@ -35,7 +35,7 @@ const helpText = `
 Examples:
   outrigger clusters decommission prod-1 --stage dev
   outrigger clusters decommission prod-1 --stage dev --leave-objects     the cluster is gone
-To give a cluster up in order:
+To decommission a cluster in order:
   1. Delete the objects whose clean-up outside of the cluster you want, and wait until they are gone.
   2. Run outrigger detach KIND --cluster NAME --stage STAGE --yes for each kind whose objects stay.
   3. Run this command. It is refused while an object has a finalizer of a controller: nothing would remove it.
