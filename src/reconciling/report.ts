@@ -111,15 +111,17 @@ export function reportReconcile(
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
   if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
-  const failed =
-    'error' in outcome ? { error: redact(errorText(outcome.error)), stack: stackFrames(outcome.error) } : {};
+  const error = 'error' in outcome ? { error: redact(errorText(outcome.error)) } : {};
+  // Not of a postponed key: its cluster is the cause. A key of a paused cluster has a line every 15 minutes.
+  const stack = 'error' in outcome && outcome.type !== 'postponed' ? { stack: stackFrames(outcome.error) } : {};
   const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
   const next = action.type === 'timer' ? { nextCause: action.message.cause.type, dueAt: dueAtOf(action.message) } : {};
   const end = action.type === 'dead-letter' ? { deadLetterReason: redact(action.reason) } : {};
   const fields = {
     outcome: outcome.type,
     ...reason,
-    ...failed,
+    ...error,
+    ...stack,
     ...next,
     ...end,
     writes,

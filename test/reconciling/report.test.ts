@@ -1,19 +1,28 @@
-// Only the log entry of a failed reconcile: where the error was thrown. Metrics and outcomes are in batch.test.ts.
+// Only the log entry of a failed reconcile: whether it says where the error was thrown. Metrics and outcomes are in batch.test.ts.
 import { expect, it } from 'vitest';
 import { silentMetrics } from '../../src/core/metrics.ts';
-import { reportReconcile } from '../../src/reconciling/report.ts';
-import { failed, keyGroup } from './batch-harness.ts';
+import { type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
+import { failed, keyGroup, postponed } from './batch-harness.ts';
+
+const logOf = (report: ReconcileReport) => {
+  const logged: unknown[] = [];
+  const add = (_: string, fields?: object) => void logged.push(fields);
+  reportReconcile(silentMetrics, keyGroup(), {
+    ...{ report, action: { type: 'delete' }, durationMs: 1, nowMs: 2 },
+    log: { debug: add, info: add, warn: add, error: add },
+  });
+  return JSON.stringify(logged);
+};
+
+it('the log entry of a postponed reconcile has no frames: it says nothing about the author’s source', () => {
+  expect(logOf(postponed())).toContain('"error":"connect"');
+  expect(logOf(postponed())).not.toContain('"stack"');
+});
 
 it('the log entry of a failed reconcile has the frames of the author’s source and the names of causes, without their messages', () => {
   const cause = new RangeError('the response was {"token":"hunter2"}');
   const error = new Error('no pump', { cause });
-  const logged: unknown[] = [];
-  const add = (_: string, fields?: object) => void logged.push(fields);
-  reportReconcile(silentMetrics, keyGroup(), {
-    ...{ report: failed(error), action: { type: 'delete' }, durationMs: 1, nowMs: 2 },
-    log: { debug: add, info: add, warn: add, error: add },
-  });
-  const text = JSON.stringify(logged);
+  const text = logOf(failed(error));
   expect(text).toMatch(/at .*test\/reconciling\/report\.test\.ts:\d+:\d+/);
   expect(text).toContain('caused by RangeError');
   expect(text).not.toContain('hunter2');
