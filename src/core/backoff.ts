@@ -24,6 +24,9 @@ export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
 export const verifyBackoff: Backoff = { firstSeconds: 0.1, maxSeconds: 0.5, jitter: [1, 1] };
 /** While a cluster is unreachable. */
 export const unreachableBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/** The number of postponements from which the wait for a cluster no longer grows. */
+export const mostPostponements =
+  1 + Math.ceil(Math.log2(unreachableBackoff.maxSeconds / unreachableBackoff.firstSeconds));
 /** After a list or a watch failed. The first delay is 0.8 to 1.6 s, the longest 15 to 30 s. */
 export const watchBackoff: Backoff = { firstSeconds: 1.6, maxSeconds: 30, jitter: [0.5, 1] };
 /** After SQS rejected a single key of the watcher. The first delay is 0.25 to 0.5 s, the longest 15 to 30 s. */

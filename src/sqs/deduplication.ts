@@ -4,6 +4,7 @@
 // emulators within the queue. The key is part of every id, so both are correct. All of them are hashes of 64
 // characters.
 import { createHmac } from 'node:crypto';
+import { mostPostponements } from '../core/backoff.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import { type CauseOf, hashOf } from './message.ts';
 
@@ -75,7 +76,10 @@ export type FunctionIds = {
    * stand for the genuine one.
    */
   requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt'>): string;
-  /** Makes the id of a retry, postponed or not. */
+  /**
+   * Makes the id of a retry, postponed or not. Where the wait no longer grows, all postponed messages of a key that are
+   * due at the same time are one.
+   */
   retry(key: ReconcileKey, cause: Omit<CauseOf<'retry'>, 'type' | 'observedAt'>): string;
   /**
    * Makes the id of a resync message. `run` is the scheduled time of the resync run, or a nonce for a full pass of a
@@ -101,7 +105,7 @@ export function createFunctionIds(secret?: string): FunctionIds {
     requeue: (key, { slot, dueAt }) => idOf('requeue', ...keyParts(key), slot, dueAt),
     retry: (key, { attempt, postponements, slot, dueAt, unverifiedUid }) =>
       idOf(
-        ...['retry', ...keyParts(key), attempt, postponements, slot, dueAt],
+        ...['retry', ...keyParts(key), attempt, Math.min(postponements, mostPostponements), slot, dueAt],
         ...(unverifiedUid === undefined ? [] : [unverifiedUid]),
       ),
     resync: (key, { run }) => idOf('resync', ...keyParts(key), run),

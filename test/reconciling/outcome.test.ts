@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { type Action, decide, type Outcome } from '../../src/reconciling/outcome.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, type Message, observedAtOf } from '../../src/sqs/message.ts';
 import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
 
@@ -123,6 +124,15 @@ it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 m
   });
   expect(waits[0]).toBeGreaterThanOrEqual(5);
   expect(waits.at(-1)).toBe(900);
+});
+
+it('keys that wait for the longest time are one message of each object, however often each was postponed', () => {
+  const idOf = (postponements: number) => {
+    const { cause, ...key } = timerOf({ type: 'postponed', reason: 'paused', error }, retried({ postponements }));
+    return cause.type === 'retry' ? createFunctionIds().retry(key, cause) : '';
+  };
+  expect(new Set([8, 9, 50, 9_999].map(idOf)).size).toBe(1);
+  expect(idOf(0)).not.toBe(idOf(8));
 });
 
 it.each([

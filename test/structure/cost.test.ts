@@ -7,6 +7,7 @@ import {
   idleMonth,
   invocationMs,
   millionChanges,
+  millionRequeues,
   natMonth,
   periodicMonth,
   podMonth,
@@ -61,6 +62,14 @@ it('the price of a million single changes and of a pod equals the one computed b
   expect(cost.logs).toBeCloseTo(0.53, 6);
   expect(total(cost)).toBeCloseTo(cost.queues + cost.functions + cost.logs, 6);
   expect(podMonth(prices)).toBeCloseTo(730 * (0.25 * 0.04048 + 0.5 * 0.004445), 6);
+});
+
+it('10,000 keys that wait for a paused cluster cost what the page says', async () => {
+  const { prices, measured } = await readSheet();
+  const cost = ([10, 1] as const).map(
+    (size) => `$${(0.96 * total(millionRequeues(prices, measured, size))).toFixed(2)}`,
+  );
+  expect(await readFile(file, 'utf8')).toContain(`10,000 keys cost ${cost.join(' to ')} a day`);
 });
 
 it('10,000 objects, two NAT gateways and a fleet watcher have the price and the tasks computed by hand', async () => {
