@@ -92,6 +92,29 @@ describe('a generated schema', () => {
     }
   });
 
+  it('a new rule for names refuses new objects, and no change of an existing one', async () => {
+    const kind = kindOf('Named', z.object({}));
+    await define(kind);
+    await untilEstablished(client, `${kind.plural}.${group}`);
+    await untilServed(kind);
+    const { apiVersion } = kind;
+    const body = { apiVersion, kind: 'Named', metadata: { name: 'long', finalizers: ['example.com/stays'] } };
+    await client.request({ method: 'POST', path: collectionPath(kind, 'default'), body });
+    const nameRule = { rule: 'size(self.metadata.name) < 3', message: 'too long' };
+    const ruled = crdOf(defineKind({ group, version: 'v1', kind: 'Named', spec: z.object({}), ...noStatus, nameRule }));
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const contentType = 'application/merge-patch+json';
+    await client.request({ method: 'PATCH', path: `${path}/nameds.${group}`, contentType, body: ruled });
+    await expect.poll(() => dryRunCreate(kind, {}).catch(String), { timeout: 15_000 }).toBeInstanceOf(Error);
+    const release = { metadata: { finalizers: null } };
+    await client.request({
+      method: 'PATCH',
+      path: `${collectionPath(kind, 'default')}/long`,
+      contentType,
+      body: release,
+    });
+  });
+
   it('a generated schema with a required field requires spec', async () => {
     expect(String(await dryRunCreate(strict, undefined))).toContain('spec: Required value');
   });

@@ -1,5 +1,5 @@
-// `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: optionalOldSelf
-// and what optionals.ts names. Of Kubernetes' CEL libraries only strings is available. Rules that call isSorted, sum,
+// `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: what
+// optionals.ts names. Of Kubernetes' CEL libraries only strings is available. Rules that call isSorted, sum,
 // min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr, quantity, semver, format or
 // sets fail with "unbound function".
 import { celEnv, isCelError, plan } from '@bufbuild/cel';
@@ -50,6 +50,7 @@ function createCompiler(): (expression: string) => Program | Error {
 
 /** Creates an evaluator. */
 export function createRules(): Rules {
+  /** `old` is null for an optional oldSelf without a value. */
   const evaluate = (expression: string, value: Json, old: Json | undefined, schema: Schema): unknown => {
     const program = compileRule(expression);
     if (program instanceof Error) return program;
@@ -64,9 +65,10 @@ export function createRules(): Rules {
     path: string,
   ): StatusCause[] => {
     const transition = /\boldSelf\b/.test(rule.rule);
-    if (transition && old === undefined) return [];
+    const isOptional = rule.optionalOldSelf === true;
+    if (transition && old === undefined && !isOptional) return [];
     if (!transition && old !== undefined && sameJson(old, value)) return [];
-    const result = evaluate(rule.rule, value, old, schema);
+    const result = evaluate(rule.rule, value, isOptional ? (old ?? null) : old, schema);
     if (result === true) return [];
     const field = `${path === '' ? '<nil>' : path}`;
     if (result instanceof Error) {

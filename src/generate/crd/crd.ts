@@ -39,6 +39,14 @@ const readyColumns: readonly JsonObject[] = [
 ];
 
 /**
+ * The rule for new objects only (optionalOldSelf: Kubernetes 1.30). No name changes, and a rule that came later would
+ * refuse every write to an existing object: its status, and the removal of its finalizer.
+ */
+function ruleOfNewNames({ rule, message }: { readonly rule: string; readonly message: string }): JsonObject {
+  return { rule: `oldSelf.hasValue() || (${rule})`, optionalOldSelf: true, message };
+}
+
+/**
  * Makes the CRD of a kind. Throws SchemaError, naming the field.
  * @param options `controlled`: whether the kind has a controller; true if absent. `selectable`: the fields that a
  *   controller selects by, which the API server must know
@@ -107,9 +115,7 @@ export function crdOf(
       openAPIV3Schema: {
         type: 'object',
         ...(isRequired ? { required: ['spec'] } : {}),
-        ...(nameRule === undefined
-          ? {}
-          : { 'x-kubernetes-validations': [{ rule: nameRule.rule, message: nameRule.message }] }),
+        ...(nameRule === undefined ? {} : { 'x-kubernetes-validations': [ruleOfNewNames(nameRule)] }),
         properties: {
           apiVersion: { type: 'string' },
           kind: { type: 'string' },
