@@ -115,27 +115,42 @@ function integerOf({ minimum, maximum }: JsonObject): JsonObject {
 }
 
 /**
- * Formats that apiextensions checks (kube-openapi strfmt) with the meaning of zod. Its `duration` is Go's, zod's is ISO
- * 8601.
+ * Formats of kube-openapi that accept what zod accepts; its patterns stay next to them. Of the others, `hostname`
+ * refuses `db-host-1`, `email` and `mac` refuse what a pattern of one's own accepts, and `duration` is Go's.
  */
-const checkedFormats = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'mac', 'uri', 'uuid'];
-/** Formats whose check is as strict as zod's pattern, which would only lengthen the API server's message. */
-const formatsWithoutPattern = ['date', 'hostname'];
-const plainTime = toJsonSchema(z.iso.datetime()).pattern;
-const zonedTime = toJsonSchema(z.iso.datetime({ offset: true })).pattern;
+const checkedFormats = ['date', 'date-time', 'ipv4', 'ipv6', 'uri', 'uuid'];
+const sourceOf = (schema: z.ZodType) => String(toJsonSchema(schema).pattern);
+/** By format: zod's pattern, and what of it the format does not check. The whole pattern lengthens the message. */
+const shortPatterns = [
+  { format: 'date', pattern: sourceOf(z.iso.date()), short: [] },
+  { format: 'date-time', pattern: sourceOf(z.iso.datetime()), short: ['^.{10}T[0-9:.]+Z$'] },
+  {
+    format: 'date-time',
+    pattern: sourceOf(z.iso.datetime({ offset: true })),
+    short: ['^.{10}T[0-9:.]+(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$'],
+  },
+];
+const hostPattern = sourceOf(z.hostname());
+/** Zod has the length of a host in a lookahead. It allows a dot after 253 characters. */
+const maxHostLength = 253;
 
 /** The format and patterns of a string. */
-function stringOf({ format, pattern, allOf }: JsonObject, path: string): JsonObject {
+function stringOf({ format, pattern, allOf, maxLength }: JsonObject, path: string): JsonObject {
   const checked = typeof format === 'string' && checkedFormats.includes(format) ? format : undefined;
   // For several patterns zod makes one schema each; they may not have a type.
   const several = Array.isArray(allOf) ? allOf.map((one) => asObject(one).pattern) : [];
-  const patterns = [pattern, ...several].flatMap((one) => {
-    if (typeof one !== 'string' || (checked !== undefined && formatsWithoutPattern.includes(checked))) return [];
-    if (one === zonedTime) return [];
-    return [one === plainTime ? 'Z$' : checkedPattern(one, path)];
+  const given = [pattern, ...several].filter((one) => typeof one === 'string');
+  const patterns = given.flatMap((one) => {
+    const known = shortPatterns.find((short) => short.format === checked && short.pattern === one);
+    return known?.short ?? checkedPattern(one === hostPattern ? one.replace(/\(\?=.*?\$\)/, '') : one, path);
   });
-  if (patterns.length > 1) return { format: checked, allOf: patterns.map((one) => ({ pattern: one })) };
-  return { format: checked, pattern: patterns[0] };
+  return {
+    format: checked,
+    ...(given.includes(hostPattern)
+      ? { maxLength: Math.min(maxHostLength, typeof maxLength === 'number' ? maxLength : maxHostLength) }
+      : {}),
+    ...(patterns.length > 1 ? { allOf: patterns.map((one) => ({ pattern: one })) } : { pattern: patterns[0] }),
+  };
 }
 
 const escaped = String.raw`\\(?:[aAbBdDEfnpPQrsStvwWxz]|[1-7][0-7]|[^A-Za-z1-9])`;
