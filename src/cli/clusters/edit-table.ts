@@ -61,10 +61,27 @@ export function withDecommissioning(entries: TableEntries, name: string): TableE
   return new Map([...entries, [name, { ...entry, decommissioning: true }]]);
 }
 
-/** Removes an entry. Throws a UserError if there is none. */
+/**
+ * Removes an entry. Throws a UserError if there is none, and for a valid one that is not decommissioned: each of its
+ * messages would become a dead letter.
+ */
 export function withoutEntry(entries: TableEntries, name: string): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
+  if (isUsed(name, entries.get(name)))
+    throw new UserError(
+      `cluster "${name}": is not decommissioned, so its messages would become dead letters; ` +
+        `run outrigger clusters decommission ${name} first`,
+    );
   return new Map([...entries].filter(([one]) => one !== name));
+}
+
+/** Whether the functions use an entry. Those of an invalid one do not. */
+function isUsed(name: string, value: unknown): boolean {
+  try {
+    return isClusterName(name) && parseEntry(name, value).decommissioning !== true;
+  } catch {
+    return false;
+  }
 }
 
 /**

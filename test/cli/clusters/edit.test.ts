@@ -56,11 +56,13 @@ function expectRefused(result: CommandResult, message: string, before: string): 
 const tableOf = (entries: Readonly<Record<string, unknown>>) => formatTable(new Map(Object.entries(entries)));
 
 describe('clusters add, list and remove', () => {
-  it('an added cluster is in the table in S3 and in the list; a removed one is not', async () => {
+  it('an added cluster is in the table in S3 and in the list; one that is removed after it was decommissioned is not', async () => {
     for (const name of ['b', 'a'])
       expect(await run('add', name, await entryFile(eks(name)))).toMatchObject({ status: 0, err: '' });
     expect(JSON.parse(s3.object ?? '')).toEqual({ a: eks('a'), b: eks('b') });
     expect((await run('list')).out).toBe('a  eks  https://a\nb  eks  https://b\n');
+    expectRefused(await run('remove', 'a'), 'run outrigger clusters decommission a first', s3.object ?? '');
+    s3.object = tableOf({ a: { ...eks('a'), decommissioning: true }, b: eks('b') });
     expect(await run('remove', 'a')).toMatchObject({ status: 0, out: `${s3Table} has b\n` });
     expect(JSON.parse(s3.object ?? '')).toEqual({ b: eks('b') });
   });
