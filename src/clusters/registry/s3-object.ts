@@ -108,7 +108,7 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
       throw new UserError(`clusters table ${where}: was deleted; delete its delete marker, or put a table there`);
     }
     if (status === 200 && headers.etag !== undefined) return { type: 'object', text, etag: headers.etag };
-    throw failure(where, status, text);
+    throw failure(where, status, text, 's3:GetObject on the object and s3:ListBucket on its bucket');
   }
 
   return {
@@ -128,20 +128,19 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
       if (status === 200) return true;
       // 412: another version is there. 409: another write is in progress. 404: it was deleted.
       if (status === 412 || status === 409 || (status === 404 && etag !== undefined)) return false;
-      throw failure(where, status, answer);
+      throw failure(where, status, answer, 's3:PutObject on the object');
     },
   };
 }
 
 /** S3 answers a read of a missing object with 403 if the role lacks s3:ListBucket. */
-function failure(where: string, status: number, text: string): Error {
+function failure(where: string, status: number, text: string, permissions: string): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? 'no error code';
   const message = `clusters table ${where}: S3 answered ${status} (${code})`;
   if (code === 'RequestTimeTooSkewed') return new UserError(`${message}; set the clock of this machine`);
   if (code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch')
     return new UserError(`${message}; use valid credentials of AWS`);
-  if (status === 403)
-    return new UserError(`${message}; allow s3:GetObject on the object and s3:ListBucket on its bucket`);
+  if (status === 403) return new UserError(`${message}; allow ${permissions}`);
   if (status === 404) return new UserError(`${message}; create the bucket, or correct its name`);
   if (status === 301 || (status === 400 && code === 'AuthorizationHeaderMalformed'))
     return new UserError(`${message}; the bucket is in another region, use one in the region of the functions`);

@@ -2,7 +2,7 @@
 // implementation of S3 (test/deploy/calls.test.ts) and writes by the command (test/cli/clusters).
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createClusterRegistry } from '../../../src/clusters/registry/registry.ts';
-import { parseS3Location } from '../../../src/clusters/registry/s3-object.ts';
+import { createS3Object, parseS3Location } from '../../../src/clusters/registry/s3-object.ts';
 import { openClusterSource } from '../../../src/clusters/registry/source.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { movedClock } from '../../support/moved-clock.ts';
@@ -133,6 +133,16 @@ describe('the clusters table in S3', () => {
     expect(error).toBeInstanceOf(UserError);
     expect(String(error)).toContain(advice);
     expect(s3.requests).toHaveLength(1);
+  });
+
+  it('a refused write names the permission of a write', async () => {
+    const aws = { region: async () => 'us-east-1', credentials: async () => keys, now: () => new Date() };
+    s3.fails = 403;
+    const writing = createS3Object({ bucket: 'bucket', key: 'clusters.json' }, { ...aws, s3Endpoint: s3.url }).put(
+      '{}',
+      undefined,
+    );
+    await expect(writing).rejects.toThrow('allow s3:PutObject on the object');
   });
 });
 
