@@ -2,31 +2,40 @@
 // object, the logs of its controller, the dead letters and the depth of the queue, and change nothing.
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../api/definition.ts';
-import { observedGenerationOf } from '../api/status-slice.ts';
+import { readWatcherStatus } from '../checkpoint/watcher-status.ts';
 import { UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
-import { controllerDeadLetterQueue, controllerQueue, finalizerOf, pausedAnnotation } from '../core/names.ts';
+import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
-import { mismatchOf } from '../core/selector.ts';
 import { alignColumns } from '../dev/columns.ts';
-import { observationOf } from '../kube/apply/observation.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import { readDeadLetters } from '../operations/redrive.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { keyOfMessage } from '../sqs/message.ts';
-import { checkLimit, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import {
+  checkLimit,
+  formatError,
+  jsonOption,
+  type Output,
+  outputOption,
+  printJson,
+  printLines,
+  runCommand,
+} from './command.ts';
 import {
   clusterClient,
   type Installation,
   type InstallationFlags,
   openInstallation,
+  requireRegistry,
   withInstallationOptions,
 } from './installation.ts';
 import { type KeyLogEntry, readKeyLog } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
+import { type ObjectState, stateOf } from './object-state.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
@@ -158,18 +167,10 @@ export function durationMs(text: string): number {
 }
 
 /** Why an object is in its state. */
-type Explanation = {
+type Explanation = ObjectState & {
   readonly key: string;
-  readonly state:
-    | 'missing'
-    | 'not selected'
-    | 'paused'
-    | 'deleting'
-    | 'dead letter'
-    | 'failing'
-    | 'unobserved'
-    | 'settled';
-  readonly why: string;
+  /** What else holds up its next reconcile: watchers that are down, a queue that is gone. */
+  readonly notes: readonly string[];
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly text: string }[];
   readonly last: KeyLogEntry | undefined;
   /** ISO 8601; undefined if no follow-up is known. */
@@ -188,21 +189,40 @@ async function explain({ key, controller, installation, entries, signal }: Opene
   const object = await getObject(client, resource, key, { signal });
   const { sqs, urlPrefix } = installation;
   const browser = createQueueBrowser(sqs, urlPrefix, controllerDeadLetterQueue(key.controller));
-  const [paused, depth, letters] = await Promise.all([
+  const { cluster } = key;
+  const notes: string[] = [];
+  const noted = async <T>(about: string, reading: Promise<T>): Promise<T | undefined> =>
+    await reading.catch((error: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      notes.push(`${about}: ${formatError(error)}`);
+      return undefined;
+    });
+  const queue = controllerQueue(key.controller);
+  const [paused, depth, letters, watchers, table] = await Promise.all([
     pausedControllers(installation, [key.controller], signal),
-    createDepth(sqs, urlPrefix)(controllerQueue(key.controller), { signal }).catch(() => undefined),
+    noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
     readDeadLetters(browser, { most: 1_000, signal }),
+    noted(
+      `the watchers of ${cluster} are unknown`,
+      readWatcherStatus(client, Date.now(), { project: installation.project, signal }),
+    ),
+    requireRegistry(installation.clusters).find(cluster),
   ]);
+  if (watchers?.down !== undefined) notes.push(`the watchers of ${cluster} are down: ${watchers.down.reason}`);
   const deadLetters = letters
     .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
     .map(({ reason, error }) => ({ reason, error }));
   const last = entries.findLast(({ outcome }) => outcome !== undefined);
   const { project } = installation;
   const finalizer = finalizerOf(key.controller, project);
-  const facts = { isPaused: paused.length > 0, deadLetters: deadLetters.length, last, finalizer, project };
+  const facts = {
+    ...{ isPaused: paused.length > 0, deadLetters: deadLetters.length, last, finalizer, project },
+    ...(table.type === 'paused' ? { pausedCluster: cluster } : {}),
+  };
   return {
     key: redact(keyText(key)),
     ...stateOf(object, controller, facts),
+    notes,
     conditions: conditionsOf(object),
     last,
     nextDueAt: last?.dueAt === undefined ? undefined : new Date(last.dueAt * 1000).toISOString(),
@@ -213,61 +233,6 @@ async function explain({ key, controller, installation, entries, signal }: Opene
 
 function keyText(key: ReconcileKey): string {
   return formatReconcileKey(key);
-}
-
-/** Decides the state of an object, the most surprising one first. */
-export function stateOf(
-  object: KubeObject | undefined,
-  controller: Pick<ControllerDefinition, 'name' | 'declaration'>,
-  facts: {
-    /** Whether the controller is paused. */
-    readonly isPaused?: boolean;
-    readonly deadLetters: number;
-    readonly last: KeyLogEntry | undefined;
-    readonly finalizer: string;
-    readonly project: string;
-  },
-): Pick<Explanation, 'state' | 'why'> {
-  const { deadLetters, last, finalizer } = facts;
-  if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
-  const { metadata, status } = object;
-  const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
-  const error = last?.error ?? last?.reason ?? 'no error is logged';
-  const isDeleting = metadata.deletionTimestamp !== undefined;
-  const mismatch = mismatchOf(controller.declaration.selector, object);
-  // An object that is being deleted is finalized whether it is selected or not.
-  if (mismatch !== undefined && !isDeleting) {
-    const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
-    return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
-  }
-  if (metadata.annotations?.[pausedAnnotation] === 'true')
-    return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
-  if (facts.isPaused === true)
-    return { state: 'paused', why: `${controller.name} is paused; outrigger resume ${controller.name} ends that` };
-  if (deadLetters > 0)
-    return {
-      state: 'dead letter',
-      why: `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`,
-    };
-  if (isDeleting) {
-    const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
-    return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };
-  }
-  if (failed)
-    return { state: 'failing', why: `attempt ${(last?.attempt ?? 0) + 1} ended as ${last?.outcome}: ${error}` };
-  const { resource, statusSlice } = controller.declaration;
-  if (resource.definition === undefined) {
-    const isObserved = observationOf(controller, facts.project)?.isObserved(object);
-    if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
-    const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
-    return { state: 'settled', why: `its last reconcile succeeded${whole}` };
-  }
-  const observed = observedGenerationOf(status, statusSlice) ?? 0;
-  if (observed < (metadata.generation ?? 0)) {
-    const why = `generation ${metadata.generation} is not reconciled yet; the status shows generation ${observed}`;
-    return { state: 'unobserved', why };
-  }
-  return { state: 'settled', why: 'its last reconcile succeeded, for the present generation' };
 }
 
 function conditionsOf(object: KubeObject | undefined): Explanation['conditions'] {
@@ -281,12 +246,13 @@ function conditionsOf(object: KubeObject | undefined): Explanation['conditions']
 }
 
 function explainLines(found: Explanation): readonly string[] {
-  const { key, state, why, conditions, last, nextDueAt, queued, deadLetters } = found;
+  const { key, state, why, notes, conditions, last, nextDueAt, queued, deadLetters } = found;
   const due =
     nextDueAt === undefined ? 'no follow-up is known from the logs' : `${last?.nextCause} due at ${nextDueAt}`;
   return [
     `${key}: ${state}`,
     `  ${redact(why)}`,
+    ...notes.map((note) => `  ${redact(note)}`),
     ...alignColumns(conditions.map(({ type, status, text }) => [`  ${type}`, status, redact(text)])),
     ...(last === undefined ? [] : [`  last reconcile: ${logLine(last)}`]),
     `  next reconcile: ${due}`,

@@ -3,9 +3,10 @@
 import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { durationMs, stateOf } from '../../src/cli/key-commands.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { durationMs } from '../../src/cli/key-commands.ts';
 import { readKeyLog } from '../../src/cli/key-log.ts';
+import { stateOf } from '../../src/cli/object-state.ts';
 import { controllerDeadLetterQueue } from '../../src/core/names.ts';
 import { createLogFile, olderLogFile } from '../../src/dev/log-file.ts';
 import { Deployment } from '../../src/kubernetes.ts';
@@ -201,6 +202,24 @@ describe('explain', () => {
     expect(await explained()).toMatchObject({ state: 'paused', why: expect.stringContaining('resume water-tank') });
     await system.run('resume', 'water-tank');
     expect(await explained()).toMatchObject({ state: 'failing' });
+  });
+
+  it('explain shows that the cluster is paused, that its watchers are down and that the queue is gone', async () => {
+    await writeLog([[10, failed]]);
+    const before = await system.folder.read('clusters.json');
+    onTestFinished(async () => await system.folder.write('clusters.json', before));
+    const paused = { ...JSON.parse(before).local, paused: true };
+    await system.folder.write('clusters.json', JSON.stringify({ local: paused }));
+    await system.queues.remove('water-tank.fifo');
+    onTestFinished(async () => await system.queues.create('water-tank.fifo'));
+    expect(await explained()).toMatchObject({
+      state: 'paused',
+      why: 'local is paused; outrigger clusters resume local ends that',
+      notes: [
+        expect.stringMatching(/^water-tank.fifo cannot be read: .*outrigger doctor prints the command/),
+        'the watchers of local are down: no watch checkpoint; apply infra/kubernetes/generated',
+      ],
+    });
   });
 
   it('explain of an object that does not exist exits with 1', async () => {

@@ -1,0 +1,82 @@
+// The state of one object for `outrigger explain`, and the reason for it.
+import type { ControllerDefinition } from '../api/definition.ts';
+import { observedGenerationOf } from '../api/status-slice.ts';
+import { pausedAnnotation } from '../core/names.ts';
+import { mismatchOf } from '../core/selector.ts';
+import { observationOf } from '../kube/apply/observation.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import type { KeyLogEntry } from './key-log.ts';
+
+/** The state of an object, and why it is in that state. */
+export type ObjectState = {
+  readonly state:
+    | 'missing'
+    | 'not selected'
+    | 'paused'
+    | 'deleting'
+    | 'dead letter'
+    | 'failing'
+    | 'unobserved'
+    | 'settled';
+  readonly why: string;
+};
+
+/** Decides the state of an object, the most surprising one first. */
+export function stateOf(
+  object: KubeObject | undefined,
+  controller: Pick<ControllerDefinition, 'name' | 'declaration'>,
+  facts: {
+    /** Whether the controller is paused. */
+    readonly isPaused?: boolean;
+    /** The name of the cluster, if it is paused. */
+    readonly pausedCluster?: string;
+    readonly deadLetters: number;
+    readonly last: KeyLogEntry | undefined;
+    readonly finalizer: string;
+    readonly project: string;
+  },
+): ObjectState {
+  const { deadLetters, last, finalizer } = facts;
+  if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
+  const { metadata, status } = object;
+  const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
+  const error = last?.error ?? last?.reason ?? 'no error is logged';
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  const mismatch = mismatchOf(controller.declaration.selector, object);
+  // An object that is being deleted is finalized whether it is selected or not.
+  if (mismatch !== undefined && !isDeleting) {
+    const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
+    return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
+  }
+  if (metadata.annotations?.[pausedAnnotation] === 'true')
+    return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
+  if (facts.isPaused === true)
+    return { state: 'paused', why: `${controller.name} is paused; outrigger resume ${controller.name} ends that` };
+  const { pausedCluster } = facts;
+  if (pausedCluster !== undefined)
+    return { state: 'paused', why: `${pausedCluster} is paused; outrigger clusters resume ${pausedCluster} ends that` };
+  if (deadLetters > 0)
+    return {
+      state: 'dead letter',
+      why: `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`,
+    };
+  if (isDeleting) {
+    const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
+    return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };
+  }
+  if (failed)
+    return { state: 'failing', why: `attempt ${(last?.attempt ?? 0) + 1} ended as ${last?.outcome}: ${error}` };
+  const { resource, statusSlice } = controller.declaration;
+  if (resource.definition === undefined) {
+    const isObserved = observationOf(controller, facts.project)?.isObserved(object);
+    if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
+    const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
+    return { state: 'settled', why: `its last reconcile succeeded${whole}` };
+  }
+  const observed = observedGenerationOf(status, statusSlice) ?? 0;
+  if (observed < (metadata.generation ?? 0)) {
+    const why = `generation ${metadata.generation} is not reconciled yet; the status shows generation ${observed}`;
+    return { state: 'unobserved', why };
+  }
+  return { state: 'settled', why: 'its last reconcile succeeded, for the present generation' };
+}
