@@ -70,13 +70,15 @@ const traces = {
   /** The URL of an OTLP/HTTP collector, without `/v1/traces`. Absent: no traces, and their code is not loaded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: emptyAsUnset(z.url({ protocol: /^https?$/ }).optional()),
   /** Headers for the collector: `name=value,name=value`, with the values percent-encoded. */
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .default('')
-    .transform((text) => new Map(text.split(',').flatMap(readHeader))),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().default('').transform(readHeaders),
   /** The part of the changes that is traced, besides one a second; and of the other reconciles. */
   OTEL_TRACES_SAMPLER_ARG: emptyAsUnset(z.coerce.number().min(0).max(1).default(0.01)),
 };
+
+/** Reads headers as in OTEL_EXPORTER_OTLP_HEADERS. */
+export function readHeaders(text: string): ReadonlyMap<string, string> {
+  return new Map(text.split(',').flatMap(readHeader));
+}
 
 function readHeader(pair: string): readonly (readonly [name: string, value: string])[] {
   const [, name = '', value = ''] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? [];
@@ -100,6 +102,8 @@ const reconcileSettings = z.object({
   ...senders,
   ...telemetry,
   ...traces,
+  /** A secret with more headers for the collector: a name in Secrets Manager, or `file:` and a path. */
+  OTEL_EXPORTER_OTLP_HEADERS_SECRET: emptyAsUnset(z.string().optional()),
   ...clusters,
   /** Overrides the attempts of every controller. For development: ten attempts take about half an hour. */
   RETRY_ATTEMPTS: emptyAsUnset(z.coerce.number().int().min(1).optional()),

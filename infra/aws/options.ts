@@ -18,6 +18,8 @@ export type Options = {
   readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
   /** Whether the functions send traces to AWS X-Ray. */
   readonly tracing: boolean;
+  /** The name of the secret with headers for the collector of traces. */
+  readonly traceHeadersSecret?: string | undefined;
   readonly monitoring: Monitoring;
   /** The controllers whose messages wait in their queues. */
   readonly paused: readonly string[];
@@ -47,6 +49,7 @@ const optionNames = [
   'SENDERS',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_HEADERS_SECRET',
   'PAUSED',
   'MONITORING',
 ] as const;
@@ -103,6 +106,9 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   const collector = text('OTEL_EXPORTER_OTLP_ENDPOINT');
   if (collector !== '' && !/^https?:\/\/\S+$/.test(collector))
     throw invalidOption('OTEL_EXPORTER_OTLP_ENDPOINT', collector, 'give a URL like https://collector:4318');
+  const headers = 'OTEL_EXPORTER_OTLP_HEADERS_SECRET';
+  if (!/^[\w/+=.@-]*$/.test(text(headers)))
+    throw invalidOption(headers, text(headers), 'give the name of a secret like cafes/prod/otlp-headers');
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
   if (subnetIds.length === 0 && securityGroupIds.length > 0)
@@ -119,6 +125,7 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
     tracing: tracing === 'on',
+    traceHeadersSecret: text(headers) === '' ? undefined : text(headers),
     monitoring,
     paused: listOf('PAUSED', /^[a-z]([a-z0-9-]*[a-z0-9])?$/, 'water-tank,dinner', 'controllers'),
   };

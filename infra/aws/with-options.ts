@@ -21,8 +21,9 @@ export type Template = {
 /** Applies the options to a template. */
 export function withOptions<T extends Template>(given: T, options: Options): T {
   const template = withMonitoring(withClustersTable(given, options), options.monitoring);
+  const tracers = tracingRoles(template);
   const resources = Object.entries(template.Resources).map(
-    ([id, resource]) => [id, applyOptions(resource, options)] as const,
+    ([id, resource]) => [id, applyOptions(resource, tracers.has(id), options)] as const,
   );
   const { alarmTopicArn } = options;
   if (alarmTopicArn === undefined || options.monitoring === 'off')
@@ -38,7 +39,7 @@ export function withOptions<T extends Template>(given: T, options: Options): T {
   };
 }
 
-function applyOptions(resource: Resource, options: Options): Resource {
+function applyOptions(resource: Resource, sendsTraces: boolean, options: Options): Resource {
   const { kmsKeyArn, vpc, tracing, logRetentionDays } = options;
   const { Properties = {} } = resource;
   const withProperties = (more: Properties): Resource => ({ ...resource, Properties: { ...Properties, ...more } });
@@ -59,7 +60,7 @@ function applyOptions(resource: Resource, options: Options): Resource {
       // The role of the schedule uses neither a queue nor a VPC.
       if (!isOfFunction(Properties)) return resource;
       const policies = Array.isArray(Properties.Policies) ? Properties.Policies : [];
-      const statements = functionStatements(options);
+      const statements = [...functionStatements(options), ...(sendsTraces ? headerStatements(options) : [])];
       if (statements.length === 0) return resource;
       return withProperties({
         Policies: [
@@ -78,6 +79,25 @@ function applyOptions(resource: Resource, options: Options): Resource {
     default:
       return resource;
   }
+}
+
+/** The ids of the roles of the functions that send traces to a collector. */
+function tracingRoles({ Resources }: Template): ReadonlySet<string> {
+  return new Set(
+    Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
+      const sends = JSON.stringify(Properties.Environment ?? {}).includes('"OTEL_EXPORTER_OTLP_ENDPOINT"');
+      const [, id] = /\$\{(\w+)\.Arn\}/.exec(JSON.stringify(Properties.Role ?? '')) ?? [];
+      return Type === 'AWS::Lambda::Function' && sends && id !== undefined ? [id] : [];
+    }),
+  );
+}
+
+/** Secrets Manager adds a dash and six characters to the name of a secret in its ARN. */
+function headerStatements({ traceHeadersSecret: name }: Options): readonly object[] {
+  if (name === undefined) return [];
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: variables of Fn::Sub
+  const own = 'arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}';
+  return [allow(['secretsmanager:GetSecretValue'], { 'Fn::Sub': `${own}:secret:${name}-??????` })];
 }
 
 function isOfFunction({ AssumeRolePolicyDocument }: Properties): boolean {
@@ -137,7 +157,7 @@ function keyStatements(key: string | undefined): readonly object[] {
   return key === undefined ? [] : [allow(['kms:GenerateDataKey', 'kms:Decrypt'], key)];
 }
 
-function allow(actions: readonly string[], resource: string): object {
+function allow(actions: readonly string[], resource: string | object): object {
   return { Effect: 'Allow', Action: actions, Resource: resource };
 }
 

@@ -87,7 +87,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
       },
     );
 
-  const traces = openTraces(settings, name, telemetry);
+  const traces = openTraces(settings, name, secrets, telemetry);
   const batch = createBatch({
     controller: name,
     startTrace: traces?.start,

@@ -3,6 +3,7 @@
 //
 // Guarantees: recording never throws and never waits. Spans that the collector does not accept in time are dropped, and
 // reported.
+import { unlessAborted } from '../core/async.ts';
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { TraceContext } from './trace-context.ts';
@@ -26,7 +27,8 @@ export type Span = {
 export type ExporterOptions = {
   /** OTEL_EXPORTER_OTLP_ENDPOINT; `/v1/traces` is added to it. */
   readonly endpoint: string;
-  readonly headers: ReadonlyMap<string, string>;
+  /** Reads the headers, before each export. */
+  readonly headers: () => Promise<ReadonlyMap<string, string>>;
   /** The service of the spans: a controller, or `watcher`. */
   readonly service: string;
 };
@@ -68,13 +70,15 @@ export function createExporter(
       spans = [];
       overflow = 0;
       if (batch.length === 0) return;
+      const signal = AbortSignal.timeout(timeoutMs);
       try {
+        const own = Object.fromEntries(await unlessAborted(headers(), signal));
         const response = await send(url, {
           method: 'POST',
-          headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
+          headers: { ...own, 'content-type': 'application/json' },
           body: JSON.stringify(requestOf(service, batch)),
           redirect: 'error',
-          signal: AbortSignal.timeout(timeoutMs),
+          signal,
         });
         await response.body?.cancel();
         if (!response.ok) onDropped(batch.length, `the collector responded with ${response.status}`);

@@ -26,7 +26,7 @@ export async function startTraces(
   const { createExporter } = await import('../tracing/exporter.ts');
   const { createSampler, createTracedSend } = await import('../tracing/traced-send.ts');
   const exporter = createExporter(
-    { endpoint, headers, service: 'watcher' },
+    { endpoint, headers: async () => headers, service: 'watcher' },
     { onDropped: (spans, reason) => log.warn('spans dropped', { spans, reason }) },
   );
   const ending = new AbortController();

@@ -152,6 +152,7 @@ describe('a deployment with osls', () => {
         MONITORING: 'full',
         OTEL_EXPORTER_OTLP_ENDPOINT: '',
         OTEL_EXPORTER_OTLP_HEADERS: '',
+        OTEL_EXPORTER_OTLP_HEADERS_SECRET: '',
         SENDER_CHECK: 'on',
         SENDERS: '',
         CLUSTERS: `s3://${bucketName()}/clusters.json`,

@@ -54,6 +54,7 @@ describe('the options of a deployment', () => {
     [{ SENDER_CHECK: 'yes' }, 'SENDER_CHECK: "yes" is not valid; give on or off'],
     [{ SENDERS: 'me' }, 'SENDERS: "me" is not valid; give comma-separated ids like AROA1234567890EXAMPLE'],
     [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS_SECRET: 'arn:aws:x' }, 'OTEL_EXPORTER_OTLP_HEADERS_SECRET: "arn:aws:x" is not valid'],
     [{ MONITORING: 'on' }, 'MONITORING: "on" is not valid; give full, lean or off'],
     [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
@@ -139,6 +140,22 @@ describe('a template with options', () => {
   it('a template traces only with the option', () => {
     expect(made({ TRACING: 'on' }).Resources.Function.Properties).toMatchObject({ TracingConfig: { Mode: 'Active' } });
     expect(actions({ TRACING: 'on' })).toEqual(['xray:PutTraceSegments', 'xray:PutTelemetryRecords']);
+  });
+
+  it('only the roles of functions that send traces may read the secret with the headers for the collector', () => {
+    const Traced = {
+      Type: 'AWS::Lambda::Function',
+      Properties: {
+        Environment: { Variables: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } },
+        Role: { 'Fn::Sub': `\${TracedRole.Arn}` },
+      },
+    };
+    const TracedRole = { Type: 'AWS::IAM::Role', Properties: role('lambda.amazonaws.com') };
+    const options = readOptions({ ...defaults, OTEL_EXPORTER_OTLP_HEADERS_SECRET: 'cafes/dev/otlp' });
+    const { Resources } = withOptions({ Resources: { ...template.Resources, TracedRole, Traced } }, options);
+    expect(Resources.Role).toEqual(template.Resources.Role);
+    const statement = /"Action":\["secretsmanager:GetSecretValue"\],"Resource":\{"Fn::Sub":"arn:[^"]+:secret:(.*?)"/;
+    expect(statement.exec(JSON.stringify(Resources.TracedRole))?.[1]).toBe('cafes/dev/otlp-??????');
   });
 
   it('a template with a given topic refers to it by the id of the alarms, and creates none', () => {

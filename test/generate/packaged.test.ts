@@ -187,7 +187,7 @@ describe('the packaged template', () => {
   it('the collector of traces and its headers are in the reconcile functions alone, which send traces', () => {
     const knows = (name: string) => stack.functions.filter(({ environment }) => name in environment);
     const controllers = registry.map(({ name }) => `outrigger-test-${name}`).toSorted();
-    for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'])
+    for (const name of ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`))
       expect(
         knows(name)
           .map((one) => one.name)

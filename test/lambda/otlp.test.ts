@@ -1,8 +1,11 @@
 // The trace of one change, from the watcher's message through the function to each request, as a loopback collector
 // receives it; and that nothing of it is loaded without a collector. How a console shows it is not tested.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { changeEntry } from '../../src/forwarding/forwarder.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
@@ -97,7 +100,10 @@ const target = { controller: 'widget', cluster: 'alpha', ...key };
 async function forwarded(
   versions: readonly string[] = ['1', '2'],
 ): Promise<{ readonly body: string; readonly header: string | undefined }> {
-  const exporter = createExporter({ endpoint, headers: new Map(), service: 'watcher' }, { onDropped: () => undefined });
+  const exporter = createExporter(
+    { endpoint, headers: async () => new Map(), service: 'watcher' },
+    { onDropped: () => undefined },
+  );
   const sent: { readonly body: string; readonly header: string | undefined }[] = [];
   const send = createTracedSend(
     async (_, entries) => {
@@ -161,6 +167,23 @@ it('a trace has the change, below it the reconcile, and below that each request;
     traceId: reconcile.traceId,
   });
   expect(headers).toMatchObject({ 'x-key': 'a b', other: '1' });
+});
+
+it('the headers for the collector can be in a secret, and a collector that is reached without it loses the spans', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-otlp-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const secret = path.join(folder, 'headers');
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS_SECRET', `file:${secret}`);
+  const { body, header } = await forwarded();
+  headers = {};
+  const lines = await invoke(body, header);
+  expect(headers).toEqual({});
+  expect(lines.find(({ message }) => message === 'spans dropped')).toMatchObject({
+    reason: expect.stringContaining('OTEL_EXPORTER_OTLP_HEADERS_SECRET'),
+  });
+  await writeFile(secret, 'x-key=from%20secret');
+  await invoke(body, header);
+  expect(headers).toMatchObject({ 'x-key': 'from secret', other: '1' });
 });
 
 it('a requeue begins a trace of its own with a link, and a change that is not sampled has none', async () => {

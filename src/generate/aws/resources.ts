@@ -30,7 +30,7 @@ const maxReceiveCount = 10;
 /** The maximum of SQS: 14 days. */
 const retentionSeconds = 1_209_600;
 /** The collector of traces, as an option of the deployment. */
-const traceVariables = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'];
+const traceVariables = ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`);
 
 /**
  * Makes the parts of serverless.yml: functions, resources, stack parameters, and the names and ARNs that the shared
