@@ -21,6 +21,8 @@ const maxAttemptAgeSeconds = 120;
 export type LoopHealth = {
   /** A request is sent to the server. */
   attempted(): void;
+  /** A request begins or ends to wait in this process for other requests. The loop is alive for as long as it takes. */
+  queued(isQueued: boolean): void;
   /** The server has opened a stream, on which nothing has arrived yet. */
   opened(): void;
   /** A list begins. */
@@ -68,6 +70,8 @@ type LoopState = {
   eventAt: number | undefined;
   openedAt: number | undefined;
   attemptAt: number;
+  /** The number of requests that wait in this process. */
+  queued: number;
   error: string;
   loggedError: string;
   served: boolean | undefined;
@@ -82,10 +86,10 @@ export function createHealth(now: () => number): Health {
   const since = (at: number) => (now() - at) / 1000;
 
   const report = (): readonly KindReport[] =>
-    [...kinds].map(([kind, { eventAt, attemptAt, error, served, lists, watchErrors, restarts }]) => ({
+    [...kinds].map(([kind, { eventAt, attemptAt, queued, error, served, lists, watchErrors, restarts }]) => ({
       kind,
       lastEventAgeSeconds: eventAt === undefined ? undefined : since(eventAt),
-      attemptAgeSeconds: since(attemptAt),
+      attemptAgeSeconds: queued > 0 ? 0 : since(attemptAt),
       served,
       ...(error === '' ? {} : { error }),
       lists,
@@ -107,6 +111,7 @@ export function createHealth(now: () => number): Health {
         eventAt: undefined,
         openedAt: undefined,
         attemptAt: now(),
+        queued: 0,
         error: '',
         loggedError: '',
         served: undefined,
@@ -118,6 +123,10 @@ export function createHealth(now: () => number): Health {
       return {
         attempted: () => {
           state.attemptAt = now();
+        },
+        queued: (isQueued) => {
+          state.attemptAt = now();
+          state.queued += isQueued ? 1 : -1;
         },
         opened: () => {
           state.served = true;
@@ -160,11 +169,14 @@ export function createHealth(now: () => number): Health {
  * server that is restarted, or a proxy, ends a watch at any time, and the first bookmark of the next one is a minute
  * away again. Closing the client closes the given one.
  */
-export function observedClient(client: KubeClient, health: Pick<LoopHealth, 'attempted' | 'opened'>): KubeClient {
+export function observedClient(
+  client: KubeClient,
+  health: Pick<LoopHealth, 'attempted' | 'queued' | 'opened'>,
+): KubeClient {
   return {
     request: (request) => {
       health.attempted();
-      return client.request(request);
+      return client.request({ ...request, onQueued: health.queued });
     },
     stream: async (request) => {
       health.attempted();

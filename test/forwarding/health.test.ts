@@ -1,8 +1,10 @@
 // When a watcher is ready and when it is alive. In an outage of the API server it is alive and not ready. The HTTP
 // endpoints are test/watcher/http.test.ts.
 import { describe, expect, it } from 'vitest';
-import { createHealth } from '../../src/forwarding/health.ts';
+import { createHealth, observedClient } from '../../src/forwarding/health.ts';
+import type { KubeClient, KubeRequest, KubeResponse } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError } from '../../src/kube/client/errors.ts';
+import { createListLimiter } from '../../src/kube/client/limit-lists.ts';
 
 const create = (...kinds: string[]) => {
   let now = 0;
@@ -80,6 +82,22 @@ describe('Health.alive', () => {
     loops[1]?.restarted();
     expect(at(121).alive).toBe(true);
   });
+});
+
+it('a loop whose page waits for the pages of other clusters is alive, and 2 min after it was sent it is not', async () => {
+  const { loops, at } = create('a');
+  const page: KubeRequest = { method: 'GET', path: '/api/v1/configmaps', query: { limit: 500 } };
+  const sent: ((response: KubeResponse) => void)[] = [];
+  const client = { request: () => new Promise((resolve) => sent.push(resolve)) } as Partial<KubeClient> as KubeClient;
+  const limited = createListLimiter({ pages: 1, pagesOfCluster: 1 }).limit(client);
+  void limited.request(page);
+  for (const loop of loops) void observedClient(limited, loop).request(page);
+  await expect.poll(() => sent.length).toBe(1);
+  expect(at(1000).alive).toBe(true);
+  sent[0]?.({ status: 200, body: {}, headers: {} });
+  await expect.poll(() => sent.length).toBe(2);
+  expect(at(1120).alive).toBe(true);
+  expect(at(1121).alive).toBe(false);
 });
 
 it('Health.lastSeenAt is the oldest of the last events of all kinds that are served', () => {

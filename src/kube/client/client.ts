@@ -30,6 +30,8 @@ export type KubeRequest = {
   readonly signal?: AbortSignal | undefined;
   /** Deadline of this call, for a stream until its headers. Default: the client's. */
   readonly timeoutSeconds?: number | undefined;
+  /** Called when the request begins and ends to wait in a limiter. The deadline begins afterwards. */
+  readonly onQueued?: ((isQueued: boolean) => void) | undefined;
 };
 
 /** A WebSocket to receive from. */

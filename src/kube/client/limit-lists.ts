@@ -64,9 +64,14 @@ export function createListLimiter({
         const taken = isResponding ? [own, shared] : [own];
         const held: (typeof own)[] = [];
         try {
-          for (const slots of taken) {
-            await slots.take(request.signal);
-            held.push(slots);
+          request.onQueued?.(true);
+          try {
+            for (const slots of taken) {
+              await slots.take(request.signal);
+              held.push(slots);
+            }
+          } finally {
+            request.onQueued?.(false);
           }
           const response = await client.request(request);
           isResponding = true;
