@@ -1,6 +1,7 @@
 // Limits the pages of lists that a process with many clusters reads at once, because a page is held in memory while it
 // is parsed. A cluster that does not respond must not use up the slots of the others: the slots of the process are only
-// for clusters that responded to their last request for a page. Any other cluster has only its own slots.
+// for clusters that responded to their last request for a page, or before their first page to any other request. Any
+// other cluster has only its own slots.
 import type { KubeClient, KubeRequest } from './client.ts';
 import { ApiError } from './errors.ts';
 
@@ -58,18 +59,21 @@ export function createListLimiter({
   return {
     limit: (client) => {
       const own = createSlots(pagesOfCluster);
-      let isResponding = false;
+      /** Undefined before the first response. */
+      let isResponding: boolean | undefined;
 
       async function readPage(request: KubeRequest) {
-        const taken = isResponding ? [own, shared] : [own];
         const held: (typeof own)[] = [];
+        const take = async (slots: typeof own) => {
+          await slots.take(request.signal);
+          held.push(slots);
+        };
         try {
           request.onQueued?.(true);
           try {
-            for (const slots of taken) {
-              await slots.take(request.signal);
-              held.push(slots);
-            }
+            await take(own);
+            // The cluster may have responded to another page in the meantime.
+            if (isResponding === true) await take(shared);
           } finally {
             request.onQueued?.(false);
           }
@@ -86,7 +90,12 @@ export function createListLimiter({
 
       return {
         ...client,
-        request: async (request) => await (isPage(request) ? readPage(request) : client.request(request)),
+        request: async (request) => {
+          if (isPage(request)) return await readPage(request);
+          const response = await client.request(request);
+          isResponding ??= true;
+          return response;
+        },
       };
     },
   };

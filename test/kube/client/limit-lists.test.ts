@@ -80,3 +80,21 @@ it('a cluster that stops responding gives its slot of the process back', async (
   }
   expect(await reads).toHaveLength(2);
 });
+
+it.each([
+  ['after a first response to any other request', '/version'],
+  ['after the first wave of pages', page.path],
+])('%s, all clusters together read at most the pages of the process at once', async (_, path) => {
+  const limiter = createListLimiter({ pages: 2, pagesOfCluster: 1 });
+  const clusters = Array.from({ length: 5 }, controlledClient);
+  for (const { client } of clusters) {
+    const limited = limiter.limit(client);
+    const first = limited.request({ ...page, path, query: path === page.path ? page.query : {} });
+    if (path === page.path) void limited.request(page);
+    else void first.then(() => limited.request(page));
+  }
+  await turn();
+  for (const { open } of clusters) open[0]?.resolve();
+  await turn();
+  expect(clusters.filter(({ open }) => open.length === 2)).toHaveLength(2);
+});
