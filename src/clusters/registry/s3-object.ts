@@ -9,6 +9,7 @@ import https from 'node:https';
 import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { unlessAborted } from '../../core/async.ts';
 import { toError, UserError } from '../../core/errors.ts';
 import { rememberCredentials } from '../../core/known-secrets.ts';
 import { sleep } from '../../core/time.ts';
@@ -18,6 +19,8 @@ import type { AwsCredentials } from '../auth/eks-token.ts';
 export type AwsAccess = {
   readonly region: () => Promise<string>;
   readonly credentials: () => Promise<AwsCredentials>;
+  /** Credential providers call AWS services, which may hang. Default: 5. */
+  readonly credentialsSeconds?: number;
   /** Another server that implements S3, such as `http://127.0.0.1:5000`. */
   readonly s3Endpoint?: string | undefined;
   readonly now: () => Date;
@@ -68,11 +71,21 @@ export function parseS3Location(location: string): S3Location | undefined {
 export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3Object {
   const where = `s3://${bucket}/${key}`;
 
+  async function credentials(): Promise<AwsCredentials> {
+    const { credentialsSeconds = 5 } = aws;
+    const deadline = AbortSignal.timeout(credentialsSeconds * 1000);
+    return await unlessAborted(aws.credentials(), deadline).catch((error: unknown) => {
+      if (error !== deadline.reason) throw error;
+      const fix = 'give this process a role or a profile';
+      throw new UserError(`clusters table ${where}: no AWS credentials within ${credentialsSeconds} s; ${fix}`);
+    });
+  }
+
   async function send(method: 'GET' | 'PUT', conditions: Headers, body?: string): Promise<Response> {
     const region = await aws.region();
     const url = objectUrl({ bucket, key }, region, aws.s3Endpoint);
     const signer = new SignatureV4({
-      credentials: rememberCredentials(await aws.credentials()),
+      credentials: rememberCredentials(await credentials()),
       region,
       service: 's3',
       sha256: Sha256,

@@ -17,10 +17,10 @@ beforeEach(async () => {
   onTestFinished(() => s3.close());
 });
 
-function open() {
+function open(credentials = async () => keys) {
   const { now, later } = movedClock('2026-06-01T00:00:00Z');
   const source = openClusterSource('s3://bucket/clusters.json', {
-    ...{ credentials: async () => keys, now, s3Endpoint: s3.url },
+    ...{ credentials, credentialsSeconds: 0.1, now, s3Endpoint: s3.url },
     region: async () => 'eu-central-1',
   });
   const table = createClusterRegistry(source, { now, random: () => 0.5 });
@@ -102,6 +102,17 @@ describe('the clusters table in S3', () => {
     later(60);
     expect(await table.list()).toEqual(['a']);
     expect(String(table.failure())).toContain('the server switched to another protocol (101)');
+  });
+
+  it('a read whose credential provider hangs fails, and the last good table stays in use', async () => {
+    s3.object = JSON.stringify({ a: entry('1') });
+    let credentials = async () => keys;
+    const { table, later } = open(async () => await credentials());
+    await table.list();
+    credentials = () => new Promise(() => undefined);
+    later(60);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+    expect(String(table.failure())).toContain('no AWS credentials within 0.1 s');
   });
 
   it('the first read is tried three times, a later one once', async () => {
