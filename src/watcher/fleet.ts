@@ -72,8 +72,8 @@ export function createFleet(
   let followedAt = now();
 
   async function follow(signal: AbortSignal): Promise<void> {
-    const names = await readNames();
-    if (names === undefined) return;
+    // While the table cannot be read, the known clusters are supervised.
+    const names = (await readNames(signal)) ?? [...members.keys()];
     for (const name of names) if (!members.has(name)) members.set(name, emptyMember());
     for (const [name, member] of members) {
       if (member.step !== undefined) continue;
@@ -89,13 +89,17 @@ export function createFleet(
     ]);
   }
 
-  async function readNames(): Promise<readonly string[] | undefined> {
+  async function readNames(signal: AbortSignal): Promise<readonly string[] | undefined> {
     try {
-      const names = (await list()).filter((name) => isOnShard(name, shard));
+      const deadline = wait(findSeconds, signal).then(() => {
+        throw new Error(`no response within ${findSeconds} s`);
+      });
+      const names = (await Promise.race([list(), deadline])).filter((name) => isOnShard(name, shard));
       isTableRead = true;
       tableError = undefined;
       return names;
     } catch (thrown) {
+      if (signal.aborted) return undefined;
       const error = redact(toError(thrown).message);
       if (error !== tableError) log.warn('clusters table not read, retrying', { error });
       tableError = error;

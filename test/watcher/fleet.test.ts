@@ -11,6 +11,7 @@ import { createClusterRegistry } from '../../src/clusters/registry/registry.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import { monotonicNow, sleep } from '../../src/core/time.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { createListLimiter } from '../../src/kube/client/limit-lists.ts';
@@ -246,6 +247,41 @@ it('while the table cannot be read, its clusters stay watched', async () => {
     .toMatchObject({ table: { error: 'the table is down' } });
   await one.put('a');
   await untilAccepted('one/a');
+});
+
+it.each([
+  ['cannot be read', () => Promise.reject(new Error('the table is down'))],
+  ['is read without a response', () => new Promise<never>(() => undefined)],
+])('while the table %s, a cluster whose watcher died is watched again', async (_, fails) => {
+  let lists = 0;
+  let [running, started] = [0, 0];
+  const client = createClient({ server: new URL('http://127.0.0.1:1') });
+  const fleet = createFleet(
+    {
+      list: async () => {
+        lists += 1;
+        return lists === 1 ? ['one'] : await fails();
+      },
+      find: async () => ({ type: 'client', client }),
+      start: () => {
+        running += 1;
+        started += 1;
+        const isFirst = started === 1;
+        const stop = async () => {
+          running -= 1;
+          return 0;
+        };
+        return { health: { ...createHealth(monotonicNow), alive: () => !isFirst || lists < 2 }, stop };
+      },
+      ...{ log, now: monotonicNow, wait: async () => await sleep(0.01, new AbortController().signal) },
+      random: Math.random,
+    },
+    { followSeconds: 0.05 },
+  );
+  const following = new AbortController();
+  void fleet.run(following.signal);
+  parts.defer(() => following.abort());
+  await expect.poll(() => [running, started]).toEqual([1, 2]);
 });
 
 it('a fleet watcher takes over from a watcher of the cluster, and back, and sends nothing that was sent', async () => {
