@@ -7,8 +7,8 @@ import { loadCommands } from '../../src/cli/commands.ts';
 const introduction = `# Commands
 
 Each works on the project in the current folder, and prints with \`--help\` what this page has. Every command exits with
-0 on success, and with 1 on a problem. The last line on stderr then names the problem and the next step.
-[operating.md](operating.md) says when an operator uses which.
+0 on success, and with 1 on a problem; a dry run with \`--exit-code\` exits with 2 if something would change. The last
+line on stderr then names the problem and the next step. [operating.md](operating.md) says when an operator uses which.
 
 This page is written by \`node tools/reference/cli-page.ts\` from the definitions of the commands.
 `;
