@@ -35,17 +35,17 @@ export type ReplicatedWorkload = Workload & {
 
 /**
  * Makes a condition of a StatefulSet: True when it has all desired replicas ready. It has no Available condition, only
- * counts.
+ * counts. Unknown as deploymentAvailable is.
  */
 export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredCondition {
   const { metadata, spec, status } = set ?? {};
-  const [desired, ready] = [spec?.replicas ?? 0, status?.readyReplicas ?? 0];
+  const [desired, ready] = [spec?.replicas ?? 1, status?.readyReplicas ?? 0];
   const readiness =
     ready >= desired ? { status: 'True', reason: 'AllReady' } : { status: 'False', reason: 'NotAllReady' };
   return deploymentAvailable({
     ...(metadata === undefined ? {} : { metadata }),
     status: {
-      observedGeneration: status?.observedGeneration ?? metadata?.generation ?? 0,
+      ...(status?.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }),
       conditions: [{ type: 'Available', ...readiness, message: `${ready} of ${desired} replicas are ready` }],
     },
   });

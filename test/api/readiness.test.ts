@@ -9,6 +9,7 @@ import {
   isCurrent,
   readyCondition,
   recordApplyFailures,
+  statefulSetReady,
   summarize,
   type Workload,
 } from '../../src/api/readiness.ts';
@@ -74,6 +75,31 @@ describe('readyCondition', () => {
     },
   ])('$rule', ({ of, is }) => {
     expect(readyCondition(of)).toMatchObject(is);
+  });
+});
+
+describe('statefulSetReady', () => {
+  const metadata = { name: 'db', generation: 2 };
+  it.each<[string, Parameters<typeof statefulSetReady>[0], Partial<DeclaredCondition>]>([
+    ['without a StatefulSet is Unknown', undefined, { status: 'Unknown', reason: 'NotReported' }],
+    ['of one that no controller has observed is Unknown', { metadata, spec: { replicas: 0 } }, { status: 'Unknown' }],
+    [
+      'of an older generation is Unknown',
+      { metadata, status: { observedGeneration: 1, readyReplicas: 1 } },
+      { status: 'Unknown', reason: 'OutOfDate' },
+    ],
+    [
+      'without replicas in the spec expects one',
+      { metadata, status: { observedGeneration: 2 } },
+      { status: 'False', message: 'db: 0 of 1 replicas are ready' },
+    ],
+    [
+      'with all replicas ready is True',
+      { metadata, spec: { replicas: 2 }, status: { observedGeneration: 2, readyReplicas: 2 } },
+      { status: 'True', message: 'db: 2 of 2 replicas are ready' },
+    ],
+  ])('statefulSetReady %s', (_, set, is) => {
+    expect(statefulSetReady(set)).toMatchObject(is);
   });
 });
 
