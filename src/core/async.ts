@@ -1,19 +1,32 @@
 // Promises under control: a bounded number of calls at the same time, and a wait that an AbortSignal ends.
 
 /**
- * Calls `work` for each item, with at most `limit` calls in flight. Rejects with the first failure; calls that were
- * already started are not cancelled.
+ * Calls `work` for each item, with at most `limit` calls in flight. After a failure no further call is started. Rejects
+ * with the first failure when the started calls have ended, so that nothing runs on beside a retry: give `work` what
+ * hangs only with a signal. Throws a TypeError for a limit below 1.
  */
 export async function forEachConcurrently<T>(
   limit: number,
   items: Iterable<T>,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const remaining = [...items];
+  if (!(limit >= 1)) throw new TypeError(`forEachConcurrently: the limit is ${limit}, and must be at least 1`);
+  const all = [...items];
+  // One iterator for all workers.
+  const remaining = all.values();
+  const failures: unknown[] = [];
   const worker = async () => {
-    for (let item = remaining.shift(); item !== undefined; item = remaining.shift()) await work(item);
+    for (const item of remaining) {
+      if (failures.length > 0) return;
+      try {
+        await work(item);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
   };
-  await Promise.all(Array.from({ length: limit }, worker));
+  await Promise.all(Array.from({ length: Math.min(limit, all.length) }, worker));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Waits for a promise until the signal aborts, then rejects with the signal's reason. */

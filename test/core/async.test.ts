@@ -1,4 +1,5 @@
-// Only forEachConcurrently: the limit, completeness and the first failure.
+// Only forEachConcurrently: the limit, completeness and failures.
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { forEachConcurrently } from '../../src/core/async.ts';
 
@@ -17,9 +18,31 @@ it('forEachConcurrently calls the work once for each item, with no more calls in
   expect(maxInFlight).toBe(3);
 });
 
-it('forEachConcurrently rejects with the first failure', async () => {
-  const failing = forEachConcurrently(2, [1, 2, 3], async (item) => {
+it('forEachConcurrently starts no call after a failure, and rejects with it when the started calls have ended', async () => {
+  const begun: number[] = [];
+  const slow = Promise.withResolvers<void>();
+  let hasRejected = false;
+  const failing = forEachConcurrently(2, [1, 2, 3, 4], async (item) => {
+    begun.push(item);
     if (item === 2) throw new Error('two');
+    await slow.promise;
+    throw new Error('one, later');
+  }).finally(() => {
+    hasRejected = true;
   });
+  await setImmediate();
+  expect(hasRejected).toBe(false);
+  slow.resolve();
   await expect(failing).rejects.toThrow('two');
+  expect(begun).toEqual([1, 2]);
+});
+
+it.each([0, Number.NaN])('forEachConcurrently rejects the limit %s', async (limit) => {
+  await expect(forEachConcurrently(limit, [1], async () => {})).rejects.toThrow(TypeError);
+});
+
+it('forEachConcurrently also calls the work for an item that is undefined, and the items after it', async () => {
+  const done: unknown[] = [];
+  await forEachConcurrently(Number.POSITIVE_INFINITY, [undefined, 2], async (item) => void done.push(item));
+  expect(done).toEqual([undefined, 2]);
 });
