@@ -144,7 +144,8 @@ export function errorText(error: Error): string {
   return parts.filter((part) => part !== '').join(': ');
 }
 
-const maxCauses = 4;
+/** How far causes are followed. A chain of them may be circular. */
+export const maxCauses = 4;
 
 /** The errors of every version of zod have this name and issues. An author's zod may be another copy than ours. */
 function messageOf(error: Error): string {

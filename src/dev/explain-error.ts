@@ -1,17 +1,13 @@
 // Errors of the local system that a person can fix, as one line with the option or field and the fix. Every other error
 // is a bug of Outrigger, and keeps its stack.
-import { UserError } from '../core/errors.ts';
+import { maxCauses, UserError } from '../core/errors.ts';
 
 /** The first error code (`ECONNREFUSED`, `EADDRINUSE`) in an error or its causes. */
-export function errorCode(error: unknown): string | undefined {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    if ('code' in one && typeof one.code === 'string') return one.code;
-    if (one instanceof AggregateError) {
-      const code = one.errors.map(errorCode).find((found) => found !== undefined);
-      if (code !== undefined) return code;
-    }
-  }
-  return undefined;
+export function errorCode(error: unknown, causes = 0): string | undefined {
+  if (!(error instanceof Error) || causes > maxCauses) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  const next: readonly unknown[] = error instanceof AggregateError ? [...error.errors, error.cause] : [error.cause];
+  return next.map((one) => errorCode(one, causes + 1)).find((code) => code !== undefined);
 }
 
 /** Starts a server that listens. Throws UserError with the option for a port that cannot be used. */

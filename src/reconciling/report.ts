@@ -2,7 +2,7 @@
 
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
-import { errorText, KindNotServedError, StatusSubresourceMissingError } from '../core/errors.ts';
+import { errorText, KindNotServedError, maxCauses, StatusSubresourceMissingError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
@@ -145,12 +145,14 @@ const maxFrames = 5;
  */
 function stackFrames(error: Error): readonly string[] {
   const frames: string[] = [];
-  for (let one: unknown = error; one instanceof Error && frames.length < maxFrames; one = one.cause) {
+  let one: unknown = error;
+  for (let causes = 0; one instanceof Error && frames.length < maxFrames && causes <= maxCauses; causes += 1) {
     const found = (one.stack ?? '').split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
     const own = found.filter((line) => !/node:|node_modules/.test(line)).map((line) => redact(line));
     // The name of a cause says something, or its frames do.
     if (one !== error && (own.length > 0 || one.name !== 'Error')) frames.push(`caused by ${redact(one.name)}`);
     frames.push(...own);
+    one = one.cause;
   }
   return frames.slice(0, maxFrames);
 }

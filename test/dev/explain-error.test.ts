@@ -3,7 +3,7 @@
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
-import { explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
+import { errorCode, explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
 import { startSqs } from '../../src/dev/sqs-server.ts';
 import { injectFaults, simulatorUrls, startSimulators } from '../../src/simulators/registry.ts';
 import { listenOnLoopback } from '../support/listen.ts';
@@ -15,6 +15,12 @@ async function listen(): Promise<number> {
   onTestFinished(() => void server.close());
   return await listenOnLoopback(server);
 }
+
+it('errorCode of errors that are the causes of each other ends without a code', () => {
+  const error = new Error('one');
+  error.cause = new AggregateError([error], 'two', { cause: error });
+  expect(errorCode(error)).toBeUndefined();
+});
 
 it('explainListening names the option of a port that is in use', async () => {
   const port = await listen();

@@ -28,3 +28,10 @@ it('the log entry of a failed reconcile has the frames of the author’s source 
   expect(text).not.toContain('hunter2');
   expect(text).not.toContain('node_modules');
 });
+
+it('a failed reconcile whose error is the cause of its cause is logged', () => {
+  // As of errors that a package throws: no frame ends the search.
+  const error = Object.assign(new Error('one'), { stack: '' });
+  error.cause = Object.assign(new Error('two', { cause: error }), { stack: '' });
+  expect(logOf(failed(error))).toContain('one');
+});
