@@ -1,7 +1,9 @@
 // Decides what an error of a reconcile means for its message: postpone it because the cluster is unreachable, count it
 // as a failed attempt, or neither. The decision uses the type and the status of the error, never its text.
 import { FieldOwnedError, InvalidSpecError, PolicyDeniedError, TerminalError, toError } from '../core/errors.ts';
+import type { ReconcileKey } from '../core/key.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
+import { ApiError } from '../kube/client/errors.ts';
 import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
@@ -25,12 +27,13 @@ export type ErrorClass =
   | 'error';
 
 /** Returns the class of an error. */
-export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
+export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey): ErrorClass {
   const response = classifyResponse(error);
   switch (response) {
     case 'unreachable':
-    case 'namespace-terminating':
       return response;
+    case 'namespace-terminating':
+      return isOwnNamespace(error, message) ? response : 'error';
     case 'stale':
       return 'conflict';
     case 'server-error':
@@ -43,6 +46,16 @@ export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
   // The other client gives it up by a change of the object, which is reconciled.
   if (error instanceof TerminalError || error instanceof FieldOwnedError) return 'terminal';
   return 'error';
+}
+
+/**
+ * Returns whether a refused request was in the namespace of the object, or that is the namespace: the end of its
+ * deletion is the object's own. A child elsewhere has to be applied again when its namespace is back.
+ */
+function isOwnNamespace(error: unknown, { group, resource, namespace, name }: ReconcileKey): boolean {
+  if (namespace !== undefined) return true;
+  const isNamespace = group === '' && resource === 'namespaces';
+  return isNamespace && error instanceof ApiError && error.request.includes(`/namespaces/${name}/`);
 }
 
 /** The meaning of a failed step for the status and for the message. */
@@ -62,7 +75,7 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
   const signal = deps.reportSignal();
   signal.throwIfAborted();
   const error = toError(thrown);
-  const errorClass = errorClassOf(thrown, 'later');
+  const errorClass = errorClassOf(thrown, 'later', deps.message);
   switch (errorClass) {
     case 'unreachable':
     case 'conflict':

@@ -80,7 +80,7 @@ export function createMapKeys(
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       const error = toError(thrown);
-      const isUnreachable = errorClassOf(thrown, 'first-read') === 'unreachable';
+      const isUnreachable = errorClassOf(thrown, 'first-read', message) === 'unreachable';
       return {
         outcome: isUnreachable
           ? { type: 'postponed', reason: 'unreachable', error }

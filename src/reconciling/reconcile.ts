@@ -107,16 +107,16 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Pass
     }
     if (signal.aborted) throw signal.reason;
     if (!isNotFound(thrown)) {
-      return { outcome: outcomeOf(thrown, stage), foundUid, writes, added: session?.added() };
+      return { outcome: outcomeOf(thrown, stage, message), foundUid, writes, added: session?.added() };
     }
     return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), foundUid, writes };
   }
 }
 
 /** Returns the outcome of an error for which no status was written. */
-function outcomeOf(thrown: unknown, stage: Stage): Outcome {
+function outcomeOf(thrown: unknown, stage: Stage, message: Message): Outcome {
   const error = toError(thrown);
-  switch (errorClassOf(thrown, stage)) {
+  switch (errorClassOf(thrown, stage, message)) {
     case 'unreachable':
       return { type: 'postponed', reason: 'unreachable', error };
     case 'conflict':

@@ -8,6 +8,7 @@ import type { Kind, ObjectOf } from '../../src/api/kind.ts';
 import { ConfigMap, Node, Secret, Service } from '../../src/kubernetes.ts';
 import { errorClassOf } from '../../src/reconciling/classify-error.ts';
 import { testContext } from '../../src/testing/test-context.ts';
+import { aMessage } from '../sqs/messages.ts';
 
 const widget = defineKind({
   group: 'example.com',
@@ -123,7 +124,7 @@ describe('a context', () => {
     ])('%s of an object that zod refuses throws an error that is retried and names the object', async (_, read) => {
       const context = testContext(parts, { owner, objects: [part] });
       const error = await read(context as unknown as UntypedContext).catch((thrown: unknown) => thrown);
-      expect(errorClassOf(error, 'later')).toBe('error');
+      expect(errorClassOf(error, 'later', aMessage())).toBe('error');
       expect(String(error)).toMatch(/^Error: Part default\/p cannot be read: spec\.size: /);
     });
 

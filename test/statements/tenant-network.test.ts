@@ -2,10 +2,12 @@
 // server: kinds that are not ours, whose status is never written.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { Deployment, Namespace, NetworkPolicy, ResourceQuota } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Namespace, NetworkPolicy, ResourceQuota } from '../../src/kubernetes.ts';
 import { useReconciles } from './client-reconciles.ts';
 
+const user = { fieldManager: 'user' };
 const held = 'outrigger.dev/managed-by-tenant-network';
 
 const { client, deployed, events, keyOf, labelled, read: readObject, requests, run } = await useReconciles();
@@ -108,4 +110,29 @@ describe('a controller on Deployments', () => {
       error: { message: expect.stringContaining('status') },
     });
   });
+});
+
+it('a namespace that is being deleted, or missing, holds up no child elsewhere, and the error names it', async () => {
+  const { name: own } = keyOf(Namespace);
+  const [going, missing] = [`${own}-going`, `${own}-missing`];
+  const stays = { name: 'stays', namespace: going, finalizers: ['example.com/stays'] };
+  const stayed = { apiVersion: 'v1', kind: 'ConfigMap', metadata: stays };
+  await applyObject(client, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: going } }, user);
+  await applyObject(client, ConfigMap, stayed, user);
+  await client.request({ method: 'DELETE', path: objectPath(Namespace, { name: going }) });
+  const spreading = (...namespaces: readonly string[]) =>
+    Namespace.controller('spreading', {
+      owns: [ConfigMap],
+      reconcile: async (_, { applyAll }) => {
+        await applyAll(
+          ConfigMap,
+          namespaces.map((namespace) => ({ metadata: { name: 'spread', namespace } })),
+        );
+      },
+    });
+  const message = expect.stringMatching(new RegExp(`${going} because it is being .*"${missing}" not found`));
+  expect((await run(spreading(going, missing, own))).outcome).toMatchObject({ type: 'failed', error: { message } });
+  expect(await readObject(ConfigMap, 'spread')).toBeDefined();
+  expect((await run(spreading(going))).outcome).toMatchObject({ type: 'failed' });
+  await applyObject(client, ConfigMap, { ...stayed, metadata: { ...stays, finalizers: [] } }, user);
 });

@@ -9,7 +9,7 @@ import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
-import { classifyResponse } from '../client/classify.ts';
+import { classifyResponse, type ResponseClass } from '../client/classify.ts';
 import type { KubeClient } from '../client/client.ts';
 import {
   ApiError,
@@ -88,7 +88,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   for (const child of children) {
     if (refused.length === maxRefused) break;
     const live = existing.get(keyOf(child.metadata));
-    const outcome = await applyChild(client, request, child, live).catch(asRefusal);
+    const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
     if (outcome instanceof ApiError) {
       refused.push(outcome);
       continue;
@@ -120,12 +120,13 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
 }
 
 /**
- * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota. Throws any
- * other one.
+ * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota, or because
+ * its namespace is being deleted or missing, which is not that of its owner. Throws any other one.
  */
-function asRefusal(error: unknown): ApiError {
-  const isRefusal = ['invalid', 'policy-denied', 'forbidden', 'error'].includes(classifyResponse(error));
-  if (error instanceof ApiError && isRefusal) return error;
+function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError {
+  const classes: readonly ResponseClass[] = ['invalid', 'policy-denied', 'forbidden', 'error'];
+  const elsewhere: readonly ResponseClass[] = namespace === undefined ? ['namespace-terminating', 'not-found'] : [];
+  if (error instanceof ApiError && [...classes, ...elsewhere].includes(classifyResponse(error))) return error;
   throw error;
 }
 

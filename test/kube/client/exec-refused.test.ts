@@ -8,6 +8,7 @@ import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { ApiError, ConnectError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
+import { aMessage } from '../../sqs/messages.ts';
 import { freePort, listenOnLoopback } from '../../support/listen.ts';
 import { failure, pem } from '../wire-server.ts';
 import { refuseWith, startExecServer, type UpgradeRequest } from './exec-server.ts';
@@ -33,7 +34,7 @@ describe('exec that is rejected', () => {
     expect(error).toBeInstanceOf(ApiError);
     const body = { message: `${reason} it is` };
     expect(error).toMatchObject({ status: code, reason, body, retryAfterSeconds: 7, request: `GET ${path}` });
-    expect(errorClassOf(error, 'later')).toBe(errorClass);
+    expect(errorClassOf(error, 'later', aMessage())).toBe(errorClass);
   });
 
   it('exec retries once with fresh credentials after a 401', async () => {
@@ -47,7 +48,7 @@ describe('exec that is rejected', () => {
     expect((await run(server.client({}, { token: async () => token, refresh }))).exitCode).toBe(0);
     const error = await failure(run(server.client({}, { token: async () => 'old' })));
     expect(error).toMatchObject({ name: 'ApiError', status: 401 });
-    expect(errorClassOf(error, 'later')).toBe('unreachable');
+    expect(errorClassOf(error, 'later', aMessage())).toBe('unreachable');
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer old',
       'Bearer new',
@@ -76,7 +77,7 @@ describe('exec that is rejected', () => {
     for (const client of [server.client(), server.client({}, closed)]) {
       const error = await failure(run(client));
       expect(error).toBeInstanceOf(ConnectError);
-      expect(errorClassOf(error, 'later')).toBe('unreachable');
+      expect(errorClassOf(error, 'later', aMessage())).toBe('unreachable');
     }
   });
 

@@ -5,6 +5,7 @@ import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { ApiError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
+import { aMessage } from '../../sqs/messages.ts';
 import { failure } from '../wire-server.ts';
 import { endOf, refuseWith, startExecServer } from './exec-server.ts';
 
@@ -94,7 +95,7 @@ describe('exec of a command that does not end', () => {
     for (const server of [unresponsive, hanging]) {
       const error = await failure(run(server.client(), { timeoutSeconds: 0.1 }));
       expect(error).toBeInstanceOf(DeadlineError);
-      expect(errorClassOf(error, 'later')).toBe('error');
+      expect(errorClassOf(error, 'later', aMessage())).toBe('error');
     }
   });
 
@@ -132,7 +133,7 @@ describe('exec of a command that does not end', () => {
       const server = await startExecServer(script);
       const error = await failure(run(server.client()));
       expect(error).toBeInstanceOf(ResponseError);
-      expect(errorClassOf(error, 'later')).toBe('error');
+      expect(errorClassOf(error, 'later', aMessage())).toBe('error');
     }
   });
 
