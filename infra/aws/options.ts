@@ -131,6 +131,21 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   };
 }
 
+/** Refuses a key or a topic of another region, which SQS and CloudWatch refuse after the upload. Throws OptionError. */
+export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: string): void {
+  const given = [
+    ['KMS_KEY_ARN', 'key', kmsKeyArn],
+    ['ALARM_TOPIC_ARN', 'topic', alarmTopicArn],
+  ] as const;
+  for (const [name, what, arn] of given) {
+    const of = arn?.split(':')[3];
+    if (of !== undefined && of !== region)
+      throw new OptionError(
+        `${name}: the ${what} is in ${of}, and the deployment in ${region}; give one in ${region}, or --region ${of}`,
+      );
+  }
+}
+
 /** Refuses unknown names in `--param`: a typing error would otherwise deploy the default. Throws OptionError. */
 export function refuseUnknown(given: readonly string[], settings: readonly string[]): void {
   const known = [...optionNames, ...settings];

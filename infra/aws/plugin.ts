@@ -3,7 +3,7 @@
 import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
 import { type ControllerOption, readControllerOptions, withControllerOptions } from './controller-options.ts';
-import { OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
+import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import { withPaused } from './paused.ts';
 import { type Template, withOptions } from './with-options.ts';
 
@@ -59,6 +59,7 @@ export default function deploymentOptions(
       'after:aws:package:finalize:mergeCustomProviderResources': () =>
         withOneLineErrors(() => {
           const { service: project, custom, provider } = service;
+          checkRegion(options(), provider.region);
           const configured = withControllerOptions(
             withOptions(provider.compiledCloudFormationTemplate, options()),
             readControllerOptions(custom.controllerOptions),

@@ -22,6 +22,7 @@ const everyOption = {
   VPC_SUBNET_IDS: 'subnet-0a1b2c3d,subnet-4e5f6a7b',
   VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d',
   TRACING: 'on',
+  OTEL_EXPORTER_OTLP_HEADERS_SECRET: 'outrigger/dev/otlp-headers',
   METRICS_PER_CLUSTER: 'true',
 };
 

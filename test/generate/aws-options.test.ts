@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkFunctions } from '../../infra/aws/check-functions.ts';
 import { checkNames } from '../../infra/aws/check-names.ts';
-import { readOptions, refuseUnknown } from '../../infra/aws/options.ts';
+import { checkRegion, readOptions, refuseUnknown } from '../../infra/aws/options.ts';
 import { withOptions } from '../../infra/aws/with-options.ts';
 
 const defaults = {
@@ -66,6 +66,15 @@ describe('the options of a deployment', () => {
     [{ ...vpc, VPC_SUBNET_IDS: '' }, 'VPC_SUBNET_IDS is required with VPC_SECURITY_GROUP_IDS: --param'],
   ])('options %j are rejected in one line with the option and the fix', (given, line) => {
     expect(() => readOptions({ ...defaults, ...given })).toThrow(line);
+  });
+
+  it.each([
+    [{ KMS_KEY_ARN: key }, 'KMS_KEY_ARN: the key is in eu-central-1, and the deployment in us-east-1; '],
+    [{ ALARM_TOPIC_ARN: topic }, 'ALARM_TOPIC_ARN: the topic is in eu-central-1, and the deployment in us-east-1; '],
+  ])('%j is rejected for a deployment in another region', (given, line) => {
+    const options = readOptions({ ...defaults, ...given });
+    expect(() => checkRegion(options, 'eu-central-1')).not.toThrow();
+    expect(() => checkRegion(options, 'us-east-1')).toThrow(line);
   });
 
   it('--param accepts only options and settings', () => {

@@ -10,7 +10,7 @@ import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 import { packageTemplate } from './package-template.ts';
 
-const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
+const key = 'arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d';
 
 let text: string;
 let stack: Stack;
