@@ -4,11 +4,13 @@
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { isForbidden, isNotFound } from '../kube/client/errors.ts';
+import { IdleError, isForbidden, isNotFound } from '../kube/client/errors.ts';
 
 /**
- * Bookmarks arrive every 60 s. A kind without any event for this long is not being watched. A stream that was opened
- * after the previous one had ended cleanly counts as an event until it fails: its first bookmark is a minute away too.
+ * Bookmarks arrive every 60 s. A kind without any event for this long is not being watched. A watch of a server without
+ * bookmarks is closed as idle after 70 s, and the successful request after it counts as an event. A stream that was
+ * opened after the previous one had ended cleanly counts as an event until it fails: its first bookmark is a minute
+ * away too.
  */
 const maxEventAgeSeconds = 90;
 /**
@@ -25,6 +27,8 @@ export type LoopHealth = {
   queued(isQueued: boolean): void;
   /** The server has opened a stream, on which nothing has arrived yet. */
   opened(): void;
+  /** The server has responded to a request that is not a stream. */
+  responded(): void;
   /** A list begins. */
   listing(): void;
   /** Something arrived from the server. */
@@ -72,6 +76,8 @@ type LoopState = {
   attemptAt: number;
   /** The number of requests that wait in this process. */
   queued: number;
+  /** Whether the last watch was closed because it was idle, and no request has succeeded since. */
+  isIdle: boolean;
   error: string;
   loggedError: string;
   served: boolean | undefined;
@@ -112,6 +118,7 @@ export function createHealth(now: () => number): Health {
         openedAt: undefined,
         attemptAt: now(),
         queued: 0,
+        isIdle: false,
         error: '',
         loggedError: '',
         served: undefined,
@@ -133,6 +140,11 @@ export function createHealth(now: () => number): Health {
           // After a failure, only an event shows that events arrive again.
           if (state.error === '') state.openedAt = now();
         },
+        responded: () => {
+          // The watch was quiet because nothing had changed, or its reopened stream sends what has: the request between
+          // them, a quorum read, shows that the server is reachable. A server without bookmarks sends nothing else.
+          if (state.isIdle) Object.assign(state, { eventAt: now(), attemptAt: now(), error: '', isIdle: false });
+        },
         listing: () => {
           state.lists += 1;
         },
@@ -140,7 +152,7 @@ export function createHealth(now: () => number): Health {
           Object.assign(state, { eventAt: now(), attemptAt: now(), error: '', served: true, loggedError: '' });
         },
         recordError: (thrown) => {
-          Object.assign(state, { attemptAt: now(), openedAt: undefined });
+          Object.assign(state, { attemptAt: now(), openedAt: undefined, isIdle: thrown instanceof IdleError });
           state.watchErrors += 1;
           state.error = redact(toError(thrown).message);
           if (isForbidden(thrown) || isNotFound(thrown)) state.served = false;
@@ -164,19 +176,21 @@ export function createHealth(now: () => number): Health {
 }
 
 /**
- * Creates a client that reports every request as an attempt, and every stream that was opened. A loop's events do not
- * show this. kube-apiserver sends a last bookmark before it ends a watch because of its age [seen on 1.36]. An API
- * server that is restarted, or a proxy, ends a watch at any time, and the first bookmark of the next one is a minute
- * away again. Closing the client closes the given one.
+ * Creates a client that reports every request as an attempt, its response, and every stream that was opened. A loop's
+ * events do not show this. kube-apiserver sends a last bookmark before it ends a watch because of its age [seen on
+ * 1.36]. An API server that is restarted, or a proxy, ends a watch at any time, and the first bookmark of the next one
+ * is a minute away again. Closing the client closes the given one.
  */
 export function observedClient(
   client: KubeClient,
-  health: Pick<LoopHealth, 'attempted' | 'queued' | 'opened'>,
+  health: Pick<LoopHealth, 'attempted' | 'queued' | 'opened' | 'responded'>,
 ): KubeClient {
   return {
-    request: (request) => {
+    request: async (request) => {
       health.attempted();
-      return client.request({ ...request, onQueued: health.queued });
+      const response = await client.request({ ...request, onQueued: health.queued });
+      health.responded();
+      return response;
     },
     stream: async (request) => {
       health.attempted();

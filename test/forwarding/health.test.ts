@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHealth, observedClient } from '../../src/forwarding/health.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../../src/kube/client/client.ts';
-import { ApiError, ConnectError } from '../../src/kube/client/errors.ts';
+import { ApiError, ConnectError, IdleError } from '../../src/kube/client/errors.ts';
 import { createListLimiter } from '../../src/kube/client/limit-lists.ts';
 
 const create = (...kinds: string[]) => {
@@ -60,6 +60,27 @@ describe('Health.ready', () => {
     at(91);
     loops[0]?.received();
     expect(at(91).ready).toBe(false);
+  });
+});
+
+describe('a quiet kind whose server sends no bookmarks', () => {
+  it.each([
+    ['is ready', new IdleError('no event for 70 s'), true],
+    ['is not ready after a lost connection', new ConnectError('connection refused'), false],
+  ])('it %s while each read after a watch succeeds', async (_, error, ready) => {
+    const { loops, health, at } = create('a');
+    const client = { request: async () => ({ status: 200, body: {}, headers: {} }) } as Partial<KubeClient>;
+    loops[0]?.received();
+    for (let seconds = 70; seconds <= 350; seconds += 70) {
+      at(seconds);
+      for (const loop of loops) {
+        loop.recordError(error);
+        await observedClient(client as KubeClient, loop).request({ method: 'GET', path: '/' });
+        loop.opened();
+      }
+    }
+    expect(at(355).ready).toBe(ready);
+    expect(health.lastSeenAt()).toBe(ready ? 350_000 : 0);
   });
 });
 

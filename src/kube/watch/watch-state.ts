@@ -14,7 +14,7 @@
 // resourceVersion that it has not reached yet, and never sends an event; such a watch must not be opened. The failure
 // counts are reset only by a watch event, so a kind that can be listed but not watched does not cause a loop of lists.
 import { backoffSeconds, watchBackoff } from '../../core/backoff.ts';
-import { ApiError, isGone } from '../client/errors.ts';
+import { ApiError, IdleError, isGone } from '../client/errors.ts';
 import { compareVersions } from './resource-version.ts';
 
 /**
@@ -94,7 +94,9 @@ function afterProbe(state: WatchState & { step: 'probe' }, serverVersion: string
 }
 
 function afterFailure(state: WatchState, error: unknown): WatchState {
-  const failures = { failures: state.failures + 1, gone: state.gone + (isGone(error) ? 1 : 0) };
+  // A server that sends no bookmarks lets every watch of a quiet kind be idle, which is no reason to wait longer.
+  const count = error instanceof IdleError ? 1 : state.failures + 1;
+  const failures = { failures: count, gone: state.gone + (isGone(error) ? 1 : 0) };
   if (state.step === 'probe') return { ...state, ...failures };
   if (state.step === 'watch') {
     return isGone(error)

@@ -9,7 +9,7 @@
 // Assumptions: a bookmark arrives at least every 60 s, as Kubernetes' watch cache sends them.
 import type { Wait } from '../../core/time.ts';
 import type { KubeClient, KubeStream } from '../client/client.ts';
-import { ConnectError, ResponseError } from '../client/errors.ts';
+import { ConnectError, IdleError, ResponseError } from '../client/errors.ts';
 import type { ResourceName } from '../client/object.ts';
 import { collectionPath } from '../client/path.ts';
 import { listPageSize, listPagesAs } from '../client/read.ts';
@@ -259,6 +259,6 @@ export async function* withIdleTimeout(
   }
 }
 
-function idleError(seconds: number): ConnectError {
-  return new ConnectError(`the watch received no event for ${seconds} s`);
+function idleError(seconds: number): IdleError {
+  return new IdleError(`the watch received no event for ${seconds} s`);
 }

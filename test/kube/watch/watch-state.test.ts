@@ -2,7 +2,7 @@
 // requests of each step (watch.test.ts).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectError } from '../../../src/kube/client/errors.ts';
+import { ApiError, ConnectError, IdleError } from '../../../src/kube/client/errors.ts';
 import {
   firstState,
   nextState,
@@ -15,7 +15,7 @@ import {
 const gone = new ApiError('WATCH /x', 410, undefined);
 const reset = new ConnectError('reset');
 const failed = (error: unknown): WatchOutcome => ({ type: 'failed', error });
-const [expired, lost] = [failed(gone), failed(reset)];
+const [expired, lost, idle] = [failed(gone), failed(reset), failed(new IdleError('idle'))];
 const probed = (version: string): WatchOutcome => ({ type: 'probed', version });
 const listed = (version: string): WatchOutcome => ({ type: 'listed', version });
 const received = (version: string): WatchOutcome => ({ type: 'received', version });
@@ -53,6 +53,7 @@ describe('nextState', () => {
     ['a failed initial list is repeated', listNow('initial'), lost, listNow('initial', 1)],
     ['a restore that is reported lists the restored server', probe('watch'), restored, listNow('restored')],
     ['a failed list of a restored server is repeated', listNow('restored', 1), expired, listNow('restored', 2, 1)],
+    ['an idle watch counts as the first failure', watch(false, 5), idle, probe('watch', 1)],
     ['a probe that succeeds keeps the failures', probe('relist', 3, 1), probed('51'), list('relist', 3, 1)],
     ['a list that succeeds keeps the failures', list('relist', 3, 1), listed('60'), watch(false, 3, 1, '60')],
     ['a restore keeps the failures', probe('watch', 3, 1), restored, listNow('restored', 3, 1)],
