@@ -41,31 +41,40 @@ export async function loadKubeconfig({
     limitPlugIns(loaded, plugInSeconds);
     return loaded;
   };
-  let config = load();
+  const config = load();
   const { cluster, user } = currentContext(config, source);
   const where = { cluster: `${source}: cluster "${cluster.name}"`, user: `${source}: user "${user.name}"` };
   rejectUnsupported(cluster, user, where, allowInsecure);
   const server = parseServer(cluster.server, `${where.cluster}: server`);
-  const ca = authorities(cluster, where.cluster);
-  const secrets = await credentials(config, where.user, plugInSeconds);
-  const { cert, key } = secrets;
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new UserError(`${where.user}: client-certificate and client-key belong together; give both`);
-  }
+  const obtain = async (loaded: KubeConfig) => {
+    const ca = authorities(currentContext(loaded, source).cluster, where.cluster);
+    const { cert, key, token } = await credentials(loaded, where.user, plugInSeconds);
+    if ((cert === undefined) !== (key === undefined)) {
+      throw new UserError(`${where.user}: client-certificate and client-key belong together; give both`);
+    }
+    const clientCertificate =
+      cert === undefined || key === undefined
+        ? undefined
+        : checkClientCertificate({ cert, key }, `${where.user}: client-certificate`, now());
+    return { config: loaded, ca, token, clientCertificate };
+  };
+  let current = await obtain(config);
   return {
     server,
-    ...(ca === undefined ? {} : { ca }),
+    get ca() {
+      return current.ca;
+    },
     untrustedAdvice: whenCertificateChanged(where.cluster, 'certificate-authority-data'),
     ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
     ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true as const } : {}),
-    ...(cert === undefined || key === undefined
+    get clientCertificate() {
+      return current.clientCertificate;
+    },
+    ...(current.token === undefined
       ? {}
-      : { clientCertificate: checkClientCertificate({ cert, key }, `${where.user}: client-certificate`, now()) }),
-    ...(secrets.token === undefined
-      ? {}
-      : { token: async () => (await credentials(config, where.user, plugInSeconds)).token ?? '' }),
-    refresh: () => {
-      config = load();
+      : { token: async () => (await credentials(current.config, where.user, plugInSeconds)).token ?? '' }),
+    refresh: async () => {
+      current = await obtain(load());
     },
   };
 }

@@ -115,7 +115,10 @@ export function createClient(
   }: ClientOptions = {},
 ): KubeClient {
   const transport = createTransport(connection);
-  if (connection.clientCertificate !== undefined) rememberSecret(connection.clientCertificate.key);
+  const rememberKey = () => {
+    if (connection.clientCertificate !== undefined) rememberSecret(connection.clientCertificate.key);
+  };
+  rememberKey();
 
   async function authorization(label: string, signal: AbortSignal): Promise<Record<string, string>> {
     if (connection.token === undefined) return {};
@@ -168,7 +171,8 @@ export function createClient(
     let response = await attempt();
     if (response.statusCode === 401 && connection.refresh !== undefined) {
       response.resume();
-      connection.refresh();
+      await unlessAborted(Promise.resolve(connection.refresh()), signal);
+      rememberKey();
       response = await attempt();
     }
     for (const text of parseWarnings(response.headers)) onWarning?.(text);

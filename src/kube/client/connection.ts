@@ -11,7 +11,7 @@ export type Connection = {
    * PEM of the authorities that may sign the server's certificate. Default: the system's. It may change while the
    * connection is in use, so it is read for every request.
    */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** What the user can do if the server's certificate is not trusted. The text names the place where `ca` is set. */
   readonly untrustedAdvice?: string;
   /** Name in the server's certificate. Default: the host in `server`. */
@@ -20,10 +20,10 @@ export type Connection = {
   readonly insecureSkipTlsVerify?: true;
   /** Returns the bearer token. It is called for every request, so it caches the token. */
   token?(): Promise<string>;
-  /** PEM of a client certificate and its private key. */
-  readonly clientCertificate?: { readonly cert: string; readonly key: string };
+  /** PEM of a client certificate and its private key, read for every request as well. */
+  readonly clientCertificate?: { readonly cert: string; readonly key: string } | undefined;
   /** Drops cached credentials. It is called after a 401, for example when a token file was rotated. */
-  refresh?(): void;
+  refresh?(): void | Promise<void>;
 };
 
 /** Returns whether a URL's host name is a loopback address. */

@@ -79,7 +79,7 @@ describe('loadKubeconfig', () => {
     const connection = await loadKubeconfig({ file: write(kubeconfig({ user: plugIn(at) }), at), now });
     writeFileSync(join(at, 'token'), 'second');
     expect(await connection.token?.()).toBe('first');
-    connection.refresh?.();
+    await connection.refresh?.();
     expect(await connection.token?.()).toBe('second');
   });
 
@@ -87,8 +87,18 @@ describe('loadKubeconfig', () => {
     const file = write(kubeconfig());
     const connection = await loadKubeconfig({ file, now });
     writeFileSync(file, kubeconfig({ user: { token: 'fresh' } }));
-    connection.refresh?.();
+    await connection.refresh?.();
     expect(await connection.token?.()).toBe('fresh');
+  });
+
+  it('loadKubeconfig reads a renewed client certificate and CA again after a 401', async () => {
+    const file = write(kubeconfig({ user: inlineCertificate('server', 'server') }));
+    const connection = await loadKubeconfig({ file, now });
+    const cluster = { 'certificate-authority-data': base64(pem('other.pem')) };
+    writeFileSync(file, kubeconfig({ cluster, user: inlineCertificate('other', 'other') }));
+    await connection.refresh?.();
+    const clientCertificate = { cert: pem('other.pem'), key: pem('other.key') };
+    expect(connection).toMatchObject({ ca: pem('other.pem'), clientCertificate });
   });
 
   it('loadKubeconfig accepts insecure-skip-tls-verify only if it is allowed', async () => {
