@@ -6,6 +6,7 @@ import { controllerQueue, timersQueue } from '../core/names.ts';
 import { groupIdOf, watchId } from '../sqs/deduplication.ts';
 import { type CauseOf, formatMessage } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
+import { maxDelaySeconds } from '../timers/slots.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import { createQueueSender, type QueueSender, type QueueSenderDeps } from './queue-sender.ts';
 import type { RateLimit } from './rate-limiter.ts';
@@ -126,6 +127,10 @@ function createLowPriorityEntry({
     const due = Math.max(freeAt.get(target.controller) ?? 0, nowMs / 1000);
     freeAt.set(target.controller, due + 1 / lowPriorityPerSecond);
     const dueAt = Math.floor(due);
-    return timerEntry({ ...target, cause: { type: 'resync', run, dueAt } }, { nowMs });
+    const delaySeconds = Math.max(0, Math.ceil(dueAt - nowMs / 1000));
+    if (delaySeconds > maxDelaySeconds)
+      return timerEntry({ ...target, cause: { type: 'resync', run, dueAt } }, { nowMs });
+    // Without a due time, which would be one of this watcher's clock: the function that reads it has another one.
+    return { ...timerEntry({ ...target, cause: { type: 'resync', run } }, { nowMs }), delaySeconds };
   };
 }

@@ -7,7 +7,7 @@ import { hashOf } from '../sqs/message.ts';
 import { returnDelaySeconds } from '../sqs/return.ts';
 
 /** The longest DelaySeconds of SQS. A longer wait consists of several hops. */
-const maxDelaySeconds = 900;
+export const maxDelaySeconds = 900;
 
 /** A due time on a key's grid. */
 export type Slot = {

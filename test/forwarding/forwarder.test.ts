@@ -2,7 +2,7 @@
 // taken is work-queue.test.ts; the watcher process with a real queue is in test/watcher.
 import { expect, it } from 'vitest';
 import { groupIdOf, watchId } from '../../src/sqs/deduplication.ts';
-import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { forwarderFixture, source, target } from './forwarder-harness.ts';
 
 it('an idle forwarder sends a change at once, with its message group and deduplication id', async () => {
@@ -182,11 +182,8 @@ it('low-priority keys go through the timers queue at a rate for each controller,
   expect((await nextCall()).queue).toBe('dish.fifo');
   expect(lowPriority.queue).toBe('timers');
   const messages = lowPriority.entries.map(({ body }) => parseMessage(body));
-  expect(messages[0]).toMatchObject({ cause: { type: 'resync', run: 'r', dueAt: 1_000 } });
-  expect(messages.map((message) => `${message.controller} +${(dueAtOf(message) ?? 0) - 1000}`)).toEqual([
-    ...['dish +0', 'dish +0', 'dish +1', 'dish +1', 'dish +2'],
-    'menu +0',
-  ]);
+  // Without a due time: it would be one of this watcher's clock.
+  expect(messages.map(({ cause }) => cause)).toEqual(Array(6).fill({ type: 'resync', run: 'r' }));
   expect(lowPriority.entries.map(({ delaySeconds }) => delaySeconds)).toEqual([0, 0, 1, 1, 2, 0]);
   expect(lowPriority.entries[0]).not.toHaveProperty('deduplicationId');
 });
