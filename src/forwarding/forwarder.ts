@@ -122,10 +122,17 @@ function createLowPriorityEntry({
   readonly lowPriorityPerSecond: number;
 }): (queued: QueuedKey) => QueueEntry {
   const freeAt = new Map<string, number>();
-  return ({ target, run = '' }) => {
+  /** When keys were due at their last attempt. */
+  const lastDue = new WeakMap<QueuedKey['target'], number>();
+  return ({ target, run = '', failures }) => {
     const nowMs = now();
-    const due = Math.max(freeAt.get(target.controller) ?? 0, nowMs / 1000);
-    freeAt.set(target.controller, due + 1 / lowPriorityPerSecond);
+    // A rejected key keeps its time while that is ahead. Otherwise each attempt would delay all keys of the controller.
+    let due = failures === 0 ? 0 : (lastDue.get(target) ?? 0);
+    if (due <= nowMs / 1000) {
+      due = Math.max(freeAt.get(target.controller) ?? 0, nowMs / 1000);
+      freeAt.set(target.controller, due + 1 / lowPriorityPerSecond);
+      lastDue.set(target, due);
+    }
     const dueAt = Math.floor(due);
     const delaySeconds = Math.max(0, Math.ceil(dueAt - nowMs / 1000));
     if (delaySeconds > maxDelaySeconds)

@@ -188,6 +188,18 @@ it('low-priority keys go through the timers queue at a rate for each controller,
   expect(lowPriority.entries[0]).not.toHaveProperty('deduplicationId');
 });
 
+it('low-priority keys that SQS rejects are due within the time that their rate needs', async () => {
+  const { advance, nextCall, respond, forwarder } = forwarderFixture();
+  for (let number = 0; number < 10; number += 1) {
+    forwarder.addLowPriority({ target: target(`n${number}`), observedAt: 0, run: 'r' });
+  }
+  for (let times = 0; times < 3; times += 1) {
+    await respond('rejected');
+    await advance(1_000);
+  }
+  expect(Math.max(...(await nextCall()).entries.map(({ delaySeconds = 0 }) => delaySeconds))).toBeLessThanOrEqual(5);
+});
+
 it('a key that cannot be formatted as a message is logged and dropped, and does not delay other keys', async () => {
   const { add, nextCall, forwarder, recorder } = forwarderFixture();
   add('a'.repeat(300), 1);
