@@ -116,8 +116,13 @@ export function createBatch(
         }),
         ...firstDeliveries.map(dispatch),
       ]);
-      for (const keyGroup of redeliveries) {
-        if (work.signal.aborted) break;
+      for (const [index, keyGroup] of redeliveries.entries()) {
+        if (work.signal.aborted) {
+          // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent.
+          const options = { signal: sending.signal };
+          await Promise.all(redeliveries.slice(index).map(({ records: kept }) => deps.returnMessages(kept, options)));
+          return;
+        }
         // A redelivered message may have crashed its function. It runs alone, after the finished messages have been
         // deleted.
         await deleteDone();

@@ -172,6 +172,19 @@ describe('createBatch, with redeliveries', () => {
   });
 });
 
+it('redelivered messages that no time is left for are returned, and do not wait for their visibility timeout', async () => {
+  const { run, advance, reconciled, returned } = setUp(
+    async ({ signal }) =>
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  );
+  const ended = run(['a', 'b', 'c'].map((name) => record(name, {}, 2)));
+  await settle();
+  advance(25_000);
+  expect(await ended).toEqual(['m-a', 'm-b', 'm-c']);
+  expect(reconciled).toHaveLength(1);
+  expect([...returned, ...reconciled.map((name) => `r-${name}`)].toSorted()).toEqual(['r-a', 'r-b', 'r-c']);
+});
+
 describe('createBatch, with a failing cluster lookup', () => {
   it.each([
     'the table is unavailable',
