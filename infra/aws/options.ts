@@ -146,8 +146,14 @@ export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: strin
   }
 }
 
-/** Refuses unknown names in `--param`: a typing error would otherwise deploy the default. Throws OptionError. */
+/**
+ * Refuses unknown names in `--param`, because a typing error would otherwise deploy the default, and a setting with the
+ * name of an option, because both would have one value. Throws OptionError.
+ */
 export function refuseUnknown(given: readonly string[], settings: readonly string[]): void {
+  const twice = optionNames.find((name) => settings.includes(name));
+  if (twice !== undefined)
+    throw new OptionError(`the setting ${twice} of a controller has the name of an option; rename the setting`);
   const known = [...optionNames, ...settings];
   for (const name of given.map((pair) => pair.split('=')[0] ?? '')) {
     if (!known.includes(name))

@@ -82,6 +82,8 @@ describe('the options of a deployment', () => {
     expect(() => refuseUnknown(['KMS_KEY=x'], ['PLANT_URL'])).toThrow(
       /^--param KMS_KEY: unknown parameter; use one of .*, PLANT_URL$/,
     );
+    // It would have the option's value, and setting it would encrypt the queues with the key.
+    expect(() => refuseUnknown([], ['KMS_KEY_ARN'])).toThrow('the setting KMS_KEY_ARN of a controller has the name of');
   });
 });
 
