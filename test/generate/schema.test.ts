@@ -15,10 +15,17 @@ const schemaOf = (shape: z.ZodRawShape) => structuralSchema(z.object(shape), 'sp
 describe('structuralSchema', () => {
   // Which values a schema accepts is tested with every construct in generated.test.ts.
   it.each<[string, z.ZodType, object]>([
-    ['the format of an integer', z.int(), { type: 'integer', format: 'int64' }],
+    [
+      'the format of an integer',
+      z
+        .int()
+        .min(0)
+        .max(2 ** 40),
+      { type: 'integer', format: 'int64', minimum: 0, maximum: 2 ** 40 },
+    ],
     ['a format of 32 bits', z.int().min(0).max(64), { type: 'integer', format: 'int32', minimum: 0, maximum: 64 }],
     ['a default', z.number().default(3), { type: 'number', default: 3 }],
-    ['the format of a URL', z.url(), { type: 'string', format: 'uri' }],
+    ['the format of a URL', z.url(), { type: 'string', format: 'uri', pattern: '^[A-Za-z][A-Za-z0-9+.-]*:' }],
     ['a description', z.string().describe('what'), { type: 'string', description: 'what' }],
   ])('structuralSchema has %s', (_, schema, expected) => {
     expect(schemaOf({ field: schema })).toEqual({ field: expected });
@@ -52,6 +59,19 @@ describe('structuralSchema', () => {
     ['a refinement', z.string().refine((text) => text !== 'x'), 'a refinement needs a CEL rule'],
     ['a superRefine', z.object({}).superRefine(() => {}), 'a refinement needs a CEL rule'],
     ['a check', z.string().check(() => {}), 'a refinement needs a CEL rule'],
+    [
+      'a refinement in an int-or-string',
+      z.union([z.int(), z.string().refine(() => true)]).meta({ 'x-kubernetes-int-or-string': true }),
+      'a refinement needs a CEL rule',
+    ],
+    ['a URL with a protocol', z.url({ protocol: /^https$/ }), 'a URL with options cannot become'],
+    ['a URL of http', z.httpUrl(), 'a URL with options'],
+    ['a web token', z.jwt(), 'the format jwt cannot become'],
+    ['a card number', z.creditCard(), 'the format credit_card'],
+    ['a format with a function', z.stringFormat('even', ({ length }) => length % 2 === 0), 'the format even'],
+    ['a check of a property', z.string().check(z.property('length', z.number())), 'the check property of string'],
+    ['a check of a wrapper', z.array(z.int()).readonly().check(z.minLength(1)), 'the check min_length of readonly'],
+    ['two divisors', z.int().multipleOf(2).multipleOf(3), 'two multipleOf'],
     ['a refinement in addition to a rule', ruled.refine(() => true), 'a refinement needs a CEL rule'],
     ['a refinement of an optional schema', ruled.optional().refine(() => true), 'a refinement needs a CEL rule'],
     ['a custom type', z.custom(() => true), 'a custom check'],

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { preserveKey, rulesKey } from '../../api/rule.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { rejectUnsupported } from './unsupported.ts';
+import { checksOf, isUrl, rejectUnsupported } from './unsupported.ts';
 
 /**
  * Makes the structural schema of a zod object. A field with a default is optional. Throws SchemaError with the field.
@@ -22,7 +22,15 @@ const jsonObject = z.record(z.string(), json);
 
 /** Returns zod's JSON schema of the input, before defaults. */
 function toJsonSchema(schema: z.ZodType): JsonObject {
-  return jsonObject.parse(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }));
+  const written = z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'openapi-3.0',
+    override: ({ zodSchema, jsonSchema }) => {
+      // Zod has the format of the last check, which is none for a pattern.
+      if (checksOf(zodSchema).some(isUrl)) jsonSchema.format = 'uri';
+    },
+  });
+  return jsonObject.parse(written);
 }
 
 /** Keywords that are allowed at any level of a structural schema, and have the same meaning in zod and Kubernetes. */
@@ -104,14 +112,13 @@ function isOpen({ properties, additionalProperties }: JsonObject): boolean {
   );
 }
 
-/** Replaces the bounds of JavaScript's safe integers with a format, which has the number of bits for clients. */
+/**
+ * Adds the format, which has the number of bits for clients. The bounds of JavaScript's safe integers stay: a number
+ * beyond them would be read as another one.
+ */
 function integerOf({ minimum, maximum }: JsonObject): JsonObject {
   const isSmall = (bound: Json | undefined) => typeof bound === 'number' && bound >= -(2 ** 31) && bound < 2 ** 31;
-  return {
-    format: isSmall(minimum) && isSmall(maximum) ? 'int32' : 'int64',
-    ...(minimum === Number.MIN_SAFE_INTEGER ? { minimum: undefined } : {}),
-    ...(maximum === Number.MAX_SAFE_INTEGER ? { maximum: undefined } : {}),
-  };
+  return { format: isSmall(minimum) && isSmall(maximum) ? 'int32' : 'int64' };
 }
 
 /**
@@ -130,6 +137,8 @@ const shortPatterns = [
     short: ['^.{10}T[0-9:.]+(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$'],
   },
 ];
+/** Go's uri may have no scheme. */
+const schemePattern = '^[A-Za-z][A-Za-z0-9+.-]*:';
 const hostPattern = sourceOf(z.hostname());
 /** Zod has the length of a host in a lookahead. It allows a dot after 253 characters. */
 const maxHostLength = 253;
@@ -140,10 +149,11 @@ function stringOf({ format, pattern, allOf, maxLength }: JsonObject, path: strin
   // For several patterns zod makes one schema each; they may not have a type.
   const several = Array.isArray(allOf) ? allOf.map((one) => asObject(one).pattern) : [];
   const given = [pattern, ...several].filter((one) => typeof one === 'string');
-  const patterns = given.flatMap((one) => {
+  const inGo = given.flatMap((one) => {
     const known = shortPatterns.find((short) => short.format === checked && short.pattern === one);
     return known?.short ?? checkedPattern(one === hostPattern ? one.replace(/\(\?=.*?\$\)/, '') : one, path);
   });
+  const patterns = [...(checked === 'uri' ? [schemePattern] : []), ...inGo];
   return {
     format: checked,
     ...(given.includes(hostPattern)

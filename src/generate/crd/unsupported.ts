@@ -79,12 +79,21 @@ function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly
   const { type } = schema._zod.def;
   if (['string', 'number', 'int', 'boolean', 'enum'].includes(type)) return [];
   if (['any', 'unknown'].includes(type) && preserveKey in meta) return [];
-  if (type === 'union' && 'x-kubernetes-int-or-string' in meta) return [];
+  if (schema instanceof z.ZodUnion && 'x-kubernetes-int-or-string' in meta) {
+    return schema.options.map((option) => ['', option] as const);
+  }
   throw cannot(constructNames.get(type) ?? `${type} (zod)`);
 }
 
+/** The checks that have a keyword, by the type of their schema. Rules are counted. */
+const expressedChecks: Readonly<Record<string, readonly string[]>> = {
+  string: ['string_format', 'min_length', 'max_length', 'length_equals'],
+  number: ['number_format', 'greater_than', 'less_than', 'multiple_of'],
+  array: ['min_length', 'max_length', 'length_equals'],
+};
+
 function rejectChecks(schema: z.core.$ZodType, path: string): void {
-  const checks = (schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def);
+  const checks = checksOf(schema);
   const rules = schema instanceof z.ZodType ? rulesOf(schema).length : 0;
   if (checks.filter(({ check }) => check === 'custom').length > rules) {
     throw new SchemaError(path, 'a refinement needs a CEL rule (withRule) to hold in the API server');
@@ -92,12 +101,48 @@ function rejectChecks(schema: z.core.$ZodType, path: string): void {
   if (checks.some(({ check }) => check === 'overwrite')) {
     throw new SchemaError(path, 'a transform cannot become a structural schema');
   }
-  for (const { flags } of [schema._zod.def, ...checks].flatMap(patternOf)) {
-    if (/[ims]/.test(flags))
-      throw new SchemaError(path, `the flag ${flags} of a pattern cannot become a structural schema`);
+  const { type } = schema._zod.def;
+  const known = ['custom', 'describe', 'meta', ...(expressedChecks[type] ?? [])];
+  const odd = checks.find(({ check }) => !known.includes(check));
+  if (odd !== undefined)
+    throw new SchemaError(path, `the check ${odd.check} of ${type} cannot become a structural schema`);
+  if (checks.filter(({ check }) => check === 'multiple_of').length > 1) {
+    throw new SchemaError(path, 'two multipleOf cannot become a structural schema');
   }
+  for (const check of checks) rejectFormat(check, path);
 }
 
-function patternOf(def: object): readonly RegExp[] {
-  return 'pattern' in def && def.pattern instanceof RegExp ? [def.pattern] : [];
+/** Rejects a format that is more than its pattern, and a pattern with flags. */
+function rejectFormat(check: CheckDef, path: string): void {
+  const pattern = 'pattern' in check && check.pattern instanceof RegExp ? check.pattern : undefined;
+  if (isUrl(check)) {
+    if ('protocol' in check || 'hostname' in check || 'normalize' in check) {
+      throw new SchemaError(path, 'a URL with options cannot become a structural schema (z.url().regex() can)');
+    }
+  } else if (
+    check.check === 'string_format' &&
+    (pattern === undefined || ['credit_card', 'iban'].includes(String(check.format)))
+  ) {
+    throw new SchemaError(
+      path,
+      `the format ${String(check.format)} cannot become a structural schema (z.string().regex() can)`,
+    );
+  }
+  if (pattern !== undefined && /[ims]/.test(pattern.flags))
+    throw new SchemaError(path, `the flag ${pattern.flags} of a pattern cannot become a structural schema`);
+}
+
+type CheckDef = { readonly check: string; readonly format?: unknown };
+
+/** Returns whether a check is that of `z.url()`. */
+export function isUrl({ check, format }: CheckDef): boolean {
+  return check === 'string_format' && format === 'url';
+}
+
+/** Returns the checks of a schema. A schema such as `z.url()` is a check itself. */
+export function checksOf(schema: z.core.$ZodType): readonly CheckDef[] {
+  const { def } = schema._zod;
+  const own =
+    'check' in def && typeof def.check === 'string' && def.type !== 'custom' ? [{ ...def, check: def.check }] : [];
+  return [...own, ...(def.checks ?? []).map(({ _zod }) => _zod.def)];
 }
