@@ -138,6 +138,24 @@ export const schemaRows: readonly SchemaRow[] = [
     rejects: [0, 70_000, '', 'HTTP', 'averyveryverylongname'],
   },
   {
+    what: 'an int-or-string with a choice',
+    schema: z.union([z.int().min(1), z.enum(['auto', 'off'])]).meta({ 'x-kubernetes-int-or-string': true }),
+    accepts: [80, 'auto'],
+    rejects: [0, '', 'on', 'automatic'],
+  },
+  {
+    what: 'an int-or-string with rules in both branches',
+    schema: z
+      .union([
+        withRule(z.int(), { rule: 'self != 0', message: 'is not 0' }, (value) => value !== 0),
+        withRule(z.string(), { rule: "self != ''", message: 'is not empty' }, (value) => value !== ''),
+      ])
+      .meta({ 'x-kubernetes-int-or-string': true })
+      .nullable(),
+    accepts: [1, 'a', null],
+    rejects: [0, ''],
+  },
+  {
     what: 'a rule',
     schema: range,
     accepts: [{ low: 1, high: 2 }, { high: 2 }],

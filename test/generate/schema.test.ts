@@ -64,6 +64,11 @@ describe('structuralSchema', () => {
       z.union([z.int(), z.string().refine(() => true)]).meta({ 'x-kubernetes-int-or-string': true }),
       'a refinement needs a CEL rule',
     ],
+    [
+      'an int-or-string of a boolean',
+      z.union([z.boolean(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }),
+      'an int-or-string has one integer and one string, not boolean and string',
+    ],
     ['a URL with a protocol', z.url({ protocol: /^https$/ }), 'a URL with options cannot become'],
     ['a URL of http', z.httpUrl(), 'a URL with options'],
     ['a web token', z.jwt(), 'the format jwt cannot become'],

@@ -18,6 +18,8 @@ export type ValidationPath = {
 /** Returns the causes for a value. `old` is the value before the update. An unchanged value has no causes. */
 export function validate(value: Json, old: Json | undefined, schema: Schema, at: ValidationPath): StatusCause[] {
   if (old !== undefined && sameJson(value, old)) return [];
+  // kube-openapi checks the type and the enum of null, and no alternatives.
+  if (value === null) return [...checkType(value, schema, at), ...checkEnum(value, schema, at)];
   const causes = [...checkType(value, schema, at), ...checkChoices(value, schema, at)];
   if (typeof value === 'string') causes.push(...checkString(value, schema, at));
   if (typeof value === 'number') causes.push(...validateNumber(value, schema, at.path, fieldOf(at)));

@@ -61,9 +61,9 @@ function structural(source: JsonObject, path: string): JsonObject {
     ...Object.fromEntries(kept.map((name) => [name, source[name]])),
     ...(type === 'integer' ? integerOf(source) : {}),
     ...(type === 'string' ? stringOf(source, path) : {}),
-    ...(source['x-kubernetes-int-or-string'] === true ? intOrStringOf(source, path) : {}),
     ...Object.fromEntries(Object.entries(source).filter(([name]) => name.startsWith('x-kubernetes-'))),
-    ...(source.nullable === true && Array.isArray(source.enum) ? nullableEnum(source, source.enum, path) : {}),
+    ...(source['x-kubernetes-int-or-string'] === true ? intOrStringOf(source, path) : {}),
+    ...(source.nullable === true && Array.isArray(source.enum) ? enumRule(source, source.enum, 'null', path) : {}),
     ...(preserves ? { [preserveKey]: true } : {}),
     ...(isJsonObject(properties)
       ? {
@@ -81,28 +81,45 @@ function structural(source: JsonObject, path: string): JsonObject {
 
 /**
  * With x-kubernetes-int-or-string a branch may only have a type. Keywords next to the branches apply to values of their
- * type.
+ * type. Choices and rules would apply to both types, so they become rules that say for which they are.
  */
-function intOrStringOf({ anyOf }: JsonObject, path: string): JsonObject {
-  const branches = (Array.isArray(anyOf) ? anyOf.map(asObject) : []).map((branch) => structural(branch, path));
-  const bounds = Object.assign({}, ...branches, { type: undefined, format: undefined });
-  return { ...bounds, anyOf: [{ type: 'integer' }, { type: 'string' }] };
+function intOrStringOf(source: JsonObject, path: string): JsonObject {
+  const branches = (Array.isArray(source.anyOf) ? source.anyOf : []).map((one) => structural(asObject(one), path));
+  const types = branches.map(({ type }) => type);
+  if (types.toSorted().join() !== 'integer,string') {
+    throw new SchemaError(path, `an int-or-string has one integer and one string, not ${types.join(' and ')}`);
+  }
+  const ruled = branches.map((branch) =>
+    Array.isArray(branch.enum) ? { ...branch, ...enumRule(branch, branch.enum, 'an integer', path) } : branch,
+  );
+  const rules = ruled.flatMap((branch) => {
+    const other = branch.type === 'string' ? 'int' : 'string';
+    return rulesIn(branch).map((one) => ({ ...one, rule: `type(self) == ${other} || (${String(one.rule)})` }));
+  });
+  return {
+    ...Object.assign({}, ...ruled, { type: undefined, format: undefined }),
+    [rulesKey]: rules.length === 0 ? source[rulesKey] : [...rulesIn(source), ...rules],
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+  };
 }
 
 /**
- * The API server rejects null for an enum, also if it is nullable or has null as a value [seen on 1.36]. It skips rules
- * for null.
+ * Returns the choices of a string as a rule, for an enum next to another value. The API server rejects null for an enum,
+ * also if it is nullable or has null as a value [seen on 1.36]. It skips rules for null.
  */
-function nullableEnum(source: JsonObject, choices: readonly Json[], path: string): JsonObject {
+function enumRule(source: JsonObject, choices: readonly Json[], other: string, path: string): JsonObject {
   const words = choices.filter((choice) => typeof choice === 'string');
   if (words.length < choices.length) throw new SchemaError(path, 'an enum of numbers cannot be null');
-  const message = `must be null or one of ${words.join(', ')}`;
-  const before = source[rulesKey];
+  const message = `must be ${other} or one of ${words.join(', ')}`;
   return {
     enum: undefined,
     maxLength: Math.max(...words.map((word) => word.length)),
-    [rulesKey]: [...(Array.isArray(before) ? before : []), { rule: `self in ${JSON.stringify(words)}`, message }],
+    [rulesKey]: [...rulesIn(source), { rule: `self in ${JSON.stringify(words)}`, message }],
   };
+}
+
+function rulesIn({ [rulesKey]: rules }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(rules) ? rules.filter(isJsonObject) : [];
 }
 
 /** `z.looseObject()` preserves unknown fields. */
