@@ -156,6 +156,18 @@ it.each<[string, object | null, string, string]>([
     "must be a valid regular expression, but isn't",
   ],
   [
+    'a pattern whose nested repeats are more than 1,000',
+    field({ type: 'string', pattern: '^([a-z]{1,63}[.]){1,32}$' }),
+    '.properties[a].pattern',
+    "must be a valid regular expression, but isn't",
+  ],
+  [
+    'a pattern with a property of JavaScript',
+    field({ type: 'string', pattern: '\\p{Script=Greek}' }),
+    '.properties[a].pattern',
+    "must be a valid regular expression, but isn't",
+  ],
+  [
     'both properties and additionalProperties',
     field({ type: 'object', properties: { b: text }, additionalProperties: text }),
     '.properties[a].additionalProperties',

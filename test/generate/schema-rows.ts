@@ -29,6 +29,12 @@ export const schemaRows: readonly SchemaRow[] = [
     accepts: ['a\\1('],
     rejects: ['a1('],
   },
+  {
+    what: 'a pattern with repeats and categories',
+    schema: z.string().regex(/^(?:\p{Lu}{1,50}[^(]){1,20}\{9999\}$/u),
+    accepts: ['Äa{9999}'],
+    rejects: ['äa{9999}'],
+  },
   { what: 'two patterns', schema: z.string().regex(/a/).regex(/b/), accepts: ['ab', 'ba'], rejects: ['a', 'b'] },
   { what: 'a prefix', schema: z.string().startsWith('a.b'), accepts: ['a.b', 'a.bc'], rejects: ['ab', 'axb'] },
   { what: 'a number', schema: z.number(), accepts: [0, -1.5, 1e300], rejects: ['1', true] },

@@ -47,6 +47,7 @@ describe('structuralSchema', () => {
     });
   });
 
+  const letter = String.raw`\p{L}`;
   const ruled = withRule(z.object({ a: z.int() }), { rule: 'self.a > 0', message: 'a is above 0' }, ({ a }) => a > 0);
   it.each<[string, z.ZodType, string]>([
     ['a transform', z.string().transform(Number), 'a transform (the text can, which reconcile converts) cannot become'],
@@ -104,6 +105,16 @@ describe('structuralSchema', () => {
     ['a lookahead', z.string().regex(/^(?=a)/), "Go's regular expressions"],
     ['a back reference', z.string().regex(/(a)\1/), "Go's regular expressions"],
     ['a code point in a class', z.string().regex(/[\u00e9]/), "Go's regular expressions"],
+    ['more than 1,000 repeats', z.string().regex(/^[a-z]{1,1001}$/), "Go's regular expressions have no more than 1000"],
+    [
+      'nested repeats',
+      z.string().regex(/^(([a}]{1,63})?\.){1,32}$/),
+      "Go's regular expressions have no more than 1000",
+    ],
+    ['a script', z.string().regex(/\p{Script=Greek}/u), "Go's regular expressions have no \\p{Script=Greek}"],
+    ['a property', z.string().regex(/[\P{Alphabetic}]/u), "Go's regular expressions have no \\p{Alphabetic}"],
+    ['a property without the flag u', z.string().regex(new RegExp(letter)), 'the pattern /\\p{L}/ needs the flag u'],
+    ['a pattern with set operations', z.string().regex(/[\p{L}--[a-z]]/v), 'the flag v of a pattern'],
     ['an ISO duration', z.iso.duration(), "Go's regular expressions"],
     ['an id', z.string().meta({ id: 'Name' }), 'a schema with an id'],
   ])('structuralSchema rejects %s with the field’s path', (_, schema, problem) => {

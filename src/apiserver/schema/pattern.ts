@@ -8,9 +8,13 @@ const goPattern = new RegExp(String.raw`^(?:${escaped}|${characterClass}|[^\\[(]
 // What Go has and JavaScript has not: flags at the beginning, `(?P<name>`, and `\x{7E}` for a character.
 const onlyInGo = /\(\?|\\x\{/;
 
-/** Returns whether a pattern is valid in a cluster. src/generate/crd/schema.ts has the same rule. */
+const maxRepeat = 1000;
+const category = /^\^?(?:C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/;
+
+/** Returns whether a pattern is valid in a cluster. src/generate/crd/pattern.ts has the same rules. */
 export function isPattern(pattern: string): boolean {
-  if (!goPattern.test(pattern)) return false;
+  if (!goPattern.test(pattern) || largestRepeat(pattern) > maxRepeat) return false;
+  if (!propertiesOf(pattern).every((name) => category.test(name) || isScript(name))) return false;
   try {
     return compilePattern(pattern) instanceof RegExp;
   } catch {
@@ -33,4 +37,33 @@ export function compilePattern(pattern: string): RegExp {
   } catch {
     return new RegExp(translated, flags);
   }
+}
+
+function propertiesOf(pattern: string): readonly string[] {
+  return [...pattern.matchAll(/\\(?:[pP]\{([^}]*)\}|.)/gs)].flatMap(([, name]) => (name === undefined ? [] : [name]));
+}
+
+/** Go writes `\p{Greek}` for what is `\p{Script=Greek}` in JavaScript. */
+function isScript(name: string): boolean {
+  try {
+    return new RegExp(`\\p{Script=${name.replace('^', '')}}`, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+const parts = /\\.|\[\^?(?:\\.|[^\\])(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gs;
+
+/** Returns the largest number of repeats of an atom: those of nested groups are multiplied. */
+function largestRepeat(pattern: string): number {
+  const largestIn = [1];
+  let last = 1;
+  for (const [part, least, most] of pattern.matchAll(parts)) {
+    if (part === ')') last = largestIn.pop() ?? 1;
+    else if (least !== undefined) last *= Number(most === undefined || most === '' ? least : most);
+    else if (!'?*+'.includes(part)) last = 1;
+    if (part === '(') largestIn.push(1);
+    else largestIn.push(Math.max(largestIn.pop() ?? 1, last));
+  }
+  return largestIn[0] ?? 1;
 }

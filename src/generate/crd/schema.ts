@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { preserveKey, rulesKey } from '../../api/rule.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { checkedPattern } from './pattern.ts';
 import { checksOf, isUrl, rejectUnsupported } from './unsupported.ts';
 
 /**
@@ -104,8 +105,8 @@ function intOrStringOf(source: JsonObject, path: string): JsonObject {
 }
 
 /**
- * Returns the choices of a string as a rule, for an enum next to another value. The API server rejects null for an enum,
- * also if it is nullable or has null as a value [seen on 1.36]. It skips rules for null.
+ * Returns the choices of a string as a rule, for an enum next to another value. The API server rejects null for an
+ * enum, also if it is nullable or has null as a value [seen on 1.36]. It skips rules for null.
  */
 function enumRule(source: JsonObject, choices: readonly Json[], other: string, path: string): JsonObject {
   const words = choices.filter((choice) => typeof choice === 'string');
@@ -178,20 +179,6 @@ function stringOf({ format, pattern, allOf, maxLength }: JsonObject, path: strin
       : {}),
     ...(patterns.length > 1 ? { allOf: patterns.map((one) => ({ pattern: one })) } : { pattern: patterns[0] }),
   };
-}
-
-const escaped = String.raw`\\(?:[aAbBdDEfnpPQrsStvwWxz]|[1-7][0-7]|[^A-Za-z1-9])`;
-const item = String.raw`(?:${escaped}|[^\]\\])`;
-const characterClass = String.raw`\[(?:\^(?:${escaped}|[^\\])|${escaped}|[^\\^])${item}*\]`;
-const goPattern = new RegExp(String.raw`^(?:${escaped}|${characterClass}|[^\\[(]|\((?!\?<?[=!]))*$`);
-
-/**
- * Rejects a pattern that is not valid in the API server, which uses Go's regular expressions (RE2).
- * src/apiserver/schema/pattern.ts has the same rule: that folder imports no other one.
- */
-function checkedPattern(pattern: string, path: string): string {
-  if (goPattern.test(pattern)) return pattern;
-  throw new SchemaError(path, `Go's regular expressions have no lookaround, back references or \\u: ${pattern}`);
 }
 
 function asObject(value: Json | undefined): JsonObject {

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
 import { SchemaError } from '../../core/errors.ts';
+import { propertiesOf } from './pattern.ts';
 
 /** Rejects constructs that a structural schema cannot express, at any depth. Throws SchemaError. */
 export function rejectUnsupported(
@@ -128,8 +129,10 @@ function rejectFormat(check: CheckDef, path: string): void {
       `the format ${String(check.format)} cannot become a structural schema (z.string().regex() can)`,
     );
   }
-  if (pattern !== undefined && /[ims]/.test(pattern.flags))
+  if (pattern !== undefined && /[imsvy]/.test(pattern.flags))
     throw new SchemaError(path, `the flag ${pattern.flags} of a pattern cannot become a structural schema`);
+  if (pattern !== undefined && !pattern.unicode && propertiesOf(pattern.source).length > 0)
+    throw new SchemaError(path, `the pattern ${String(pattern)} needs the flag u for \\p`);
 }
 
 type CheckDef = { readonly check: string; readonly format?: unknown };
