@@ -41,6 +41,8 @@ const userFacing = [
 ];
 
 function isUserFacing(error: Error): boolean {
+  // Ctrl-C or Ctrl-D at a question.
+  if (error.name === 'AbortError') return true;
   return userFacing.some((kind) => error instanceof kind) || isFromAws(error) || nextStep(error) !== undefined;
 }
 

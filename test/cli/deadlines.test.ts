@@ -1,4 +1,6 @@
 // The deadlines of a command's calls to AWS, and Ctrl-C. What pause and doctor do with the mappings is in their tests.
+import { createInterface } from 'node:readline/promises';
+import { PassThrough } from 'node:stream';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { readFunctions } from '../../src/cli/clusters/move/functions.ts';
@@ -30,6 +32,20 @@ it.each([
   },
   10_000,
 );
+
+it('Ctrl-C at a question is an error of one line', async () => {
+  const before = process.exitCode;
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  const input = new PassThrough();
+  const terminal = createInterface({ input, output: new PassThrough(), terminal: true });
+  const answer = terminal.question('Write these files?');
+  input.write('\u0003');
+  await runCommand('upgrade', async () => Number(await answer));
+  expect(written.mock.calls).toEqual([['outrigger upgrade: Aborted with Ctrl+C\n']]);
+  expect(process.exitCode).toBe(1);
+  process.exitCode = before;
+});
 
 it('a command that does not take the signal leaves Ctrl-C to end the process', async () => {
   const before = process.exitCode;
