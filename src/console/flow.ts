@@ -2,7 +2,10 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { sharedRead } from '../core/async.ts';
+import { toError } from '../core/errors.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import { callWithin } from '../sqs/call.ts';
 import { createDepth, type QueueDepth } from '../sqs/depth.ts';
 import type { Operator } from './actions.ts';
 import type { History } from './history.ts';
@@ -22,6 +25,9 @@ export type FlowDeps = {
   /** A read that is younger is used again. */
   readonly maxAgeMilliseconds: number;
 };
+
+/** The deadline of Lambda: a page shows the rest without it. */
+const pausedSeconds = 5;
 
 /** Creates the reader. It never rejects because a queue does not respond. */
 export function createFlowReader(
@@ -51,14 +57,18 @@ export function createFlowReader(
     };
   };
   const readFlow = async (signal: AbortSignal): Promise<Flow> => {
-    const [flows, timers, paused, others] = await Promise.all([
+    const errors: string[] = [];
+    const [flows, timers, paused, { notes = [], ...others }] = await Promise.all([
       Promise.all(controllers.map((one) => controllerFlow(one, signal))),
       depthOf(timersQueue, signal),
-      pausedControllers(signal).catch(() => new Set<string>()),
+      callWithin(pausedSeconds, signal, pausedControllers).catch((error: unknown) => {
+        errors.push(`Which controllers are paused cannot be read: ${redact(toError(error).message)}`);
+        return new Set<string>();
+      }),
       read(),
     ]);
     return {
-      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others },
+      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others, notes: [...notes, ...errors] },
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...history.latencies(),
       controllers: flows.map((flow) => (paused.has(flow.name) ? { ...flow, paused: true } : flow)),
