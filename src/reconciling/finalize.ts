@@ -7,6 +7,7 @@ import { errorText, TerminalError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import { removeFinalizer } from '../kube/apply/finalizers.ts';
+import { classifyResponse } from '../kube/client/classify.ts';
 import { getObject } from '../kube/client/read.ts';
 import { resolveFailure } from './classify-error.ts';
 import { formatOrphan } from './orphan.ts';
@@ -29,7 +30,9 @@ export async function finalizeObject(
     const finalized = await finalize();
     if (finalized === 'done') {
       const options = { fieldManager, signal: deps.signal };
-      await removeFinalizer(client, resource, primary.current(), finalizer, options);
+      await removeFinalizer(client, resource, primary.current(), finalizer, options).catch((error: unknown) => {
+        throw classifyResponse(error) === 'forbidden' ? explainForbidden(error, deps) : error;
+      });
       primary.countWrite();
       return { type: 'done' };
     }
@@ -44,6 +47,13 @@ export async function finalizeObject(
     await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput(), retryState), { ...deps, signal });
     return outcome;
   }
+}
+
+/** The role of a controller without finalize does not permit it. A former version may have had finalize. */
+function explainForbidden(cause: unknown, { finalizer, resource, message }: SessionDeps): Error {
+  const detach = `outrigger detach ${resource.kind} --controller ${message.controller}`;
+  const fix = `apply its manifests, or if it has no finalize any more, run ${detach}`;
+  return new Error(`the role of ${message.controller} does not permit to remove ${finalizer}: ${fix}`, { cause });
 }
 
 /**
