@@ -99,6 +99,9 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   const { plural } = resource;
   const invalidSelector = selectorProblem(declaration);
   if (invalidSelector !== undefined) return invalidSelector;
+  const outside = owns.find(({ namespaced }) => !namespaced);
+  if (resource.namespaced && outside !== undefined)
+    return `${resource.kind} has a namespace, so it cannot own ${outside.plural}, which have none`;
   if (sets !== undefined && owns.some((kind) => isSame(kind, resource)))
     return `sets and owns of ${plural}: both writes of a child have one field manager and undo each other; drop sets`;
   const writers = writersOf(resource);

@@ -9,6 +9,7 @@ import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import { controllerLabel, ownerUidLabel } from '../core/names.ts';
 import { controllerUidOf } from '../core/owner.ts';
+import { checkPlace } from '../kube/apply/child-object.ts';
 
 const stored = z.looseObject({
   apiVersion: z.string(),
@@ -123,6 +124,7 @@ export function createObjectMap(
     const { metadata, ...rest } = z
       .looseObject({ metadata: stored.shape.metadata })
       .parse(JSON.parse(JSON.stringify(child)));
+    checkPlace({ resource: kind, kind: kind.kind }, metadata, { name: owner.name, namespace });
     return {
       ...rest,
       apiVersion: kind.apiVersion,

@@ -54,6 +54,7 @@ it.each([
     'sets and owns of configmaps: both writes of a child have one field manager',
   ],
   [PersistentVolumeClaim.controller('one', { reconcile, finalize }), 'finalize keeps persistentvolumeclaims'],
+  [Secret.controller('one', { owns: [Node], reconcile }), 'Secret has a namespace, so it cannot own nodes'],
 ])('a controller that leaves it open is refused, and the message says what to declare (row %#)', (controller, message) => {
   expect(() => checkRegistry([controller])).toThrow(message);
 });

@@ -132,6 +132,15 @@ describe('testContext', () => {
     await expect(context.apply(ConfigMap, child('taken'))).rejects.toThrow(NotOwnedError);
   });
 
+  it('testContext refuses a child without a namespace of an object with one, as the runtime does', async () => {
+    const nodes = widget.controller('nodes', {
+      owns: [Node],
+      reconcile: async () => ({ status: {}, conditions: {} }),
+    });
+    const applying = testContext(nodes, { owner }).apply(Node, { metadata: { name: 'n' } });
+    await expect(applying).rejects.toThrow('Node n cannot be a child of default/a');
+  });
+
   it('children of a cluster-scoped object live in the namespaces that they name', async () => {
     const Site = defineKind({
       ...{ group: 'example.com', version: 'v1', kind: 'Site', scope: 'Cluster', conditions: [] },

@@ -34,16 +34,8 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
   const { owner, controllerName, project, resource, apiVersion, kind } = request;
   const controller = controllerLabelValue(controllerName, project);
   const { name, labels, annotations } = desired.metadata;
-  const ownerNamespace = owner.metadata.namespace;
-  const namespace = desired.metadata.namespace ?? ownerNamespace;
-  const isAllowed = resource.namespaced
-    ? namespace !== undefined && (ownerNamespace === undefined || namespace === ownerNamespace)
-    : ownerNamespace === undefined;
-  if (!isAllowed) {
-    throw new TypeError(
-      `${kind} ${name} cannot be a child of ${keyOf(owner.metadata)}: it is outside the owner's namespace`,
-    );
-  }
+  const namespace = desired.metadata.namespace ?? owner.metadata.namespace;
+  checkPlace(request, desired.metadata, owner.metadata);
   return {
     ...encodedSecret(resource, wireFields(desired)),
     apiVersion,
@@ -56,6 +48,20 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
       ownerReferences: [ownerReference(owner)],
     },
   };
+}
+
+/** Throws a TypeError for a child outside its owner's namespace. */
+export function checkPlace(
+  { resource, kind }: Pick<ChildKind, 'resource' | 'kind'>,
+  { name, namespace }: DesiredChild['metadata'],
+  owner: { readonly name: string; readonly namespace?: string | undefined },
+): void {
+  const place = namespace ?? owner.namespace;
+  const isAllowed = resource.namespaced
+    ? place !== undefined && (owner.namespace === undefined || place === owner.namespace)
+    : owner.namespace === undefined;
+  if (isAllowed) return;
+  throw new TypeError(`${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace`);
 }
 
 /**
