@@ -31,6 +31,13 @@ describe('a controller that is right', () => {
   for (const { name, run } of battery(right, { samples: [sample] })) it(name, run);
 });
 
+it('the battery leaves the global fetch as it was, also after two functions at once', async () => {
+  const before = globalThis.fetch;
+  const twoFunctions = battery(right, { samples: [sample] }).find(({ name }) => name.startsWith('two functions'));
+  await twoFunctions?.run();
+  expect(globalThis.fetch).toBe(before);
+});
+
 it('a sample of a foreign kind has its status when it is reconciled', async () => {
   const follower = Deployment.controller('follower', {
     reconcile: async ({ status }) => {

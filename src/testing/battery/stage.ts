@@ -20,7 +20,7 @@ import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
 import { checkSampleSelected } from './sample.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
-import { type DisturbFetch, watchFetch } from './watch-fetch.ts';
+import { createFetchWatch, type DisturbFetch } from './watch-fetch.ts';
 
 /** A fault: runs in place of a request; `proceed` sends it. */
 export type Disturb = (request: KubeRequest, proceed: () => Promise<KubeResponse>) => Promise<KubeResponse>;
@@ -134,6 +134,7 @@ export async function openStage(
   const reconcileKey = createReconcile({ name, declaration, instance, now, wait });
   let requests: KubeRequest[] = [];
   let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
+  const watchFetch = createFetchWatch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
   const client: KubeClient = {
     ...server.client,
     request: async (request) => {
@@ -151,7 +152,7 @@ export async function openStage(
     deadline = { waitedSeconds: 0, controller: new AbortController() };
     const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);
     using _clock = clockAt(advancedMs);
-    using _ = watchFetch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
+    using _ = watchFetch();
     try {
       return (await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal })).outcome;
     } catch (error) {

@@ -14,14 +14,25 @@ export type FetchCall = {
 /** A fault of a call: runs in its place; `send` sends it. */
 export type DisturbFetch = (call: FetchCall, send: () => Promise<Response>) => Promise<Response>;
 
-/** Runs `onCall` in place of each call by the global `fetch`, until it is disposed. */
-export function watchFetch(onCall: DisturbFetch): Disposable {
-  const real = globalThis.fetch;
-  globalThis.fetch = async (...call) => await onCall(describeCall(...call), async () => await real(...call));
-  return {
-    [Symbol.dispose]: () => {
-      globalThis.fetch = real;
-    },
+/**
+ * Returns a function that begins to run `onCall` in place of each call by the global `fetch`. That ends when all that
+ * it has returned are disposed: of two reconciles at once, either may end first.
+ */
+export function createFetchWatch(onCall: DisturbFetch): () => Disposable {
+  let real = globalThis.fetch;
+  let running = 0;
+  return () => {
+    running += 1;
+    if (running === 1) {
+      real = globalThis.fetch;
+      globalThis.fetch = async (...call) => await onCall(describeCall(...call), async () => await real(...call));
+    }
+    return {
+      [Symbol.dispose]: () => {
+        running -= 1;
+        if (running === 0) globalThis.fetch = real;
+      },
+    };
   };
 }
 
