@@ -9,7 +9,7 @@ import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import { controllerLabel, ownerUidLabel } from '../core/names.ts';
 import { controllerUidOf } from '../core/owner.ts';
-import { checkPlace } from '../kube/apply/child-object.ts';
+import { checkPlace, encodedSecret } from '../kube/apply/child-object.ts';
 
 const stored = z.looseObject({
   apiVersion: z.string(),
@@ -49,7 +49,9 @@ export function createObjectMap(
     kind.namespaced && asked !== undefined ? { name, namespace: asked } : { name };
 
   function put(object: object): void {
-    const given = stored.parse(object);
+    const parsed = stored.parse(object);
+    const isSecret = parsed.apiVersion === 'v1' && parsed.kind === 'Secret';
+    const given = isSecret ? stored.parse(encodedSecret({ group: '', plural: 'secrets' }, parsed)) : parsed;
     const at = place(given, given.metadata);
     const there = all.get(at);
     const metadata = { uid: `uid-of-${given.metadata.name}`, generation: 1, ...there?.metadata, ...given.metadata };
@@ -126,7 +128,7 @@ export function createObjectMap(
       .parse(JSON.parse(JSON.stringify(child)));
     checkPlace({ resource: kind, kind: kind.kind }, metadata, { name: owner.name, namespace });
     return {
-      ...rest,
+      ...encodedSecret(kind, rest),
       apiVersion: kind.apiVersion,
       kind: kind.kind,
       metadata: {

@@ -132,6 +132,20 @@ describe('testContext', () => {
     await expect(context.apply(ConfigMap, child('taken'))).rejects.toThrow(NotOwnedError);
   });
 
+  it('testContext stores the stringData of a Secret as base64 in its data, as the runtime and the API server do', async () => {
+    const secrets = widget.controller('secrets', {
+      owns: [Secret],
+      reconcile: async () => ({ status: {}, conditions: {} }),
+    });
+    const context = testContext(secrets, { owner });
+    const [kind, stringData, data] = [{ apiVersion: 'v1', kind: 'Secret' }, { k: 'v' }, { k: 'dg==' }];
+    context.put({ ...kind, metadata: { name: 'theirs', namespace: 'default' }, stringData });
+    await context.apply(Secret, { metadata: { name: 'ours' }, stringData });
+    const [theirs, ours] = await context.list(Secret);
+    expect([theirs, ours]).toMatchObject([{ data }, { data }]);
+    expect({ ...theirs, ...ours }).not.toHaveProperty('stringData');
+  });
+
   it('testContext refuses a child without a namespace of an object with one, as the runtime does', async () => {
     const nodes = widget.controller('nodes', {
       owns: [Node],

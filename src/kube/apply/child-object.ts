@@ -68,7 +68,10 @@ export function checkPlace(
  * Encodes a Secret's stringData into data, as the API server does. The server stores no stringData, so an apply of it
  * would look like a difference each time, and would neither own the keys nor remove them.
  */
-function encodedSecret({ group, plural }: ResourceName, fields: Record<string, unknown>): Record<string, unknown> {
+export function encodedSecret(
+  { group, plural }: Pick<ResourceName, 'group' | 'plural'>,
+  fields: Record<string, unknown>,
+): Record<string, unknown> {
   const { stringData, ...rest } = fields;
   if (group !== '' || plural !== 'secrets' || !isRecord(stringData)) return fields;
   // A value that is no string stays, so that the server refuses it.
