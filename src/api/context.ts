@@ -95,6 +95,10 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   ): Promise<Applied<ObjectOf<K>>>;
 }
 
+/** The context of a mapping function, which has no object: nothing is applied, recorded or set. */
+export interface MapContext<T extends ContextTypes>
+  extends Omit<Context<T>, 'apply' | 'applyAll' | 'tryApplyAll' | 'recordEvent' | 'setMetadata'> {}
+
 /** A Context without types: objects go in and out as the API server has them. */
 export interface UntypedContext extends BaseContext {
   get(kind: Kind, key: Key): Promise<object | undefined>;

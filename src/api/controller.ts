@@ -10,7 +10,7 @@ import type { Scope } from '../core/kind-names.ts';
 import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
 import { checkSpec } from './check-spec.ts';
-import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
+import { type Context, type ContextTypes, contextOfOneCall, type MapContext, typeContext } from './context.ts';
 import type {
   Changes,
   ClientsOptions,
@@ -65,7 +65,7 @@ export type Watch<T extends ContextTypes> = {
        */
       readonly via?: Kind;
     }
-  | { mapToKeys(changed: Key, context: Context<T>): Promise<readonly Key[]> }
+  | { mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> }
 );
 
 /**

@@ -89,6 +89,8 @@ export function createContext(
     signal,
     now,
     recordEvent: (type, reason, given) => {
+      if (owner.object === undefined)
+        throw new TypeError(`${controller}: a mapping function has no object, so it cannot record an Event`);
       // No reconcile fails because of an Event, also if the author's code gives it the message of no Error.
       const message = String(given);
       recorded.set(JSON.stringify([type, reason, message]), { type, reason, message });

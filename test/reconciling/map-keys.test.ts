@@ -2,6 +2,7 @@
 // server. Excluded: the reads of the mapping function, which use the same context as a reconcile.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import type { ContextTypes, MapContext } from '../../src/api/context.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { Key } from '../../src/core/key.ts';
 import { createClient } from '../../src/kube/client/client.ts';
@@ -31,7 +32,7 @@ const changed = (more: Partial<Message> = {}) =>
 
 /** Runs a mapping function on a message, and returns the outcome and the messages on the queue. */
 async function mapped(
-  keys: (changed: Key) => Promise<readonly Key[]>,
+  keys: (changed: Key, context: MapContext<ContextTypes>) => Promise<readonly Key[]>,
   message: Message = changed(),
   {
     messageId = 'm1',
@@ -102,6 +103,15 @@ it('a mapping function of a cluster-scoped kind returns keys without a namespace
   const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site', scope: 'Cluster' });
   expect(messages).toHaveLength(1);
   expect(messages[0]).not.toHaveProperty('namespace');
+});
+
+it('a mapping function that records an Event fails, because there is no object', async () => {
+  const { outcome } = await mapped(async (_, context) => {
+    // @ts-expect-error: the context of a mapping function has no recordEvent.
+    context.recordEvent('Normal', 'Mapped', 'to nothing');
+    return [];
+  });
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('record an Event') } });
 });
 
 it('a mapping function that runs twice for one message sends each key once', async () => {
