@@ -31,7 +31,10 @@ export type OwnerReference = {
  * An object as the API server returns it: fields that it always fills in are not optional. The models of a client say
  * `Date` for the RFC 3339 texts of the API, and have other names for some fields.
  */
-export type Live<O> = Json<Omit<O, 'metadata'>> & { readonly metadata: Meta };
+export type Live<O> = Json<Omit<O, 'metadata'>> & { readonly metadata: ForeignMeta };
+
+/** The API server counts no generations of some built-in kinds, such as ConfigMap, Secret, Service and Namespace. */
+type ForeignMeta = Omit<Meta, 'generation'> & Partial<Pick<Meta, 'generation'>>;
 
 type Json<T> = 0 extends 1 & T // any
   ? T

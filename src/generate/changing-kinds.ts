@@ -37,7 +37,7 @@ const changingOften: Readonly<Record<string, Readonly<Record<string, string>>>> 
 const heldUp = ['Node', 'PersistentVolume', 'PersistentVolumeClaim', 'Pod'];
 
 /** Returns whether the API server counts the generations of a kind. */
-function hasGeneration({ group, kind }: Named): boolean {
+export function hasGeneration({ group, kind }: Named): boolean {
   return withoutGeneration[group]?.includes(kind) !== true;
 }
 

@@ -9,6 +9,7 @@ import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import { controllerLabel, ownerUidLabel } from '../core/names.ts';
 import { controllerUidOf } from '../core/owner.ts';
+import { hasGeneration } from '../generate/changing-kinds.ts';
 import { checkPlace, encodedSecret } from '../kube/apply/child-object.ts';
 
 const stored = z.looseObject({
@@ -54,7 +55,9 @@ export function createObjectMap(
     const given = isSecret ? stored.parse(encodedSecret({ group: '', plural: 'secrets' }, parsed)) : parsed;
     const at = place(given, given.metadata);
     const there = all.get(at);
-    const metadata = { uid: `uid-of-${given.metadata.name}`, generation: 1, ...there?.metadata, ...given.metadata };
+    const [group = ''] = given.apiVersion.includes('/') ? given.apiVersion.split('/') : [];
+    const first = hasGeneration({ group, kind: given.kind }) ? { generation: 1 } : {};
+    const metadata = { uid: `uid-of-${given.metadata.name}`, ...first, ...there?.metadata, ...given.metadata };
     all.set(at, { ...there, ...given, metadata });
   }
   const isOwned = (one: Stored) => controllerUidOf(one) === owner.uid;
@@ -72,8 +75,8 @@ export function createObjectMap(
     if (live !== undefined && !isOwned(live)) return undefined;
     const changed = { ...live, ...desired, metadata: { ...live?.metadata, ...desired.metadata } };
     const same = live !== undefined && withoutMetadata(live) === withoutMetadata(changed);
-    const generation = (live?.metadata.generation ?? 0) + (same ? 0 : 1);
-    const after = { ...changed, metadata: { ...changed.metadata, generation } };
+    const counted = hasGeneration(kind) ? { generation: (live?.metadata.generation ?? 0) + (same ? 0 : 1) } : {};
+    const after = { ...changed, metadata: { ...changed.metadata, ...counted } };
     const child = { ...after, metadata: { uid: `uid-of-${desired.metadata.name}`, ...after.metadata } };
     all.set(at, child);
     if (live === undefined) onChange({ type: 'created', child: structuredClone(child) });

@@ -155,7 +155,7 @@ export const rollOutMutants: readonly Mutant[] = [
   swap(
     'drops configurations before the Deployment has been seen by its controller',
     rollOut,
-    'if ((deployment.status?.observedGeneration ?? 0) < deployment.metadata.generation) return [];',
+    'if ((deployment.status?.observedGeneration ?? 0) < (deployment.metadata.generation ?? 0)) return [];',
     '',
   ),
   swap(

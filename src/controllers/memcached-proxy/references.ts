@@ -81,7 +81,7 @@ function unresolved(reason: string, what: string, references: readonly Key[]): R
   return { unresolved: { ...notOk(reason), message } };
 }
 
-type Referencing = { readonly metadata: Meta; readonly spec: { readonly rules: Rule } };
+type Referencing = { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
 
 /**
  * The part of a proxy with its references. A proxy that cannot be parsed must not prevent the mapping of the others.

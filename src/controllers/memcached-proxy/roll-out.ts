@@ -60,7 +60,7 @@ export function unusedConfigMaps(
   replicaSets: readonly Pick<Live<V1ReplicaSet>, 'spec'>[],
   existing: readonly Live<V1ConfigMap>[],
 ): readonly string[] {
-  if ((deployment.status?.observedGeneration ?? 0) < deployment.metadata.generation) return [];
+  if ((deployment.status?.observedGeneration ?? 0) < (deployment.metadata.generation ?? 0)) return [];
   const named = new Set([deployment, ...replicaSets].map(mountedConfigMap));
   return existing.map(({ metadata }) => metadata.name).filter((name) => !named.has(name));
 }
