@@ -88,7 +88,8 @@ export function createClusters(
       { entry: resolved, connection: await connect(name, resolved) },
       {
         read: async () => {
-          const newest = await registry.get(name);
+          // A cluster that is connected stays so: an entry that is wrong may be fixed before its credentials expire.
+          const newest = await registry.get(name).catch(() => undefined);
           return newest === undefined ? undefined : await resolveEntry(name, newest, secrets);
         },
         connect: async (newest) => await connect(name, newest),
@@ -153,8 +154,8 @@ function withRefresh(
     token: async () => {
       const entry = await read();
       if (entry !== undefined && !isDeepStrictEqual(entry, current.entry)) {
-        const fresh = await connect(entry);
-        if (fresh.server.href === connection.server.href) current = { entry, connection: fresh };
+        const fresh = await connect(entry).catch(() => undefined);
+        if (fresh?.server.href === connection.server.href) current = { entry, connection: fresh };
       }
       return await (current.connection.token ?? token)();
     },

@@ -120,6 +120,21 @@ describe('Clusters.find', () => {
     expect((await before.request(get)).status).toBe(200);
   });
 
+  it.each([
+    ['cannot be parsed', { access: { type: 'token' } }],
+    ['has an unusable server', { server: 'ftp://nowhere', access: { type: 'token', token: 'two' } }],
+  ])('a client goes on with its entry while the one in the table %s, and then uses the new one', async (_, wrong) => {
+    const server = await accept();
+    const { state, registry, client } = createFixture({ a: entryOf(server, 'one') });
+    const watching = await client('a');
+    for (const entry of [wrong, entryOf(server, 'three')]) {
+      state.entries = { a: entry };
+      registry.forget('a');
+      await watching.request(get);
+    }
+    expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer one', 'Bearer three']);
+  });
+
   it('Clusters.find returns a client that never sends a new token to a cluster’s old server', async () => {
     const server = await startTokenServer('another');
     const elsewhere = await accept();
