@@ -45,26 +45,28 @@ export async function checkApiServer(
 
 /**
  * Sends an empty batch to the timers queue, because the watcher only has the permission to send. Throws a UserError if
- * SQS does not respond or the queue does not exist. Any other response, including an error, shows that the queue
- * exists.
+ * the queue does not exist. Any other response, including an error, shows that the queue exists. Without a response,
+ * or without credentials, returns the error, which may be temporary.
  */
 export async function requireQueues(
   sqs: SQSClient,
   urlPrefix: string,
   { signal }: { readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<Error | undefined> {
   const QueueUrl = queueUrl(urlPrefix, timersQueue);
   try {
     await callWithin(checkSeconds, signal, (abortSignal) =>
       sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: [] }), { abortSignal }),
     );
+    return undefined;
   } catch (error) {
+    signal.throwIfAborted();
     if (isMissingQueue(error)) {
       throw new UserError(`QUEUE_URL_PREFIX: queue ${QueueUrl} does not exist; deploy, or correct the prefix`);
     }
-    if (error instanceof SQSServiceException) return;
+    if (error instanceof SQSServiceException) return undefined;
     const fix = 'check the address, AWS_ENDPOINT_URL and the credentials';
-    throw new UserError(`QUEUE_URL_PREFIX: no response from ${QueueUrl} (${sqsErrorReason(error)}); ${fix}`);
+    return new Error(`QUEUE_URL_PREFIX: no response from ${QueueUrl} (${sqsErrorReason(error)}); ${fix}`);
   }
 }
 

@@ -86,7 +86,7 @@ async function startOne(
   if (unavailable !== undefined) {
     log.warn('API server unavailable, retrying', { error: redact(unavailable.message) });
   }
-  await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
@@ -118,7 +118,7 @@ async function startFleet(
   const { NoTableError } = await import('../clusters/registry/registry.ts');
   const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
   const sqs = createSqsClient();
-  await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
@@ -176,6 +176,11 @@ async function startFleet(
       return left;
     },
   };
+}
+
+async function checkQueues(sqs: SQSClient, settings: WatcherSettings, log: Log, signal: AbortSignal): Promise<void> {
+  const unavailable = await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  if (unavailable !== undefined) log.warn('SQS unavailable, retrying', { error: redact(unavailable.message) });
 }
 
 /**

@@ -157,10 +157,14 @@ describe('a watcher that runs', () => {
     expect(level).toBe('INFO');
   });
 
-  it('the watcher does not exit if the API server is unavailable, and retries', async () => {
-    const file = await kubeconfig({ server: `http://127.0.0.1:${await freePort()}` }, {});
-    const watcher = start({ KUBECONFIG: file });
+  it('the watcher does not exit if the API server and SQS are unavailable, and retries', async () => {
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    const file = await kubeconfig({ server: endpoint }, {});
+    const sqs = { AWS_ENDPOINT_URL_SQS: endpoint, QUEUE_URL_PREFIX: `${endpoint}/000000000000/` };
+    const watcher = start({ KUBECONFIG: file, ...sqs });
     await watcher.logged('API server unavailable, retrying');
+    const { error } = await watcher.logged('SQS unavailable, retrying');
+    expect(error).toMatch(/^QUEUE_URL_PREFIX: no response from http.*timers .*check the address/);
     await watcher.logged('watch failed, retrying');
     expect(await watcher.stop()).toBe(0);
   });
@@ -206,14 +210,6 @@ describe('the watcher exits with 1 and one log line', () => {
 
   it('an environment without certificate verification is rejected', async () => {
     expect(await startupError({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED/);
-  });
-
-  it('the error of an unreachable SQS endpoint names the queue and what to check', async () => {
-    const endpoint = `http://127.0.0.1:${await freePort()}`;
-    const settings = { AWS_ENDPOINT_URL_SQS: endpoint, QUEUE_URL_PREFIX: `${endpoint}/000000000000/` };
-    expect(await startupError(settings)).toMatch(
-      /^QUEUE_URL_PREFIX: no response from http.*timers .*check the address/,
-    );
   });
 
   it('the error of missing queues names the queue', async () => {
