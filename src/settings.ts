@@ -181,7 +181,7 @@ const watcherVariables = z.object({
   RATE_LIMIT_PER_SECOND: z.coerce.number().gt(0).default(200),
   RATE_LIMIT_BURST: z.coerce.number().int().min(1).default(2000),
   /** How often the watch checkpoint is written while SQS accepts messages. Otherwise it is written half as often. */
-  CHECKPOINT_SECONDS: z.coerce.number().min(0.1).default(30),
+  CHECKPOINT_SECONDS: z.coerce.number().min(0.1).max(3600).default(30),
   /**
    * Change it after the queues were deleted and created again at the same URL: the watch checkpoint is valid for one
    * set of queues.

@@ -63,6 +63,7 @@ it.each([
   ['a CLUSTER that no message may name', { CLUSTER: 'a:b', CLUSTERS: '' }, /CLUSTER: not a name of letters, digits/],
   ['SHARD without CLUSTERS', { CLUSTER: 'a', CLUSTERS: '', SHARD: '0/2' }, /SHARD: only with CLUSTERS/],
   ['a shard past the last one', { SHARD: '2/2' }, /SHARD: the index counts from 0/],
+  ['a watch checkpoint less than hourly', { CHECKPOINT_SECONDS: '3601' }, /CHECKPOINT_SECONDS: Too big/],
   ['a shard that is no fraction', { SHARD: 'first' }, /SHARD: give index\/count/],
 ])('a watcher with %s does not start, and the error says what to set', (_, more, error) => {
   expect(() => readWatcherSettings({ ...valid, ...more })).toThrow(error);
