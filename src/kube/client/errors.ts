@@ -82,6 +82,9 @@ export class ResponseError extends Error {
   override readonly name = 'ResponseError';
 }
 
+/** The response is larger than the client accepts. A list can be requested in smaller pages. */
+export class TooLargeError extends ResponseError {}
+
 function hasStatus(error: unknown, status: number): error is ApiError {
   return error instanceof ApiError && error.status === status;
 }

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { classifyResponse } from './classify.ts';
 import type { KubeClient } from './client.ts';
-import { ResponseError } from './errors.ts';
+import { ResponseError, TooLargeError } from './errors.ts';
 import { type KubeObject, type ObjectKey, parseObject, type ResourceName, safeParseObject } from './object.ts';
 import { collectionPath, objectPath } from './path.ts';
 
@@ -100,8 +100,9 @@ export function listPages(
 }
 
 /**
- * Lists as listPages does, with the given parser. The parser receives each item with the kind and apiVersion that lists
- * omit. While the next page is requested, only the parsed items of the last one stay in memory.
+ * Lists as listPages does, with the given parser. A page that is larger than the client accepts is requested again with
+ * half of the objects. The parser receives each item with the kind and apiVersion that lists omit. While the next page
+ * is requested, only the parsed items of the last one stay in memory.
  */
 export async function* listPagesAs<Item>(
   client: KubeClient,
@@ -111,9 +112,17 @@ export async function* listPagesAs<Item>(
 ): AsyncGenerator<ListPage<Item>> {
   const { monotonicMs = () => performance.now() } = options;
   const startedAt = monotonicMs();
+  let { limit = listPageSize } = options;
   let token: string | undefined;
   for (let pages = 1; ; pages += 1) {
-    const page = await readPage(client, resource, parse, token, options);
+    let page: ListPage<Item>;
+    try {
+      page = await readPage(client, resource, parse, token, { ...options, limit });
+    } catch (error) {
+      if (!(error instanceof TooLargeError) || limit === 1) throw error;
+      limit = Math.ceil(limit / 2);
+      continue;
+    }
     yield page;
     if (page.continue === undefined) return;
     const isEndless = pages === maxPages || monotonicMs() - startedAt > maxListSeconds * 1000;
@@ -139,7 +148,7 @@ async function readPage<Item>(
   resource: ResourceName,
   parse: (item: unknown, defaults: ItemDefaults) => Item,
   token: string | undefined,
-  { namespace, limit = listPageSize, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
+  { namespace, limit, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
 ): Promise<ListPage<Item>> {
   const path = collectionPath(resource, namespace);
   const { labelSelector, fieldSelector } = options;

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ResponseError } from './errors.ts';
+import { ResponseError, TooLargeError } from './errors.ts';
 import { connectError } from './transport.ts';
 
 /** A Status is small. The error page of a proxy need not be read completely. */
@@ -43,7 +43,7 @@ function readText(response: IncomingMessage, limit: number, label: string): Prom
     body.on('data', (chunk: string) => {
       text += chunk;
       // Also of a small body that decompresses to a large one.
-      if (text.length > limit) body.destroy(new ResponseError(`${label}: the response is larger than ${limit} bytes`));
+      if (text.length > limit) body.destroy(new TooLargeError(`${label}: the response is larger than ${limit} bytes`));
     });
     body.once('end', () => resolve(text));
     body.once('error', (error) => reject(isInvalidGzip(error) ? invalidGzip(error, label) : error));

@@ -50,6 +50,25 @@ describe('listPages', () => {
     return found;
   };
 
+  it('listPages halves a page that is larger than the client accepts, and an object that is larger fails', async () => {
+    const server = await startWireServer(({ query }, response) => {
+      const [from, limit] = [Number(query.continue ?? 0), Number(query.limit)];
+      const items = Array.from({ length: Math.min(limit, 10 - from) }, (_, index) => pod(`${from + index}`));
+      const end = from + items.length;
+      const metadata = { resourceVersion: '7', continue: end < 10 ? `${end}` : '' };
+      sendJson(response, 200, { metadata, items });
+    });
+    const read = async (maxResponseBytes: number) => {
+      const found: unknown[] = [];
+      for await (const { items } of listPages(server.client({ maxResponseBytes }), pods, { limit: 10 }))
+        found.push(...items.map(({ metadata }) => metadata.name));
+      return found;
+    };
+    expect(await read(400)).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+    await expect(read(50)).rejects.toThrow('larger than 50 bytes');
+    expect(server.arrived.at(-1)?.query.limit).toBe('1');
+  });
+
   it('listPages reads all pages, and sends the resourceVersion only once', async () => {
     const server = await twoPages();
     const options = {
