@@ -162,7 +162,7 @@ function observedMetrics(sources: ReadonlyMap<string, MetricsSource>): readonly 
     }),
     gauge(
       'outrigger_watcher_last_event_age_seconds',
-      'Time since the API server last sent an event of a kind, bookmarks included. Absent before the first one.',
+      'Time since the last event of a kind: a change, a bookmark, the read after an idle watch. Absent before one.',
       ({ lastEventAgeSeconds }) => lastEventAgeSeconds,
     ),
     gauge(
