@@ -7,6 +7,7 @@ import {
   SecretsManagerClient,
   SecretsManagerServiceException,
 } from '@aws-sdk/client-secrets-manager';
+import { unlessAborted } from '../../core/async.ts';
 import { UserError } from '../../core/errors.ts';
 
 /** An unresponsive service must not use up a function's time. */
@@ -23,7 +24,9 @@ export function createGetSecret(
   return async (id, where) => {
     const abortSignal = AbortSignal.timeout(deadlineMilliseconds);
     try {
-      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: id }), { abortSignal });
+      // The SDK does not check the signal while it loads credentials.
+      const sent = client.send(new GetSecretValueCommand({ SecretId: id }), { abortSignal });
+      const { SecretString } = await unlessAborted(sent, abortSignal);
       if (SecretString !== undefined && SecretString.trim() !== '') return SecretString;
     } catch (error) {
       const advice = adviceFor(error);

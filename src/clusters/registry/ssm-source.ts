@@ -2,6 +2,7 @@
 // Ten is what one GetParametersByPath returns. With more, the reads of many environments exceed the rate of Systems
 // Manager, and the table belongs in S3.
 import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { unlessAborted } from '../../core/async.ts';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import type { ClusterSource } from './registry.ts';
@@ -28,8 +29,10 @@ export function createSsmSource(ssm: SSMClient, path: string): SsmSource {
     async read() {
       const command = new GetParametersByPathCommand({ Path: prefix, WithDecryption: true, MaxResults: maxClusters });
       const abortSignal = AbortSignal.timeout(deadlineMilliseconds);
-      // The SDK's own error of an aborted request says only that.
-      const { Parameters = [], NextToken } = await ssm.send(command, { abortSignal }).catch((error: unknown) => {
+      // The SDK does not check the signal while it loads credentials, and its own error of an aborted request says only
+      // that.
+      const sent = unlessAborted(ssm.send(command, { abortSignal }), abortSignal);
+      const { Parameters = [], NextToken } = await sent.catch((error: unknown) => {
         if (!abortSignal.aborted) throw error;
         const message = `clusters table ssm:${prefix}: no response within ${deadlineMilliseconds / 1000} s`;
         throw new Error(message, { cause: abortSignal.reason });

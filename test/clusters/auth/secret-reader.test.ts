@@ -3,7 +3,7 @@
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSecretReader } from '../../../src/clusters/auth/secret-reader.ts';
 import { createGetSecret } from '../../../src/clusters/auth/secrets-manager.ts';
 import { UserError } from '../../../src/core/errors.ts';
@@ -144,4 +144,12 @@ describe('a secret reader', () => {
       'UserError: cluster "a": access: secret "outrigger/a" is not a JSON object with a string "token"; fix the secret or the key',
     );
   });
+});
+
+it('a read of a secret fails when its credential provider hangs', async () => {
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.timeout(10));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const credentials = () => new Promise<never>(() => undefined);
+  const read = createGetSecret(new SecretsManagerClient({ region: 'eu-central-1', credentials }));
+  await expect(read('outrigger/a', 'cluster "a"')).rejects.toThrow('timeout');
 });

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { mockClient } from 'aws-sdk-client-mock';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type ClusterSource,
   createClusterRegistry,
@@ -298,6 +298,14 @@ describe('createSsmSource', () => {
     later(60);
     expect(await warm.get('a')).toMatchObject(entry('1'));
     expect(mock.calls()).toHaveLength(2);
+  });
+
+  it('createSsmSource fails when its credential provider hangs', async () => {
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.timeout(10));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const credentials = () => new Promise<never>(() => undefined);
+    const source = createSsmSource(new SSMClient({ region: 'eu-central-1', credentials }), '/outrigger/dev/clusters');
+    await expect(source.read()).rejects.toThrow('no response within 5 s');
   });
 
   it('createSsmSource refuses more than ten clusters, and names the way to S3', async () => {
