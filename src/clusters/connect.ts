@@ -87,9 +87,10 @@ export function createClusters(
     const connection = withRefresh(
       { entry: resolved, connection: await connect(name, resolved) },
       {
-        read: async () => {
+        read: async ({ isRejected }) => {
+          const reading = isRejected ? registry.get(name) : registry.known(name);
           // A cluster that is connected stays so: an entry that is wrong may be fixed before its credentials expire.
-          const newest = await registry.get(name).catch(() => undefined);
+          const newest = await reading.catch(() => undefined);
           return newest === undefined ? undefined : await resolveEntry(name, newest, secrets);
         },
         connect: async (newest) => await connect(name, newest),
@@ -135,7 +136,8 @@ function withRefresh(
     connect,
     forget,
   }: {
-    readonly read: () => Promise<ResolvedEntry | undefined>;
+    /** Waits for the table only if the credentials were rejected. */
+    readonly read: (options: { readonly isRejected: boolean }) => Promise<ResolvedEntry | undefined>;
     readonly connect: (entry: ResolvedEntry) => Promise<Connection>;
     readonly forget: () => void;
   },
@@ -145,14 +147,19 @@ function withRefresh(
   // A client certificate belongs to the connection. The next lookup of the cluster returns a client with the new one.
   if (token === undefined) return { ...connection, refresh: forget };
   let current = first;
+  let isRejected = false;
   return {
     ...connection,
     refresh: () => {
+      isRejected = true;
       forget();
       current.connection.refresh?.();
     },
     token: async () => {
-      const entry = await read();
+      const mustRead = isRejected;
+      const entry = await read({ isRejected: mustRead });
+      // Not if they were rejected during this read.
+      if (mustRead) isRejected = false;
       if (entry !== undefined && !isDeepStrictEqual(entry, current.entry)) {
         const fresh = await connect(entry).catch(() => undefined);
         if (fresh?.server.href === connection.server.href) current = { entry, connection: fresh };

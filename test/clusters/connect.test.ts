@@ -25,10 +25,14 @@ const get = { method: 'GET', path: '/api' } as const;
 const role = { accessKeyId: 'ASIAEXAMPLE', secretAccessKey: 'not-a-secret', sessionToken: 'a+session/=' };
 
 function createFixture(entries: Record<string, unknown>, secretsByName: Record<string, string> = {}) {
-  const state = { entries, secretsByName, credentials: async (): Promise<AwsCredentials> => role };
+  const reading: Promise<void> = Promise.resolve();
+  const state = { entries, reading, secretsByName, credentials: async (): Promise<AwsCredentials> => role };
   const source = {
     refreshSeconds: 60,
-    read: async (): Promise<TableRead> => ({ type: 'table', entries: new Map(Object.entries(state.entries)) }),
+    read: async (): Promise<TableRead> => {
+      await state.reading;
+      return { type: 'table', entries: new Map(Object.entries(state.entries)) };
+    },
   };
   const registry = createClusterRegistry(source, { now: () => now });
   const clusters = createClusters(registry, {
@@ -130,9 +134,24 @@ describe('Clusters.find', () => {
     for (const entry of [wrong, entryOf(server, 'three')]) {
       state.entries = { a: entry };
       registry.forget('a');
+      await registry.list();
       await watching.request(get);
     }
     expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer one', 'Bearer three']);
+  });
+
+  it('a client does not wait for a read of the table, unless its credentials were rejected', async () => {
+    const server = await startTokenServer('new');
+    const { state, registry, client } = createFixture({ a: entryOf(server, 'old') });
+    const before = await client('a');
+    const isRead = Promise.withResolvers<void>();
+    state.reading = isRead.promise;
+    registry.forget('a');
+    const response = before.request(get);
+    await expect.poll(() => server.arrived).toHaveLength(1);
+    state.entries = { a: entryOf(server, 'new') };
+    isRead.resolve();
+    expect((await response).status).toBe(200);
   });
 
   it('Clusters.find returns a client that never sends a new token to a cluster’s old server', async () => {

@@ -34,6 +34,8 @@ export type ClusterRegistry = {
    * while the source fails.
    */
   get(name: string): Promise<ClusterEntry | undefined>;
+  /** Returns one entry as it was last read, and begins the next read if it is due. Does not wait for it. */
+  known(name: string): Promise<ClusterEntry | undefined>;
   /** Lists the names. A deployment without a table has no clusters yet. */
   list(): Promise<readonly string[]>;
   /** Lists the errors of the entries under a text that is no name. They are ignored: no message could name them. */
@@ -156,6 +158,11 @@ export function createClusterRegistry(
       if (found !== undefined) return parsed(name, found);
       if (failure !== undefined) throw failure;
       return undefined;
+    },
+    async known(name) {
+      void currentTable().catch(() => undefined);
+      const found = table?.entries.get(name);
+      return found === undefined ? undefined : parsed(name, found);
     },
     async list() {
       return (await currentNames()).filter(isClusterName);
