@@ -4,8 +4,9 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Allows } from '../../src/api/allows.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { checkCluster } from '../../src/cli/doctor/check-cluster.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
-import { controllerIdentity, heldLabelOf } from '../../src/core/names.ts';
+import { controllerIdentity, defaultProject, heldLabelOf } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -204,6 +205,18 @@ it('a controller makes Roles of the permissions that it declares, and binds them
       error: { message: expect.stringContaining('grant RBAC permissions not currently held') },
     },
   });
+});
+
+it.each([
+  [monitors.name, monitors, monitors, []],
+  ['granter', granters[0], granters[0], []],
+  ['escalator', granters[1], granters[0], ['watch pods', 'watch secrets']],
+])('doctor compares the permissions of %s with those that are generated, also of named objects', async (name, by, registered, missing) => {
+  const options = { project: defaultProject, signal: AbortSignal.timeout(30_000) };
+  const client = clientOf(controllerIdentity(by?.name ?? name));
+  const { findings } = await checkCluster('test', client, registered === undefined ? [] : [registered], options);
+  const refused = findings.flatMap(({ message }) => message.split('the functions may not: ')[1]?.split(', ') ?? []);
+  expect(refused).toEqual(missing);
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {

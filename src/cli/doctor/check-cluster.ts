@@ -95,11 +95,17 @@ async function checkKinds(
     : findings;
 }
 
+const texts = z.array(z.string());
 const role = z.object({
   kind: z.enum(['ClusterRole', 'Role']),
   metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
   rules: z.array(
-    z.object({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) }),
+    z.object({
+      apiGroups: texts,
+      resources: texts,
+      verbs: texts,
+      resourceNames: z.array(z.string().optional()).optional(),
+    }),
   ),
 });
 const review = z.object({ status: z.object({ allowed: z.boolean() }) });
@@ -118,22 +124,31 @@ async function checkPermissions(
   const rules = roles
     .filter(({ metadata }) => metadata.name !== watcher && metadata.namespace !== system)
     .flatMap(({ metadata: { namespace }, rules }) => rules.map((one) => ({ ...one, namespace })));
+  // A rule of named objects permits nothing for a review without a name.
   const permissions = new Map(
-    rules.flatMap(({ apiGroups: [group = ''], resources: [target = ''], verbs, namespace }) =>
-      verbs.map((verb) => {
-        const place = namespace === undefined ? '' : ` in ${namespace}`;
-        const text = `${verb} ${collectionName({ group, plural: target })}${place}`;
-        return [text, { group, target, verb, namespace }] as const;
-      }),
+    rules.flatMap(({ apiGroups, resources, verbs, resourceNames = [undefined], namespace }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((target) =>
+          verbs.flatMap((verb) =>
+            resourceNames.map((name) => {
+              const named = name === undefined ? '' : ` ${name}`;
+              const place = namespace === undefined ? '' : ` in ${namespace}`;
+              const text = `${verb} ${collectionName({ group, plural: target })}${named}${place}`;
+              return [text, { group, target, verb, name, namespace }] as const;
+            }),
+          ),
+        ),
+      ),
     ),
   );
   const refused: string[] = [];
   try {
-    await forEachConcurrently(8, permissions, async ([text, { group, target, verb, namespace }]) => {
+    await forEachConcurrently(8, permissions, async ([text, { group, target, verb, name, namespace }]) => {
       const [resource = '', subresource] = target.split('/');
       const resourceAttributes = {
         ...{ group, resource, verb },
         ...(subresource === undefined ? {} : { subresource }),
+        ...(name === undefined ? {} : { name }),
         ...(namespace === undefined ? {} : { namespace }),
       };
       const { body } = await client.request({
