@@ -30,6 +30,8 @@ export type Secret = {
 };
 
 const connect = Symbol('connect');
+/** In the metadata of the schema that `secret()` returns. */
+const secretKey = 'outrigger-secret';
 type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: string) => void };
 
 /**
@@ -45,7 +47,8 @@ export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: numbe
     .transform((given): Secret => {
       const [name = '', key] = given.split('#', 2);
       return settingOf({ secret: name, key, maxAgeSeconds });
-    });
+    })
+    .meta({ [secretKey]: true });
 }
 
 /** Connects the secrets among a controller's settings to a reader. */
@@ -56,9 +59,12 @@ export function connectSecrets(settings: object, reader: SecretReader, controlle
   }
 }
 
-/** Returns whether a setting is a secret. It parses a text, because the schema may be wrapped (`.optional()`). */
+/** Returns whether a setting is a secret, also inside another schema (`.optional()`). */
 export function isSecret(schema: z.core.$ZodType): boolean {
-  return isSetting(z.safeParse(schema, 'x').data);
+  if (z.globalRegistry.get(schema)?.[secretKey] === true) return true;
+  return Object.values(schema._zod.def)
+    .flat()
+    .some((inner) => inner instanceof z.core.$ZodType && isSecret(inner));
 }
 
 function settingOf(reference: SecretReference): Setting {

@@ -83,7 +83,10 @@ describe('a setting that is a secret', () => {
   it.each<[string, z.ZodType, boolean]>([
     ['a secret', secret(), true],
     ['an optional secret', secret().optional(), true],
+    ['a secret with a description and a default', secret().describe('a token').nullish().prefault('a'), true],
     ['a text', z.string(), false],
+    ['a list in JSON', z.string().transform((text): unknown => JSON.parse(text)), false],
+    ['a text with a refinement that waits', z.string().refine(async () => true), false],
     ['an address', z.url(), false],
     ['a number', z.coerce.number(), false],
   ])('a secret setting is recognized: %s', (_, schema, expected) => {
