@@ -263,7 +263,9 @@ function startController(name: string, view: StatusView, spec: AnySpec, start: S
 
 function makeClients(name: string, { settings, clients }: AnySpec, { environment, secrets, dryRun }: Start): unknown {
   // CloudFormation cannot leave a variable out, so an empty variable counts as absent.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  // A strict schema accepts its own variables alone.
+  const isGiven = ([name, value]: [string, unknown]) => value !== '' && Object.hasOwn(settings?.shape ?? {}, name);
+  const given = Object.fromEntries(Object.entries(environment).filter(isGiven));
   const parsed = settings?.safeParse(given);
   if (parsed !== undefined && !parsed.success) {
     throw new SettingsError(`controller ${name} needs in its environment ${formatZodIssues(parsed.error)}`);

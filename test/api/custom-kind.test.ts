@@ -110,6 +110,14 @@ describe('a controller', () => {
     expect(seen).toEqual([{ B: 3, C: 'c' }]);
     expect(() => lenient.start({ C: '' })).toThrow('C: ');
   });
+
+  it('a strict schema of settings starts with the other variables of the function', () => {
+    const strict = kind.controller('strict', {
+      settings: z.strictObject({ A: z.string() }),
+      reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
+    });
+    strict.start({ A: 'a', AWS_REGION: 'eu-north-1' });
+  });
 });
 
 describe('names', () => {
