@@ -46,7 +46,7 @@ export async function checkCluster(
   try {
     const version = await readVersion(client, signal);
     const [kinds, permissions, { findings: watchers, ...sender }, failing] = await Promise.all([
-      checkKinds(about, client, registry, signal),
+      checkKinds(about, client, registry, { namespaces, signal }),
       checkPermissions(about, client, registry, { project, namespaces, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
       checkFailing(about, client, registry, { project, signal }),
@@ -69,7 +69,7 @@ async function checkKinds(
   about: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  signal: AbortSignal,
+  { namespaces: [namespace] = ['default'], signal }: Pick<CheckOptions, 'namespaces' | 'signal'>,
 ): Promise<readonly Finding[]> {
   const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
   const kinds = [...new Map(all.map((kind) => [collectionName(kind), kind])).values()];
@@ -77,7 +77,9 @@ async function checkKinds(
   const findings: Finding[] = [];
   await forEachConcurrently(4, kinds, async (kind) => {
     try {
-      for await (const _ of listPages(client, kind, { limit: 1, metadataOnly: true, signal })) break;
+      // In a namespace, where a kind of the cluster's scope is not served, and a project of some namespaces may list.
+      const within = kind.namespaced ? { namespace } : {};
+      for await (const _ of listPages(client, kind, { ...within, limit: 1, metadataOnly: true, signal })) break;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // A missing permission is a finding of checkPermissions.

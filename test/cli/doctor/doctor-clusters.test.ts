@@ -2,7 +2,12 @@
 // test/checkpoint/watcher-status.test.ts.
 import { GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../../src/api/custom-kind.ts';
 import type { CheckpointScope } from '../../../src/checkpoint/document.ts';
+import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
+import { crdOf } from '../../../src/generate/crd/crd.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
 import { startApiServer } from '../../../src/testing.ts';
 import { startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { pem, startWireServer } from '../../kube/wire-server.ts';
@@ -127,6 +132,20 @@ describe('doctor and clusters', () => {
       .slice(before)
       .filter((path) => path.endsWith('/outrigger-watch-checkpoint'));
     expect(ofDoctor, 'reads of the checkpoint, after that of setWatchers').toHaveLength(1);
+  });
+
+  it('doctor names a kind that the cluster has in another scope', async () => {
+    const names = { group: 'example.com', version: 'v1', kind: 'Site', spec: z.object({}), status: z.object({}) };
+    const crd = crdOf(defineKind({ ...names, scope: 'Cluster', conditions: [] }));
+    const controller = defineKind({ ...names, conditions: [] }).controller('site', {
+      reconcile: async () => ({ status: {}, conditions: {} }),
+    });
+    await using server = await startApiServer({ crds: [crd] });
+    const client = createClient({ server: new URL(server.url) });
+    const options = { project: 'outrigger', signal: AbortSignal.timeout(10_000) };
+    const { findings: found } = await checkCluster('berlin', client, [controller], options);
+    client.close();
+    expect(found.map(({ message }) => message)).toContain('it has no sites.example.com');
   });
 
   it.each([
