@@ -86,7 +86,11 @@ export async function localTemplate(root: string, controllers: readonly Controll
   }
   const text = JSON.stringify(template);
   const [unresolved] = /\$\{(?:self|param|file|opt|env|sls)\b[^}]*\}/.exec(text) ?? [];
-  if (unresolved !== undefined) throw new UserError(`serverless.yml: outrigger dev does not know ${unresolved}`);
+  // The generated files are those of the installed version, and serverless.yml may be older.
+  if (unresolved !== undefined)
+    throw new UserError(
+      `serverless.yml: outrigger dev does not know ${unresolved}; after an update run npx outrigger upgrade`,
+    );
   return text;
 }
 

@@ -30,7 +30,9 @@ it('a variable that the local template does not know is an error with the file a
   const file = 'serverless.yml';
   const text = await root.read(file);
   await root.write(file, text.replace('LOG_LEVEL: INFO', `LOG_LEVEL: $${'{env:LEVEL}'}`));
-  await expect(localTemplate(root.path, registry)).rejects.toThrow(/^serverless\.yml: .*\$\{env:LEVEL\}/);
+  await expect(localTemplate(root.path, registry)).rejects.toThrow(
+    /^serverless\.yml: .*\$\{env:LEVEL\}; .* npx outrigger upgrade$/,
+  );
   await root.write(file, 'service: [');
   await expect(localTemplate(root.path, registry)).rejects.toThrow(/^serverless\.yml: cannot be read/);
 });
