@@ -68,7 +68,8 @@ export function createRules(): Rules {
     const isOptional = rule.optionalOldSelf === true;
     if (transition && old === undefined && !isOptional) return [];
     if (!transition && old !== undefined && sameJson(old, value)) return [];
-    const result = evaluate(rule.rule, value, isOptional ? (old ?? null) : old, schema);
+    const oldSelf = isOptional ? (old ?? null) : old;
+    const result = evaluate(rule.rule, value, oldSelf, schema);
     if (result === true) return [];
     const field = `${path === '' ? '<nil>' : path}`;
     if (result instanceof Error) {
@@ -79,7 +80,7 @@ export function createRules(): Rules {
       return [statusCause.invalid(field, JSON.stringify(schema.type ?? ''), detail)];
     }
     const message =
-      rule.messageExpression === undefined ? undefined : evaluate(rule.messageExpression, value, old, schema);
+      rule.messageExpression === undefined ? undefined : evaluate(rule.messageExpression, value, oldSelf, schema);
     return [failure(rule, typeof message === 'string' ? message : messageOf(rule), value, path)];
   };
   const check: Rules['check'] = (value, old, schema, path = '') => {

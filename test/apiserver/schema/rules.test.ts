@@ -100,6 +100,13 @@ describe('evaluation of rules', () => {
     ]);
   });
 
+  it('a message expression of a rule with an optional oldSelf reads it as the rule does, also at a create', () => {
+    const messageExpression = "oldSelf.hasValue() ? 'at an update' : 'at a create'";
+    const schema = withRules({ rule: 'oldSelf.hasValue() && false', optionalOldSelf: true, messageExpression });
+    expect(rules.check({ count: 1 }, undefined, schema)).toMatchObject([{ message: 'Invalid value: at a create' }]);
+    expect(rules.check({ count: 1 }, { count: 2 }, schema)).toMatchObject([{ message: 'Invalid value: at an update' }]);
+  });
+
   it('a rule with an evaluation error is a cause with that error', () => {
     const [cause] = rules.check({}, undefined, withRules({ rule: 'self.count > 0' }), 'spec');
     expect(cause?.message).toContain('evaluating rule: self.count > 0');
