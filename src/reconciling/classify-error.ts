@@ -1,6 +1,13 @@
 // Decides what an error of a reconcile means for its message: postpone it because the cluster is unreachable, count it
 // as a failed attempt, or neither. The decision uses the type and the status of the error, never its text.
-import { FieldOwnedError, InvalidSpecError, PolicyDeniedError, TerminalError, toError } from '../core/errors.ts';
+import {
+  ChildrenRefusedError,
+  FieldOwnedError,
+  InvalidSpecError,
+  PolicyDeniedError,
+  TerminalError,
+  toError,
+} from '../core/errors.ts';
 import type { ReconcileKey } from '../core/key.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import { ApiError } from '../kube/client/errors.ts';
@@ -40,6 +47,10 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
     case 'cache-behind':
     case 'unusable':
       return stage === 'first-read' ? 'unreachable' : 'error';
+  }
+  if (error instanceof ChildrenRefusedError) {
+    const isEnding = error.errors.every((one) => errorClassOf(one, stage, message) === 'namespace-terminating');
+    return isEnding ? 'namespace-terminating' : 'error';
   }
   if (error instanceof InvalidSpecError) return 'invalid-spec';
   if (error instanceof PolicyDeniedError) return 'policy-denied';

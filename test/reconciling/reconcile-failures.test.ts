@@ -1,11 +1,13 @@
 // The outcome and the status of a failure, by the call that fails. Against the in-memory API server, with failures
 // injected between it and the reconcile.
 import { beforeEach, expect, it } from 'vitest';
+import { ChildrenRefusedError } from '../../src/core/errors.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/errors.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
+import { errorClassOf } from '../../src/reconciling/classify-error.ts';
 import { outcomeOfNotFound } from '../../src/reconciling/not-found.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { reportReconcile } from '../../src/reconciling/report.ts';
@@ -114,6 +116,16 @@ it.each(
 )('a reconcile in a terminating namespace, reported at the %s, has nothing to do', async (call) => {
   const { outcome } = await reconcile(failAt(call, terminating));
   expect(outcome).toEqual({ type: 'nothing', reason: 'namespace-terminating' });
+});
+
+it('a Namespace whose children are all refused because it is terminating has nothing to do', () => {
+  const childOf = (namespace: string) =>
+    new ApiError(`PATCH /api/v1/namespaces/${namespace}/configmaps/a`, 403, terminating.body);
+  const key = { cluster: 'alpha', controller: 'team', group: '', resource: 'namespaces', name: 'mine' };
+  const classOf = (...errors: Error[]) => errorClassOf(new ChildrenRefusedError(errors), 'later', key);
+  expect(classOf(childOf('mine'), childOf('mine'))).toBe('namespace-terminating');
+  expect(classOf(childOf('mine'), childOf('other'))).toBe('error');
+  expect(classOf(childOf('mine'), api(403, 'Forbidden'))).toBe('error');
 });
 
 it('a reconcile whose child an admission policy refuses ends with PolicyDenied, without a retry', async () => {
