@@ -25,7 +25,7 @@ import { getObject, listPages, listPagesAs } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields } from './managed-fields.ts';
-import { ownedEqual } from './owned-equal.ts';
+import { ownedEqual, replacesNull } from './owned-equal.ts';
 import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
 
 /** The owner, the kind of the children, and the desired children. */
@@ -172,7 +172,8 @@ async function applyChild(
     if (live?.metadata.deletionTimestamp !== undefined) return { object: live, write: 'none' };
     const contested = live === undefined ? [] : foreignItems(live, child, replaced);
     const compared = { isBuiltIn: isBuiltInGroup(resource.group), live };
-    const isSame = live !== undefined && ownedEqual(child, ownedFields(live, fieldManager), compared);
+    const isNullChanged = !compared.isBuiltIn && (replacesNull(child, live) || replacesNull(live, child));
+    const isSame = live !== undefined && !isNullChanged && ownedEqual(child, ownedFields(live, fieldManager), compared);
     const known =
       live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([fieldManager, child, live]));
     const isNoop = isSame || (request.isThorough !== true && known !== undefined && knownNoops.has(known));

@@ -1,13 +1,17 @@
 // applyAll, as test cases for any API server: the objects in the cluster afterwards, and the number of writes.
 import { describe, expect, inject, it } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../../src/api/custom-kind.ts';
 import { NotOwnedError } from '../../../src/core/errors.ts';
+import { crdOf } from '../../../src/generate/crd/crd.ts';
 import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../src/kube/apply/apply-all.ts';
 import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
 import type { KubeClient, KubeRequest } from '../../../src/kube/client/client.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
-import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
+import { type KubeObject, parseObject, type ResourceName } from '../../../src/kube/client/object.ts';
 import { collectionPath } from '../../../src/kube/client/path.ts';
 import { useApiServer } from '../../harness/api-server.ts';
+import { applyDefinition } from '../../support/established.ts';
 import { configMaps, deployments, type NamespaceFixture, useNamespace } from '../namespace.ts';
 
 const services: ResourceName = { group: '', version: 'v1', plural: 'services', namespaced: true };
@@ -74,6 +78,29 @@ describe('applyAll', () => {
     expect(await children([child('a', { toString: '2' })])).toMatchObject({ writes: 1 });
     expect((await read('a'))?.data).toEqual({ toString: '2' });
     expect(await children([child('a', { toString: '2' })])).toMatchObject({ writes: 0, noops: 0 });
+  });
+
+  it('applyAll stores null in a nullable field of a custom kind, also where its default or a zero value is, and back', async () => {
+    const names = { group: 'nulls.example.com', version: 'v1' };
+    const spec = z.object({ limit: z.int().nullable().default(5) });
+    const kind = defineKind({ ...names, kind: 'Nullable', spec, status: z.object({}), conditions: [] });
+    await applyDefinition(fixture.client, parseObject(crdOf(kind)));
+    const { apiVersion } = kind;
+    const limits: unknown[] = [];
+    const resource = { ...names, plural: kind.plural, namespaced: true };
+    for (const change of [{}, { limit: null }, { limit: null }, { limit: 0 }, { limit: null }]) {
+      const desired = [{ metadata: { name: 'a' }, spec: change }];
+      const { objects, writes } = await children(desired, { resource, apiVersion, kind: 'Nullable' });
+      limits.push([objects[0]?.spec, writes]);
+    }
+    const [none, zero] = [{ limit: null }, { limit: 0 }];
+    expect(limits).toEqual([
+      [{ limit: 5 }, 1],
+      [none, 1],
+      [none, 0],
+      [zero, 1],
+      [none, 1],
+    ]);
   });
 
   it('applyAll calls onChange for each created, updated and deleted child, and not without a write', async () => {
