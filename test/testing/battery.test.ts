@@ -5,6 +5,7 @@ import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Deployment, Role, RoleBinding } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
+import { lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 import { battery } from '../../src/testing.ts';
 
 const Note = defineKind({
@@ -200,6 +201,16 @@ describe('a controller that is wrong', () => {
     const check = battery(granting, { samples: [sample] }).find(({ name }) => name.includes('permissions'));
     const failure = await check?.run().catch(({ message }: Error) => message.split('. ')[0]);
     expect(failure).toBe(caught);
+  });
+
+  it('a ClusterRole with a rule of URLs has permissions that the controller lacks, and its other rules are checked', () => {
+    const lacked = lackedGrant(right);
+    const own = { apiGroups: [Note.group], resources: [Note.plural], verbs: ['get'] };
+    const roleOf = (...rules: object[]) => ({ kind: 'ClusterRole', rules });
+    const urls = { nonResourceURLs: ['/metrics'], verbs: ['get'] };
+    expect(lacked(roleOf(own))).toBeUndefined();
+    expect(lacked(roleOf(own, urls))).toBe('get the URL /metrics');
+    expect(lacked(roleOf({ ...own, verbs: ['watch'] }, urls))).toBe(`watch ${Note.plural}.${Note.group}`);
   });
 
   it('a child that is remembered in the status alone is made twice after a crash, and the message says how to name it', async () => {

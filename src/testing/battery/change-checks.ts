@@ -202,7 +202,7 @@ export const changeChecks: readonly SampleCheck[] = [
           fail(
             `the API server refuses ${kind.kind} ${object.metadata.name}: ${stage.controller.name} lacks the ` +
               `permission to ${permission}, which it grants`,
-            'declare it in `allows.grants`, or bind a ClusterRole of `allows.clusterRoles`',
+            'declare it in `allows.grants` (not for URLs), or bind a ClusterRole of `allows.clusterRoles`',
           );
         const [refusal] = refusals(kind, object);
         if (refusal === undefined) continue;

@@ -9,11 +9,13 @@ import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeRequest } from '../../kube/client/client.ts';
 
 const texts = z.array(z.string());
+// A rule has resources or URLs.
 const policyRule = z.object({
-  apiGroups: texts,
-  resources: texts,
+  apiGroups: texts.default([]),
+  resources: texts.default([]),
   verbs: texts,
   resourceNames: texts.optional(),
+  nonResourceURLs: texts.default([]),
 });
 const role = z.object({
   kind: z.literal('ClusterRole'),
@@ -46,14 +48,21 @@ export function allowedBy(controller: ControllerDefinition): (request: KubeReque
 
 /**
  * Returns a function that names a permission of a Role or ClusterRole that the controller lacks: the API server refuses
- * to let it grant that one. Undefined if there is none, and for other kinds.
+ * to let it grant that one. Undefined if there is none, and for other kinds. A generated role has no URLs.
  */
 export function lackedGrant(controller: ControllerDefinition): (child: object) => string | undefined {
   const held = rulesOf(controller);
   const has = (list: readonly string[], one: string) => list.includes(one) || list.includes('*');
   return (child) => {
-    for (const { apiGroups, resources, verbs: granted, resourceNames = [] } of grantingRole.safeParse(child).data
-      ?.rules ?? []) {
+    const rules = grantingRole.safeParse(child).data?.rules ?? [];
+    for (const {
+      apiGroups,
+      resources,
+      verbs: granted,
+      resourceNames = [],
+      nonResourceURLs: [url],
+    } of rules) {
+      if (url !== undefined) return `${granted.join(', ')} the URL ${url}`;
       const isNamed = (names: readonly string[] | undefined) =>
         names === undefined || (resourceNames.length > 0 && resourceNames.every((name) => names.includes(name)));
       const wanted = apiGroups.flatMap((group) =>
