@@ -88,6 +88,14 @@ describe('applyAll', () => {
     const { apiVersion } = kind;
     const limits: unknown[] = [];
     const resource = { ...names, plural: kind.plural, namespaced: true };
+    // A real server responds with 429 while the cache of the kind fills.
+    const path = collectionPath(resource, fixture.namespace);
+    const isServed = () =>
+      fixture.client.request({ method: 'GET', path }).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isServed).toBe(true);
     for (const change of [{}, { limit: null }, { limit: null }, { limit: 0 }, { limit: null }]) {
       const desired = [{ metadata: { name: 'a' }, spec: change }];
       const { objects, writes } = await children(desired, { resource, apiVersion, kind: 'Nullable' });
