@@ -45,7 +45,9 @@ export async function recordWatcherDown(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   try {
-    const { down } = await readWatcherStatus(client, now(), { project, signal });
+    const { unknown, ...status } = await readWatcherStatus(client, now(), { project, signal });
+    // The resync has the permission, unless the roles of the functions are not applied.
+    const down = unknown === undefined ? status.down : ({ reason: unknown, level: 'warn' } as const);
     if (down !== undefined) log[down.level]('watcher down', { reason: redact(down.reason) });
     if (down?.level === 'warn') metrics.trouble(cluster, 'watcher-down');
     metrics.count(metricNames.watcherDown, down?.level === 'warn' ? 1 : 0, { cluster });
@@ -64,6 +66,8 @@ export type WatcherStatus = {
   readonly entries?: CheckpointDocument['entries'];
   /** Why the watchers seem to be down: a warning, or info while they are being installed. Undefined if they work. */
   readonly down?: { readonly reason: string; readonly level: 'info' | 'warn' };
+  /** Why nothing is known of the watchers: the caller has no permission to read the checkpoint. */
+  readonly unknown?: string;
 };
 
 /** Reads the status from the checkpoint. Throws the client's errors, except for a missing permission. */
@@ -96,7 +100,7 @@ export async function readWatcherStatus(
       ? { lastSeenSeconds, ...written, ...warn(`no event received for ${lastSeenSeconds} s`) }
       : { lastSeenSeconds, ...written };
   } catch (error) {
-    if (isForbidden(error)) return warn(`no permission to read the watch checkpoint: ${error.message}`);
+    if (isForbidden(error)) return { unknown: `no permission to read the watch checkpoint: ${error.message}` };
     throw error;
   }
 }

@@ -198,17 +198,16 @@ async function explain({ key, controller, installation, entries, signal }: Opene
       return undefined;
     });
   const queue = controllerQueue(key.controller);
+  const unknownWatchers = `the status of the watchers of ${cluster} is unknown`;
   const [paused, depth, letters, watchers, table] = await Promise.all([
     pausedControllers(installation, [key.controller], signal),
     noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
     readDeadLetters(browser, { most: 1_000, signal }),
-    noted(
-      `the watchers of ${cluster} are unknown`,
-      readWatcherStatus(client, Date.now(), { project: installation.project, signal }),
-    ),
+    noted(unknownWatchers, readWatcherStatus(client, Date.now(), { project: installation.project, signal })),
     requireRegistry(installation.clusters).find(cluster),
   ]);
   if (watchers?.down !== undefined) notes.push(`the watchers of ${cluster} are down: ${watchers.down.reason}`);
+  if (watchers?.unknown !== undefined) notes.push(`${unknownWatchers}: ${watchers.unknown}`);
   const deadLetters = letters
     .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
     .map(({ reason, error }) => ({ reason, error }));

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { durationMs } from '../../src/cli/key-commands.ts';
 import { readKeyLog } from '../../src/cli/key-log.ts';
 import { stateOf } from '../../src/cli/object-state.ts';
-import { controllerDeadLetterQueue } from '../../src/core/names.ts';
+import { checkpointName, controllerDeadLetterQueue } from '../../src/core/names.ts';
 import { createLogFile, olderLogFile } from '../../src/dev/log-file.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
@@ -220,6 +220,13 @@ describe('explain', () => {
         'the watchers of local are down: no watch checkpoint; apply infra/kubernetes/generated',
       ],
     });
+  });
+
+  it('explain without the permission to read the watch checkpoint shows that the status of the watchers is unknown', async () => {
+    await writeLog([[10, failed]]);
+    await system.forbid(`/configmaps/${checkpointName}`);
+    const unknown = 'the status of the watchers of local is unknown: no permission to read the watch checkpoint';
+    expect(await explained()).toMatchObject({ notes: [expect.stringContaining(unknown)] });
   });
 
   it('explain of an object that does not exist exits with 1', async () => {

@@ -16,6 +16,7 @@ import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
 import { runHere } from './command-result.ts';
@@ -101,6 +102,18 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
       const client = createClient({ server: new URL(started(now.server).url) }, { userAgent: 'kubectl' });
       onTestFinished(() => client.close());
       return client;
+    },
+    /** Refuses reads of an object to the commands of a test. */
+    forbid: async (object: string) => {
+      const { url } = started(now.server);
+      const proxy = await startWireServer(async ({ path, query, headers: { accept = '' } }, response) => {
+        if (path.endsWith(object)) return sendJson(response, 403, statusOf(403, 'Forbidden'));
+        const passed = await fetch(`${url}${path}?${new URLSearchParams(query)}`, { headers: { accept } });
+        sendJson(response, passed.status, await passed.json());
+      });
+      const before = await folder.read('clusters.json');
+      onTestFinished(async () => await folder.write('clusters.json', before));
+      await folder.write('clusters.json', JSON.stringify({ local: { server: proxy.url, access: { type: 'none' } } }));
     },
     run: async (command: Name, ...argv: readonly string[]) =>
       await runHere(commands[command](), [...argv, ...(argv.includes('--folder') ? [] : ['--folder', folder.path])]),

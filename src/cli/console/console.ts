@@ -105,8 +105,10 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
         }),
       ),
     watcherOf: async (client, signal) => {
-      const { lastSeenSeconds, down } = await readWatcherStatus(client, Date.now(), { project, signal });
+      const { lastSeenSeconds, down, unknown } = await readWatcherStatus(client, Date.now(), { project, signal });
       if (down !== undefined) return { text: redact(down.reason), isDown: true };
+      if (unknown !== undefined)
+        return { text: `the status of its watchers is unknown: ${redact(unknown)}`, isDown: true };
       return { text: `last seen ${lastSeenSeconds ?? '?'} s ago`, isDown: false };
     },
     linesOf: async ({ controller, id }, signal) => {

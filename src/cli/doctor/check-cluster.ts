@@ -196,7 +196,13 @@ async function checkWatchers(
 ): Promise<ClusterReport> {
   const about = `cluster ${cluster}`;
   const nowMs = Date.now();
-  const { lastSeenSeconds, down, senderId: id, entries } = await readWatcherStatus(client, nowMs, { project, signal });
+  const status = await readWatcherStatus(client, nowMs, { project, signal });
+  const { lastSeenSeconds, down, unknown, senderId: id, entries } = status;
+  if (unknown !== undefined) {
+    const { namespace, checkpoint } = clusterNames(project);
+    const fix = `permit get of the ConfigMap ${checkpoint} in the namespace ${namespace}`;
+    return { findings: [failFinding(about, `the status of its watchers is unknown: ${unknown}`, fix)] };
+  }
   const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix ?? '') };
   const watched = urlPrefix === undefined || entries === undefined ? undefined : watchedBy(entries, which, nowMs);
   const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };

@@ -57,6 +57,8 @@ export type ClusterStatus = {
   readonly watcherDown?: string;
   /** Whether they have not started yet in a new cluster. */
   readonly watcherStarting?: true;
+  /** The reason why it is not known whether they are down. */
+  readonly watcherUnknown?: string;
   readonly controllers: readonly ControllerStatus[];
 };
 
@@ -72,7 +74,7 @@ export async function readClusterStatus(
 ): Promise<ClusterStatus> {
   const { project, nowMs, signal } = options;
   const version = await readVersion(client, signal);
-  const [{ lastSeenSeconds, down }, controllerStatuses] = await Promise.all([
+  const [{ lastSeenSeconds, down, unknown }, controllerStatuses] = await Promise.all([
     readWatcherStatus(client, nowMs, { project, signal }),
     readControllers(client, controllers, options),
   ]);
@@ -81,6 +83,7 @@ export async function readClusterStatus(
     ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
     ...(down === undefined ? {} : { watcherDown: down.reason }),
     ...(down?.level === 'info' ? { watcherStarting: true } : {}),
+    ...(unknown === undefined ? {} : { watcherUnknown: unknown }),
     controllers: controllerStatuses,
   };
 }

@@ -63,11 +63,13 @@ function clusterCells({
   version = '-',
   lastSeenSeconds,
   watcherDown,
+  watcherUnknown,
 }: NamedCluster): readonly string[] {
   if (decommissioning === true) return [name, '-', 'decommissioning'];
   const mark = moving !== undefined ? `MOVING ${moving}, ` : paused === true ? 'PAUSED, ' : '';
   if (problem !== undefined) return [name, '-', `${mark}unreachable`];
   // The version is the server's own text, and the reason may quote the watch checkpoint.
   if (watcherDown !== undefined) return [name, redact(version), `${mark}DOWN: ${redact(watcherDown)}`];
+  if (watcherUnknown !== undefined) return [name, redact(version), `${mark}unknown`];
   return [name, redact(version), `${mark}last seen ${lastSeenSeconds ?? '?'} s ago`];
 }

@@ -69,7 +69,8 @@ Examples:
   outrigger status --stage prod --output json | jq '.clusters[] | select(.watcherDown)'
 
 What it shows:
-  WATCHERS      when the cluster's watchers last received an event of every kind; after 300 s they count as down
+  WATCHERS      when the cluster's watchers last received an event of every kind; after 300 s they count as down.
+                unknown: you have no permission to read the watch checkpoint
   QUEUED        messages that wait for a function; IN FLIGHT: received by a function; DELAYED: not due yet
   DEAD LETTERS  outrigger dlq list shows them
   FAILING       objects whose last reconcile failed; the last lines have the last error of each controller
@@ -122,6 +123,10 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     }
     const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
     const problems = [...misnamed, ...[...clusters, ...queues].flatMap(problemsOf)];
+    for (const { name, watcherUnknown } of clusters) {
+      if (watcherUnknown === undefined) continue;
+      printError(`${name}: the status of its watchers is unknown: ${redact(watcherUnknown)}`);
+    }
     for (const problem of problems) printError(`${problem}`);
     return problems.length === 0 ? 0 : 1;
   } finally {

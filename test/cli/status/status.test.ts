@@ -101,6 +101,14 @@ describe('status', () => {
     await setLastSeen(Date.now());
   });
 
+  it('status without the permission to read the watch checkpoint reports the watchers as unknown, and exits with 0', async () => {
+    await system.forbid(`/configmaps/${checkpointName}`);
+    const { out, err, status } = await system.run('status');
+    expect(out).toMatch(/^local +v1\S+ +unknown$/m);
+    expect(err).toMatch(/^local: the status of its watchers is unknown: no permission to read the watch checkpoint/m);
+    expect(status).toBe(0);
+  });
+
   it('readClusterStatus returns the age of the oldest unobserved change', async () => {
     const client = system.client();
     const touched: number[] = [];
