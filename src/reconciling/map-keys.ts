@@ -75,7 +75,11 @@ export function createMapKeys(
       const rejected = (await send(controllerQueue(name), entries, { signal })).find(({ accepted }) => !accepted);
       if (rejected !== undefined && !rejected.accepted) throw new Error(rejected.reason);
       log.info('keys mapped', { keys: entries.length });
-      if (invalid.length > 0) throw new TypeError(`mapToKeys of ${message.resource}: ${invalid.join('; ')}`);
+      // Not retried: each attempt would send the other keys again.
+      if (invalid.length > 0) {
+        const error = new TypeError(`mapToKeys of ${message.resource}: ${invalid.join('; ')}`);
+        return { outcome: { type: 'refused', error }, writes: 0 };
+      }
       return { outcome: { type: 'done' }, writes: 0 };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;

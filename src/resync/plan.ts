@@ -18,8 +18,8 @@ export type ResyncRate = {
 };
 
 /**
- * The decision about one object: it has an unobserved change, the key of that change was sent by an earlier run and is
- * likely in the queue still, it is due at its periodic time only, or it is skipped.
+ * The decision about one object: it has an unobserved change, the key of that change is likely in the queue, it is due
+ * at its periodic time only, or it is skipped.
  */
 export type ResyncDecision = 'unobserved' | 'queued' | 'periodic' | 'skip';
 
@@ -33,9 +33,9 @@ export type BusyRun = {
 /**
  * Decides about one object. `unobserved`: the controller has not observed its generation, and the last change is older
  * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `queued`: the
- * same in a busy run whose number since the change is not a power of two, so that a controller that is paused or late
- * for a day finds nine copies of a key, and not 144. `skip`: the object is paused, or it is being deleted without the
- * controller's finalizer. A reconcile of it would do nothing.
+ * same in a busy run other than the first three after the change and every sixth one, which is another one for each
+ * object: a controller that is paused for a day finds 27 copies of a key, and not 144. `skip`: the object is paused, or
+ * it is being deleted without the controller's finalizer. A reconcile of it would do nothing.
  */
 export function planObject(
   object: KubeObject,
@@ -69,13 +69,19 @@ export function planObject(
   const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice, isObserved });
   const isMissed = sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000;
   if (!isMissed) return 'periodic';
-  return busyRun === undefined || isSentIn(busyRun, sinceMs) ? 'unobserved' : 'queued';
+  return busyRun === undefined || isSentIn(busyRun, object, sinceMs) ? 'unobserved' : 'queued';
 }
 
-/** Returns whether a busy run sends the key of a change: the first two do, and then those whose number has doubled. */
-function isSentIn({ startedMs, intervalSeconds }: BusyRun, sinceMs: number): boolean {
+/** A busy run sends the keys of one in so many older changes. */
+const busyShare = 6;
+
+/**
+ * Returns whether a busy run sends the key of a change. That the key is in the queue is only likely: the queue may be
+ * busy with other keys, and the cluster may have been paused in the first runs. So no key waits for longer than an hour.
+ */
+function isSentIn({ startedMs, intervalSeconds }: BusyRun, { metadata }: KubeObject, sinceMs: number): boolean {
   const runs = Math.floor(Math.abs(startedMs - sinceMs) / (intervalSeconds * 1000));
-  return runs === 0 || Number.isInteger(Math.log2(runs));
+  return runs < 3 || (runs + resyncOffset(metadata.uid ?? metadata.name, busyShare)) % busyShare === 0;
 }
 
 /**

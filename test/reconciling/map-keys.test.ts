@@ -142,32 +142,32 @@ it('a mapping function that throws fails, and sends nothing', async () => {
   const { outcome, messages } = await mapped(async () => {
     throw new Error('no idea');
   });
-  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no idea' } });
+  expect(outcome).toMatchObject({ type: 'refused', error: { message: 'no idea' } });
   expect(messages).toEqual([]);
 });
 
-it('keys that no object can have are named with their rule by the failure, and the other keys are sent', async () => {
+it('keys that no object can have are named with their rule by the dead letter, and the other keys are sent once', async () => {
   const keys = async () => [{ name: 'a/b' }, { namespace: 'My Shop', name: 'four' }, { name: 'five' }];
   const { outcome, messages } = await mapped(keys, changed(), { messageId: 'partly' });
   expect(messages).toMatchObject([{ namespace: 'shop', name: 'five' }]);
   const message =
     'mapToKeys of configmaps: {"name":"a/b","namespace":"shop"} is no key: name: must be one path segment; ' +
     '{"name":"four","namespace":"My Shop"} is no key: namespace: must be a DNS label';
-  expect(outcome).toMatchObject({ type: 'failed', error: { message } });
+  expect(outcome).toMatchObject({ type: 'refused', error: { message } });
 });
 
-it('a key without a namespace is named by the failure if the changed object has none either', async () => {
+it('a key without a namespace is named by the dead letter if the changed object has none either', async () => {
   const { namespace: _, ...message } = changed({ resource: 'namespaces' });
   const { outcome, messages } = await mapped(async () => [{ name: 'six' }], message, { watched: Namespace });
   expect(messages).toEqual([]);
-  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('namespace: ') } });
+  expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('namespace: ') } });
 });
 
 it('a mapping function whose keys are rejected fails', async () => {
   const through: Send = async (queue, entries) =>
     entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
   const { outcome } = await mapped(async () => [{ name: 'one' }], changed(), { through });
-  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is unavailable' } });
+  expect(outcome).toMatchObject({ type: 'refused', error: { message: 'gadget.fifo is unavailable' } });
 });
 
 it('a message about a kind without a mapping function is refused', async () => {

@@ -129,14 +129,14 @@ describe('the resync of a kind', () => {
       const creationTimestamp = new Date((runSeconds - minutesAgo * 60) * 1000).toISOString();
       return aGadget(name, { metadata: { generation: 2, creationTimestamp } });
     };
-    const missed = [changed('new', 10), changed('waiting', 31), changed('doubled', 41)];
+    const missed = [changed('new', 10), changed('waiting', 41), changed('turn', 41)];
     const resync = await resyncOf(missed, { periodSeconds: 36_000_000 });
     await resync.run({});
-    expect(names(resync.timed)).toEqual(['new', 'doubled']);
+    expect(names(resync.timed)).toEqual(['new', 'turn']);
     expect(resync.counts.has('MissedChanges')).toBe(false);
     await drain('gadget.fifo');
     await resync.run({});
-    expect(names(resync.timed).slice(2)).toEqual(['new', 'waiting', 'doubled']);
+    expect(names(resync.timed).slice(2)).toEqual(['new', 'waiting', 'turn']);
   });
 
   it('a resync run that is triggered twice adds each key once to the FIFO queue', async () => {
