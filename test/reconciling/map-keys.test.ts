@@ -142,7 +142,7 @@ it('a mapping function that throws fails, and sends nothing', async () => {
   const { outcome, messages } = await mapped(async () => {
     throw new Error('no idea');
   });
-  expect(outcome).toMatchObject({ type: 'refused', error: { message: 'no idea' } });
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no idea' } });
   expect(messages).toEqual([]);
 });
 
@@ -167,7 +167,7 @@ it('a mapping function whose keys are rejected fails', async () => {
   const through: Send = async (queue, entries) =>
     entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
   const { outcome } = await mapped(async () => [{ name: 'one' }], changed(), { through });
-  expect(outcome).toMatchObject({ type: 'refused', error: { message: 'gadget.fifo is unavailable' } });
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is unavailable' } });
 });
 
 it('a message about a kind without a mapping function is refused', async () => {
