@@ -26,8 +26,8 @@ export type Allows = {
    */
   readonly clusterRoles?: readonly string[];
   /**
-   * The permissions that Roles and ClusterRoles may grant, beside those of `owns` and `reads`. The generated role has
-   * them too: the API server refuses a role with permissions that its creator lacks.
+   * The permissions that Roles and ClusterRoles may grant, in addition to those of `owns` and `reads`. The generated
+   * role has them too, and no policy narrows them: the API server refuses a role with permissions that its creator lacks.
    */
   readonly grants?: readonly PolicyRule[];
 };

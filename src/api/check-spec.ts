@@ -62,8 +62,12 @@ const insteadOf: Readonly<Record<string, string>> = {
 const command: Check = (value) => (Array.isArray(value) ? listOf(text)(value) : mutatingCommand(value));
 const mutatingCommand = record({ argv: listOf(text), mutates: oneOf(true) }, ['argv', 'mutates']);
 const texts = listOf(text);
+const named = listOf(is('a name without *', (value) => typeof value === 'string' && !value.includes('*')));
+/** With these verbs an identity gives itself any permission. Those of `bind` are in `clusterRoles`. */
+const unlimited: readonly unknown[] = ['*', 'bind', 'escalate', 'impersonate'];
+const verbs = listOf(is('a verb such as get', (value) => typeof value === 'string' && !unlimited.includes(value)));
 const policyRule = record(
-  { apiGroups: texts, resources: texts, verbs: texts, resourceNames: texts } satisfies Fields<PolicyRule>,
+  { apiGroups: named, resources: named, verbs, resourceNames: texts } satisfies Fields<PolicyRule>,
   ['apiGroups', 'resources', 'verbs'],
 );
 const labels = mapOf(text);

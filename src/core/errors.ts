@@ -80,13 +80,18 @@ export class NotOwnedError extends Error {
   }
 }
 
+/** Of the children that an error names. */
+const maxNamed = 10;
+
 /** The API server refused several children of a set. `errors` has one for each, and names it. */
 export class ChildrenRefusedError extends Error {
   override readonly name = 'ChildrenRefusedError';
   readonly errors: readonly Error[];
 
   constructor(errors: readonly Error[]) {
-    super(errors.map(({ message }) => message).join('; '));
+    const named = errors.slice(0, maxNamed).map(({ message }) => message);
+    const more = errors.length > maxNamed ? [`and ${errors.length - maxNamed} more`] : [];
+    super([...named, ...more].join('; '));
     this.errors = errors;
   }
 }

@@ -102,7 +102,8 @@ export async function dispatchKey(
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
     const fields = { error: redact(toError(thrown).message) };
     log.error(work.aborted ? 'reconcile timed out or was aborted' : 'reconcile failed unexpectedly', fields);
-    const isTimeout = work.aborted && thrown === work.reason;
+    const error = toError(thrown);
+    const isTimeout = work.aborted && [error, error.cause].includes(work.reason);
     const metric = isTimeout ? metricNames.reconcileTimeouts : metricNames.reconcilesFailed;
     deps.metrics.count(metric, 1, { cluster: message.cluster });
   } finally {

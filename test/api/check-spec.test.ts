@@ -13,6 +13,8 @@ const declare = (spec: object) => () => ConfigMap.controller('maps', { reconcile
 const watch = { kind: Namespace, label: 'app' };
 const event = { source: 'plant', detailType: 'LevelChanged', mapToKeys: () => [] };
 
+const grant = { apiGroups: [''], resources: ['pods'] };
+
 /** Each option with values of another type, beside null, a string and NaN, which none accepts. */
 const options: readonly (readonly [option: string, make: (value: unknown) => object])[] = [
   ...[
@@ -30,6 +32,9 @@ const options: readonly (readonly [option: string, make: (value: unknown) => obj
   ['allows.secrets', (secrets) => ({ allows: { secrets } })],
   ['allows.clusterRoles', (clusterRoles) => ({ allows: { clusterRoles } })],
   ['allows.grants.0', (grant) => ({ allows: { grants: [grant] } })],
+  ...['*', 'bind', 'escalate', 'impersonate'].map(
+    (verb) => ['allows.grants.0.verbs.0', () => ({ allows: { grants: [{ ...grant, verbs: [verb] }] } })] as const,
+  ),
   ['allows.volumes', (volumes) => ({ allows: { volumes } })],
   ['allows.serviceTypes', (serviceTypes) => ({ allows: { serviceTypes } })],
   ['selector.matchLabels', (matchLabels) => ({ selector: { matchLabels } })],

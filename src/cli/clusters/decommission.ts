@@ -1,4 +1,4 @@
-// `outrigger clusters decommission`: the first step of giving a cluster up. From then on the functions delete its
+// `outrigger clusters decommission`: the first step of decommissioning a cluster. From then on the functions delete its
 // messages, so an object that still has a finalizer of a controller could never be deleted.
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';

@@ -62,23 +62,26 @@ export function withDecommissioning(entries: TableEntries, name: string): TableE
 }
 
 /**
- * Removes an entry. Throws a UserError if there is none, and for a valid one that is not decommissioned: each of its
- * messages would become a dead letter.
+ * Removes an entry. Throws a UserError if there is none, and for one that the functions use: each of its messages would
+ * become a dead letter.
  */
 export function withoutEntry(entries: TableEntries, name: string): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
   if (isUsed(name, entries.get(name)))
     throw new UserError(
       `cluster "${name}": is not decommissioned, so its messages would become dead letters; ` +
-        `run outrigger clusters decommission ${name} first`,
+        `run outrigger clusters decommission ${name} first (with --leave-objects if the cluster is gone or was never ` +
+        'used, or if another stage keeps it)',
     );
   return new Map([...entries].filter(([one]) => one !== name));
 }
 
-/** Whether the functions use an entry. Those of an invalid one do not. */
+/** Whether the functions use an entry. They use no invalid one, and none of a move that has not reached this stage. */
 function isUsed(name: string, value: unknown): boolean {
   try {
-    return isClusterName(name) && parseEntry(name, value).decommissioning !== true;
+    const { decommissioning, movingFrom } = parseEntry(name, value);
+    const isAwaited = movingFrom !== undefined && movingFrom.startedAt === undefined;
+    return isClusterName(name) && decommissioning !== true && !isAwaited;
   } catch {
     return false;
   }

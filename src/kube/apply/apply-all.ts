@@ -60,9 +60,6 @@ export type ApplyAllResult = {
 /** Tries for a child that was replaced by another object since it was read, or whose lists are contested. */
 const maxTries = 3;
 
-/** Refused children after which the others are not tried: the reason may be that of all, such as a permission. */
-const maxRefused = 10;
-
 /**
  * Applies the desired children of an owner and a kind, and prunes the others. A child that the server refuses does not
  * hold up the others: the error is thrown after they are applied, and nothing is deleted. It is that of the server, or
@@ -86,7 +83,6 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   let writes = 0;
   let noops = 0;
   for (const child of children) {
-    if (refused.length === maxRefused) break;
     const live = existing.get(keyOf(child.metadata));
     const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
     if (outcome instanceof ApiError) {

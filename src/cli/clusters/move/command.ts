@@ -66,9 +66,9 @@ Examples:
 Run it in the project of the version that the second deployment has. It takes some minutes, in this order:
   1. The table of the second deployment gets the cluster. Nothing is reconciled there yet.
   2. The functions of the first one stop taking keys of the cluster; reconciles that run are finished.
-  3. The first one's rights in the cluster are taken away: access entries on EKS, otherwise the bindings of its user.
-  4. The second one gets its rights. The command waits until a watcher sends to its queues: a fleet watcher does within
-     a minute; for a watcher in the cluster, give QUEUE_URL_PREFIX its new value and apply its manifests.
+  3. The first one's permissions in the cluster are removed: access entries on EKS, otherwise the bindings of its user.
+  4. The second one gets its permissions. The command waits until a watcher sends to its queues: a fleet watcher does
+     within a minute; for a watcher in the cluster, give QUEUE_URL_PREFIX its new value and apply its manifests.
   5. The second one reconciles, and is sent the key of every object. The first one deletes its messages of the cluster.
 No key is lost, and no object is reconciled by both at once. Meanwhile nothing of the cluster is reconciled.
 It can be ended at any time: run it again, and it continues. status and clusters list name a cluster that is under way.
