@@ -35,18 +35,21 @@ export type ReplicatedWorkload = Workload & {
 
 /**
  * Makes a condition of a StatefulSet: True when it has all desired replicas ready. It has no Available condition, only
- * counts. Unknown as deploymentAvailable is.
+ * counts. False for one without a report, which has no replicas yet, and otherwise Unknown as deploymentAvailable is.
  */
 export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredCondition {
   const { metadata, spec, status } = set ?? {};
   const [desired, ready] = [spec?.replicas ?? 1, status?.readyReplicas ?? 0];
+  const message = `${ready} of ${desired} replicas are ready`;
+  if (metadata !== undefined && status?.observedGeneration === undefined && ready < desired)
+    return notOk('NotAllReady', `${metadata.name}: ${message}`);
   const readiness =
     ready >= desired ? { status: 'True', reason: 'AllReady' } : { status: 'False', reason: 'NotAllReady' };
   return deploymentAvailable({
     ...(metadata === undefined ? {} : { metadata }),
     status: {
       ...(status?.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }),
-      conditions: [{ type: 'Available', ...readiness, message: `${ready} of ${desired} replicas are ready` }],
+      conditions: [{ type: 'Available', ...readiness, message }],
     },
   });
 }

@@ -82,7 +82,12 @@ describe('statefulSetReady', () => {
   const metadata = { name: 'db', generation: 2 };
   it.each<[string, Parameters<typeof statefulSetReady>[0], Partial<DeclaredCondition>]>([
     ['without a StatefulSet is Unknown', undefined, { status: 'Unknown', reason: 'NotReported' }],
-    ['of one that no controller has observed is Unknown', { metadata, spec: { replicas: 0 } }, { status: 'Unknown' }],
+    [
+      'of no replicas that no controller has observed is Unknown',
+      { metadata, spec: { replicas: 0 } },
+      { status: 'Unknown' },
+    ],
+    ['of a new one is False', { metadata, spec: { replicas: 3 } }, { status: 'False', reason: 'NotAllReady' }],
     [
       'of an older generation is Unknown',
       { metadata, status: { observedGeneration: 1, readyReplicas: 1 } },
