@@ -27,7 +27,8 @@ export type Allows = {
   readonly clusterRoles?: readonly string[];
   /**
    * The permissions that Roles and ClusterRoles may grant, in addition to those of `owns` and `reads`. The generated
-   * role has them too, and no policy narrows them: the API server refuses a role with permissions that its creator lacks.
+   * role has them too, because the API server refuses a role with permissions that its creator lacks. No policy narrows
+   * them.
    */
   readonly grants?: readonly PolicyRule[];
 };

@@ -77,7 +77,7 @@ const busyShare = 6;
 
 /**
  * Returns whether a busy run sends the key of a change. That the key is in the queue is only likely: the queue may be
- * busy with other keys, and the cluster may have been paused in the first runs. So no key waits for longer than an hour.
+ * busy with other keys, and the cluster may have been paused in the first runs. So no key waits for more than an hour.
  */
 function isSentIn({ startedMs, intervalSeconds }: BusyRun, { metadata }: KubeObject, sinceMs: number): boolean {
   const runs = Math.floor(Math.abs(startedMs - sinceMs) / (intervalSeconds * 1000));

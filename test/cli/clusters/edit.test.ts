@@ -62,7 +62,7 @@ describe('clusters add, list and remove', () => {
     expect(JSON.parse(s3.object ?? '')).toEqual({ a: eks('a'), b: eks('b') });
     expect((await run('list')).out).toBe('a  eks  https://a\nb  eks  https://b\n');
     expectRefused(await run('remove', 'a'), 'run outrigger clusters decommission a first', s3.object ?? '');
-    // An entry of a move that was given up is of no use to the functions either.
+    // The functions use no entry of a move that was prepared only.
     for (const unused of [{ decommissioning: true }, { movingFrom: { stage: 'prod' } }]) {
       s3.object = tableOf({ a: { ...eks('a'), ...unused }, b: eks('b') });
       expect(await run('remove', 'a')).toMatchObject({ status: 0, out: `${s3Table} has b\n` });
