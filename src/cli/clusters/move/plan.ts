@@ -95,7 +95,8 @@ function requireMove(
   const isActive = target !== undefined && target.movingFrom === undefined && target.decommissioning !== true;
   if (isActive)
     throw refuse(
-      `is in the table of stage ${to} too, so both reconcile it; take it from one of them: clusters decommission ${name} --leave-objects, then clusters remove ${name}`,
+      `is in the table of stage ${to} too, so both reconcile it; take it from one of them: ` +
+        `clusters decommission ${name} --leave-objects, then clusters remove ${name}`,
     );
   if (source.paused === true && source.movingTo === undefined)
     throw refuse(`is paused; resume it first: outrigger clusters resume ${name} --stage ${from}`);
