@@ -62,5 +62,8 @@ export type ApplyAllOptions<O extends object = object> = {
 /** Why a set of children is not as desired: as a condition to report, and as the error to return. */
 export type ApplyFailure = { readonly condition: DeclaredCondition; readonly error: Error };
 
-/** The children that could be applied, in the order of the desired ones, and the failure of the others. */
+/**
+ * The children in the order of the desired ones, and the failure. After a NotOwnedError `objects` are the other
+ * children, which are applied. After any other failure it is empty, although some of the children may be applied.
+ */
 export type Applied<O> = { readonly objects: readonly O[]; readonly failure?: ApplyFailure };

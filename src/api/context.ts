@@ -293,7 +293,7 @@ function isNamed(children: readonly Named[], { namespace, name }: Key): boolean 
   return children.some(({ metadata }) => metadata?.name === name && (metadata.namespace ?? namespace) === namespace);
 }
 
-/** After a NotOwnedError the other children are applied. After any other error the state of the set is unknown. */
+/** A NotOwnedError has the other children. After any other error some of them may be applied, and none is returned. */
 function failed<K extends Kind>(kind: K, error: Error): Applied<ObjectOf<K>> {
   const message = redact(error.message);
   if (!(error instanceof NotOwnedError)) {
