@@ -263,8 +263,10 @@ function startController(name: string, view: StatusView, spec: AnySpec, start: S
 
 function makeClients(name: string, { settings, clients }: AnySpec, { environment, secrets, dryRun }: Start): unknown {
   // CloudFormation cannot leave a variable out, so an empty variable counts as absent.
-  // A strict schema accepts its own variables alone.
-  const isGiven = ([name, value]: [string, unknown]) => value !== '' && Object.hasOwn(settings?.shape ?? {}, name);
+  // A strict schema accepts its own variables alone, and a loose one is given all.
+  const isStrict = settings?.def.catchall?._zod.def.type === 'never';
+  const isGiven = ([name, value]: [string, unknown]) =>
+    value !== '' && !(isStrict && !Object.hasOwn(settings.shape, name));
   const given = Object.fromEntries(Object.entries(environment).filter(isGiven));
   const parsed = settings?.safeParse(given);
   if (parsed !== undefined && !parsed.success) {

@@ -41,14 +41,17 @@ export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredC
   const { metadata, spec, status } = set ?? {};
   const [desired, ready] = [spec?.replicas ?? 1, status?.readyReplicas ?? 0];
   const message = `${ready} of ${desired} replicas are ready`;
-  if (metadata !== undefined && status?.observedGeneration === undefined && ready < desired)
+  // A report without a generation is one of the present spec.
+  const observedGeneration =
+    status?.observedGeneration ?? (status?.readyReplicas === undefined ? undefined : metadata?.generation);
+  if (metadata !== undefined && observedGeneration === undefined && ready < desired)
     return notOk('NotAllReady', `${metadata.name}: ${message}`);
   const readiness =
     ready >= desired ? { status: 'True', reason: 'AllReady' } : { status: 'False', reason: 'NotAllReady' };
   return deploymentAvailable({
     ...(metadata === undefined ? {} : { metadata }),
     status: {
-      ...(status?.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }),
+      ...(observedGeneration === undefined ? {} : { observedGeneration }),
       conditions: [{ type: 'Available', ...readiness, message }],
     },
   });

@@ -73,7 +73,9 @@ export function createContext(
       throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
     }
     const { apiVersion } = kind;
-    return { owner: owner.object, controllerName: controller, project, resource: kind, apiVersion, kind: kind.kind };
+    const keepsNull = 'definition' in kind;
+    const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
+    return { owner: owner.object, controllerName: controller, project, ...child };
   };
   function count<R extends { readonly writes: number; readonly noops: number }>(kind: Kind, result: R): R {
     writes += result.writes;
@@ -89,8 +91,11 @@ export function createContext(
     signal,
     now,
     recordEvent: (type, reason, given) => {
-      if (owner.object === undefined)
-        throw new TypeError(`${controller}: a mapping function has no object, so it cannot record an Event`);
+      if (owner.object === undefined) {
+        // Only without types. It costs an Event and no key.
+        log.warn('event not recorded', { error: 'a mapping function has no object' });
+        return;
+      }
       // No reconcile fails because of an Event, also if the author's code gives it the message of no Error.
       const message = String(given);
       recorded.set(JSON.stringify([type, reason, message]), { type, reason, message });

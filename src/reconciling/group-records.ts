@@ -109,7 +109,11 @@ export function groupRecords(
       key,
       message: before === undefined ? message : mergeMessages(before.message, message),
       records: [...(before?.records ?? []), record],
-      observedAt: Math.min(before?.observedAt ?? Number.POSITIVE_INFINITY, observedAtOf(message)),
+      // A key of a watcher's full pass says neither when it was observed nor when it is due.
+      observedAt: Math.min(
+        before?.observedAt ?? Number.POSITIVE_INFINITY,
+        observedAtOf(message) || record.firstReceivedAt,
+      ),
       afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
       unverified: new Map([...(before?.unverified ?? []), ...(uid === undefined ? [] : ([[uid, record]] as const))]),
       redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,

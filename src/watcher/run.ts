@@ -31,6 +31,9 @@ type Stoppable = Pick<Watcher, 'stop'>;
 
 const userAgent = 'outrigger-watcher';
 
+/** How often SQS is called at the start until it responds. */
+const queueRetrySeconds = 1;
+
 /** The pod has 30 s (terminationGracePeriodSeconds). The watch checkpoint is written after the drain. */
 const drainSeconds = 10;
 
@@ -86,7 +89,7 @@ async function startOne(
   if (unavailable !== undefined) {
     log.warn('API server unavailable, retrying', { error: redact(unavailable.message) });
   }
-  await checkQueues(sqs, settings, log, signal);
+  const hasQueues = await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
@@ -100,6 +103,7 @@ async function startOne(
       send: traced.send,
       checkpoint: createCheckpoint({ client, log, project: watchList.project, senderId }, settings),
       log,
+      hasQueues,
     },
     { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
   );
@@ -118,7 +122,7 @@ async function startFleet(
   const { NoTableError } = await import('../clusters/registry/registry.ts');
   const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
   const sqs = createSqsClient();
-  await checkQueues(sqs, settings, log, signal);
+  const hasQueues = await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
@@ -161,7 +165,8 @@ async function startFleet(
     },
     settings.SHARD === undefined ? {} : { shard: settings.SHARD },
   );
-  const server = await serveProbes({ probes: fleet.probes, metrics }, { host: settings.HOST, port: settings.PORT });
+  const probes = { ...fleet.probes, ready: () => hasQueues() && fleet.probes.ready() };
+  const server = await serveProbes({ probes, metrics }, { host: settings.HOST, port: settings.PORT });
   const following = new AbortController();
   const running = fleet.run(following.signal);
   log.info('fleet watcher started', { port: server.port, ...(settings.SHARD === undefined ? {} : settings.SHARD) });
@@ -178,9 +183,35 @@ async function startFleet(
   };
 }
 
-async function checkQueues(sqs: SQSClient, settings: WatcherSettings, log: Log, signal: AbortSignal): Promise<void> {
-  const unavailable = await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
-  if (unavailable !== undefined) log.warn('SQS unavailable, retrying', { error: redact(unavailable.message) });
+/**
+ * Checks the queues, and again until SQS responds. Returns whether it has responded to this process: a watcher without
+ * usable credentials is not ready, so that a rollout does not replace one that has them. A later outage changes nothing.
+ */
+async function checkQueues(
+  sqs: SQSClient,
+  settings: WatcherSettings,
+  log: Log,
+  signal: AbortSignal,
+): Promise<() => boolean> {
+  let hasResponded = false;
+  const check = async () => {
+    const unavailable = await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+    hasResponded = unavailable === undefined;
+    return unavailable;
+  };
+  const retry = async () => {
+    while (!hasResponded) {
+      await sleep(queueRetrySeconds, signal);
+      // A queue that does not exist is an error of the sender, which retries by itself.
+      await check().catch(() => undefined);
+    }
+  };
+  const unavailable = await check();
+  if (unavailable !== undefined) {
+    log.warn('SQS unavailable, retrying', { error: redact(unavailable.message) });
+    retry().catch(() => undefined); // It ends when the watcher is stopped.
+  }
+  return () => hasResponded;
 }
 
 /**

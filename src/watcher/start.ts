@@ -30,14 +30,20 @@ export type Watcher = {
 
 /** Starts a watcher. Rejects if its port is not available. */
 export async function startWatcher(
-  deps: Omit<ClusterWatcherDeps, 'metrics' | 'onWatching'>,
+  {
+    hasQueues = () => true,
+    ...deps
+  }: Omit<ClusterWatcherDeps, 'metrics' | 'onWatching'> & {
+    /** Whether SQS has responded to this process. Until then it is not ready. */
+    readonly hasQueues?: () => boolean;
+  },
   { host, port, ...options }: WatcherOptions,
 ): Promise<Watcher> {
   const metrics = createMetrics();
   let watcher: ClusterWatcher | undefined;
   const probes = {
     alive: () => watcher?.health.alive() ?? true,
-    ready: () => watcher?.health.ready() ?? false,
+    ready: () => hasQueues() && (watcher?.health.ready() ?? false),
     report: () => ({ kinds: watcher?.health.report() ?? [] }),
   };
   const server = await serveProbes({ probes, metrics }, { host, port });

@@ -1,6 +1,7 @@
 // Only how objects of a kind are read and results are parsed, and how a controller is started; no cluster.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { ok } from '../../src/api/conditions.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { rulesOf, withRule } from '../../src/api/rule.ts';
 import { InvalidResultError, InvalidSpecError, SettingsError } from '../../src/core/errors.ts';
@@ -111,12 +112,13 @@ describe('a controller', () => {
     expect(() => lenient.start({ C: '' })).toThrow('C: ');
   });
 
-  it('a strict schema of settings starts with the other variables of the function', () => {
-    const strict = kind.controller('strict', {
-      settings: z.strictObject({ A: z.string() }),
-      reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
-    });
-    strict.start({ A: 'a', AWS_REGION: 'eu-north-1' });
+  it('a strict schema of settings is not given the other variables of the function, and a loose one is', () => {
+    const reconcile = async () => ({ status: { seen: 1 }, conditions: { Made: ok('Made') } });
+    const seen: unknown[] = [];
+    const clients = (settings: object) => seen.push(settings);
+    for (const settings of [z.strictObject({ A: z.string() }), z.looseObject({ A: z.string() })])
+      kind.controller('given', { settings, clients, reconcile }).start({ A: 'a', AWS_REGION: 'eu-north-1' });
+    expect(seen).toEqual([{ A: 'a' }, { A: 'a', AWS_REGION: 'eu-north-1' }]);
   });
 });
 

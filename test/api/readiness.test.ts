@@ -99,6 +99,11 @@ describe('statefulSetReady', () => {
       { status: 'False', message: 'db: 0 of 1 replicas are ready' },
     ],
     [
+      'of a report without a generation is that of the present spec',
+      { metadata, spec: { replicas: 3 }, status: { readyReplicas: 3 } },
+      { status: 'True' },
+    ],
+    [
       'with all replicas ready is True',
       { metadata, spec: { replicas: 2 }, status: { observedGeneration: 2, readyReplicas: 2 } },
       { status: 'True', message: 'db: 2 of 2 replicas are ready' },

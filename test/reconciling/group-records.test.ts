@@ -6,7 +6,7 @@ import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
-import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asResync, asRetry } from '../sqs/messages.ts';
 
 const message = aMessage({
   controller: 'water-tank',
@@ -42,6 +42,11 @@ it('messages of one key form one group, with the fewest attempts and the earlies
     },
   });
   expect(groups[0]?.records).toHaveLength(2);
+});
+
+it('a key without a time of its own counts as observed when SQS received it', () => {
+  expect(groupsOf(asResync({ run: 'start' }))[0]?.observedAt).toBe(1);
+  expect(groupsOf(asResync({ run: 'start' }), asChange({ observedAt: 20 }))[0]?.observedAt).toBe(1);
 });
 
 it('a message in another group than that of its key is refused: SQS would deliver it beside the others', () => {

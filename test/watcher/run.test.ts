@@ -169,6 +169,25 @@ describe('a watcher that runs', () => {
     expect(await watcher.stop()).toBe(0);
   });
 
+  it('a watcher is ready only when SQS has responded to it once, so that one without credentials replaces no other', async () => {
+    let isDown = true;
+    const sqs = await startWireServer((_, response) => {
+      if (isDown) return response.destroy();
+      response.setHeader('x-amzn-errortype', 'AccessDenied');
+      return sendJson(response, 403, { __type: 'AccessDenied', message: 'no' });
+    });
+    const watcher = start({
+      AWS_ENDPOINT_URL_SQS: sqs.url.origin,
+      QUEUE_URL_PREFIX: `${sqs.url.origin}/000000000000/`,
+    });
+    const { port } = await watcher.logged('watching');
+    const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+    expect(await ready()).toBe(503);
+    isDown = false;
+    await expect.poll(ready).toBe(200);
+    expect(await watcher.stop()).toBe(0);
+  });
+
   it('a watcher that is stopped while it starts ends with 0', async () => {
     const silent = await startWireServer(() => undefined);
     const watcher = start({ KUBECONFIG: await kubeconfig({ server: silent.url.href }, {}) });

@@ -168,7 +168,7 @@ async function applyChild(
     if (live?.metadata.deletionTimestamp !== undefined) return { object: live, write: 'none' };
     const contested = live === undefined ? [] : foreignItems(live, child, replaced);
     const compared = { isBuiltIn: isBuiltInGroup(resource.group), live };
-    const isNullChanged = !compared.isBuiltIn && (replacesNull(child, live) || replacesNull(live, child));
+    const isNullChanged = request.keepsNull === true && (replacesNull(child, live) || replacesNull(live, child));
     const isSame = live !== undefined && !isNullChanged && ownedEqual(child, ownedFields(live, fieldManager), compared);
     const known =
       live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([fieldManager, child, live]));

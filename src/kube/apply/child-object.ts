@@ -2,7 +2,6 @@
 // an object is one.
 import { isRecord } from '../../core/json.ts';
 import { formatKey } from '../../core/key.ts';
-import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { controllerLabel, controllerLabelValue, ownerAnnotation, ownerUidLabel } from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeObject, ParsedOwnerReference, ResourceName } from '../client/object.ts';
@@ -28,6 +27,8 @@ export interface ChildKind {
   readonly resource: ResourceName;
   readonly apiVersion: string;
   readonly kind: string;
+  /** Whether null is a value, as in a kind of the project, whose schema says which fields are nullable. */
+  readonly keepsNull?: boolean | undefined;
 }
 
 /** Completes a desired child into the object to apply. Throws a TypeError for a child outside its owner's namespace. */
@@ -38,7 +39,7 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
   const namespace = desired.metadata.namespace ?? owner.metadata.namespace;
   checkPlace(request, desired.metadata, owner.metadata);
   return {
-    ...encodedSecret(resource, wireFields(desired, isBuiltInGroup(resource.group))),
+    ...encodedSecret(resource, wireFields(desired, request.keepsNull === true)),
     apiVersion,
     kind,
     metadata: {
@@ -84,22 +85,22 @@ export function encodedSecret(
 }
 
 /**
- * Writes times as text, and omits null fields of a built-in kind, because the API converts a null to another value (an
- * empty string in a ConfigMap). In a custom kind null is a value of a nullable field. Throws a TypeError for a number
- * that JSON cannot express: it would become null, and the field be left out.
+ * Writes times as text, and omits null fields unless null is a value: the API converts a null to another value (an empty
+ * string in a ConfigMap, a default), and an apply of it takes the field from its other manager. Throws a TypeError for a
+ * number that JSON cannot express: it would become null, and the field be left out.
  */
-function wireFields(fields: Readonly<Record<string, unknown>>, isBuiltIn: boolean, path = ''): Record<string, unknown> {
-  const kept = Object.entries(fields).filter(([, value]) => value !== undefined && !(isBuiltIn && value === null));
-  return Object.fromEntries(kept.map(([name, value]) => [name, wireValue(value, isBuiltIn, `${path}${name}`)]));
+function wireFields(fields: Readonly<Record<string, unknown>>, keepsNull: boolean, path = ''): Record<string, unknown> {
+  const kept = Object.entries(fields).filter(([, value]) => value !== undefined && (keepsNull || value !== null));
+  return Object.fromEntries(kept.map(([name, value]) => [name, wireValue(value, keepsNull, `${path}${name}`)]));
 }
 
-function wireValue(value: unknown, isBuiltIn: boolean, path: string): unknown {
-  if (Array.isArray(value)) return value.map((one, index) => wireValue(one, isBuiltIn, `${path}[${index}]`));
+function wireValue(value: unknown, keepsNull: boolean, path: string): unknown {
+  if (Array.isArray(value)) return value.map((one, index) => wireValue(one, keepsNull, `${path}[${index}]`));
   const isTime = value instanceof Date;
   if (isTime ? Number.isNaN(value.getTime()) : typeof value === 'number' && !Number.isFinite(value))
     throw new TypeError(`${path}: ${String(value)} is no value of JSON`);
   if (isTime) return value.toISOString();
-  return isRecord(value) ? wireFields(value, isBuiltIn, `${path}.`) : value;
+  return isRecord(value) ? wireFields(value, keepsNull, `${path}.`) : value;
 }
 
 function ownerReference(owner: KubeObject): ParsedOwnerReference {

@@ -85,7 +85,12 @@ export function ownedEqual(
 export function replacesNull(desired: unknown, live: unknown): boolean {
   if (live === null) return desired !== null && desired !== undefined;
   if (Array.isArray(desired))
-    return Array.isArray(live) && desired.some((one, index) => replacesNull(one, live[index]));
+    return (
+      // With items of other managers the index says nothing.
+      Array.isArray(live) &&
+      live.length === desired.length &&
+      desired.some((one, index) => replacesNull(one, live[index]))
+    );
   if (!isRecord(desired) || !isRecord(live)) return false;
   return Object.entries(desired).some(([name, value]) => Object.hasOwn(live, name) && replacesNull(value, live[name]));
 }

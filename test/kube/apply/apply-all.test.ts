@@ -9,7 +9,7 @@ import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
 import type { KubeClient, KubeRequest } from '../../../src/kube/client/client.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../../../src/kube/client/object.ts';
-import { collectionPath } from '../../../src/kube/client/path.ts';
+import { collectionPath, objectPath } from '../../../src/kube/client/path.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { applyDefinition } from '../../support/established.ts';
 import { configMaps, deployments, type NamespaceFixture, useNamespace } from '../namespace.ts';
@@ -96,9 +96,10 @@ describe('applyAll', () => {
         () => false,
       );
     await expect.poll(isServed).toBe(true);
+    const nullable = { resource, apiVersion, kind: 'Nullable' };
     for (const change of [{}, { limit: null }, { limit: null }, { limit: 0 }, { limit: null }]) {
       const desired = [{ metadata: { name: 'a' }, spec: change }];
-      const { objects, writes } = await children(desired, { resource, apiVersion, kind: 'Nullable' });
+      const { objects, writes } = await children(desired, { ...nullable, keepsNull: true });
       limits.push([objects[0]?.spec, writes]);
     }
     const [none, zero] = [{ limit: null }, { limit: 0 }];
@@ -109,6 +110,13 @@ describe('applyAll', () => {
       [zero, 1],
       [none, 1],
     ]);
+    // In the kind of another project null leaves the field to others: it may be one that an autoscaler sets.
+    await fixture.client.request({
+      ...{ method: 'PATCH', path: objectPath(resource, { name: 'a', namespace: fixture.namespace }) },
+      ...{ contentType: 'application/merge-patch+json', body: { spec: { limit: 3 } } },
+    });
+    const { objects } = await children([{ metadata: { name: 'a' }, spec: { limit: null } }], nullable);
+    expect(objects[0]?.spec).toEqual({ limit: 3 });
   });
 
   it('applyAll calls onChange for each created, updated and deleted child, and not without a write', async () => {
