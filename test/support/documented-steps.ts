@@ -41,7 +41,11 @@ export const demoSteps: readonly Step[] = [
   { command: 'npx outrigger doctor', shows: /cluster local/ },
   { command: 'npx outrigger doctor --cluster local', shows: /cluster local/ },
   { command: 'npx outrigger dlq list', shows: /no dead letters/ },
-  { command: 'npx outrigger dlq redrive --key water-tank:default/north', shows: /^0 sent$/m },
+  {
+    command: 'npx outrigger dlq redrive --key water-tank:default/north',
+    shows: /no dead letter has this key/,
+    statuses: [1],
+  },
   { command: 'npx outrigger dlq redrive --controller water-tank --dry-run', shows: /^0 would be sent$/m },
   { command: 'npx outrigger dlq redrive --controller water-tank', shows: /^0 sent$/m },
   {
