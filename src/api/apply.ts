@@ -25,8 +25,8 @@ export type ChildMeta<Primary extends Scope, Child> = Pick<Meta, 'name' | 'label
   (Primary extends 'Cluster' ? (Child extends 'Namespaced' ? { readonly namespace: string } : unknown) : unknown);
 
 /**
- * A desired object of an owned kind: any part of it. The controller does not own fields that are not given. In a kind of
- * defineKind null is a value, and in any other kind a field that is null is not given. `Primary` is the scope of the
+ * A desired object of an owned kind: any part of it. The controller does not own fields that are not given. In a kind
+ * of defineKind null is a value, and in any other kind a field that is null is not given. `Primary` is the scope of the
  * owner.
  */
 export type Desired<K, Primary extends Scope = 'Namespaced'> =

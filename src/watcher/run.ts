@@ -185,7 +185,7 @@ async function startFleet(
 
 /**
  * Checks the queues, and again until SQS responds. Returns whether it has responded to this process: a watcher without
- * usable credentials is not ready, so that a rollout does not replace one that has them. A later outage changes nothing.
+ * usable credentials is not ready, so that a rollout does not replace one that has them. A later outage does not count.
  */
 async function checkQueues(
   sqs: SQSClient,

@@ -85,9 +85,9 @@ export function encodedSecret(
 }
 
 /**
- * Writes times as text, and omits null fields unless null is a value: the API converts a null to another value (an empty
- * string in a ConfigMap, a default), and an apply of it takes the field from its other manager. Throws a TypeError for a
- * number that JSON cannot express: it would become null, and the field be left out.
+ * Writes times as text, and omits null fields unless null is a value: the API converts a null to another value (an
+ * empty string in a ConfigMap, a default), and an apply of it takes the field from its other manager. Throws a
+ * TypeError for a number that JSON cannot express: it would become null, and the field be left out.
  */
 function wireFields(fields: Readonly<Record<string, unknown>>, keepsNull: boolean, path = ''): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined && (keepsNull || value !== null));
