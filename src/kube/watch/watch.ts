@@ -9,7 +9,7 @@
 // Assumptions: a bookmark arrives at least every 60 s, as Kubernetes' watch cache sends them.
 import type { Wait } from '../../core/time.ts';
 import type { KubeClient, KubeStream } from '../client/client.ts';
-import { ConnectError, IdleError, ResponseError } from '../client/errors.ts';
+import { ConnectError, IdleError, isGone, ResponseError } from '../client/errors.ts';
 import type { ResourceName } from '../client/object.ts';
 import { collectionPath } from '../client/path.ts';
 import { listPageSize, listPagesAs } from '../client/read.ts';
@@ -78,6 +78,7 @@ export async function* listAndWatch(
   let state = firstState(start);
   let known = restoreDetection.count();
   const pace = createPace(wait);
+  let limit = pageSize;
   while (!signal.aborted) {
     let error: unknown;
     // A restore that another watch reports interrupts the current step.
@@ -95,7 +96,7 @@ export async function* listAndWatch(
           known = restoreDetection.count();
         }
       } else if (state.step === 'list') {
-        const version = yield* list(client, target, state, { signal: interrupted, pageSize, listSeconds });
+        const version = yield* list(client, target, state, { signal: interrupted, limit, listSeconds });
         state = nextState(state, { type: 'listed', version });
       } else {
         await pace.beforeOpen(interrupted);
@@ -123,6 +124,7 @@ export async function* listAndWatch(
       }
     } catch (thrown) {
       error = thrown;
+      if (state.step === 'list') limit = nextPageSize(limit, { mode: state.mode, error, pageSize });
       state = nextState(state, { type: 'failed', error });
     }
     if (error === undefined || interrupted.aborted) continue;
@@ -130,6 +132,22 @@ export async function* listAndWatch(
     yield { type: 'error', error, retryInSeconds };
     if (retryInSeconds > 0) await wait(retryInSeconds, interrupted).catch(() => undefined);
   }
+}
+
+/** About 5 MB of metadata. */
+const maxPageSize = 8_000;
+
+/**
+ * Returns the objects on a page of the next list. A list that takes longer than its continue token is valid, about five
+ * minutes, would fail each time, so the next one has fewer and larger pages. A 410 of an exact list says nothing about
+ * its token: the version may be too old.
+ */
+function nextPageSize(
+  limit: number,
+  { mode, error, pageSize }: { readonly mode: ListMode; readonly error: unknown; readonly pageSize: number },
+): number {
+  if (!isGone(error)) return pageSize;
+  return mode === 'exact' ? limit : Math.max(limit, Math.min(4 * limit, maxPageSize));
 }
 
 /** A watch that ends sooner is short. A server ends one after minutes. */
@@ -171,7 +189,7 @@ async function* list(
   client: KubeClient,
   { resource, namespace, labelSelector, fieldSelector, metadata }: WatchTarget,
   state: WatchState & { step: 'list' },
-  { signal, pageSize, listSeconds }: { signal: AbortSignal; pageSize: number; listSeconds: number },
+  { signal, limit, listSeconds }: { signal: AbortSignal; limit: number; listSeconds: number },
 ): AsyncGenerator<ListWatchItem, string> {
   const { mode } = state;
   yield { type: 'listing', mode };
@@ -181,7 +199,7 @@ async function* list(
     namespace,
     labelSelector,
     fieldSelector,
-    limit: pageSize,
+    limit,
     metadataOnly: true,
     signal,
     timeoutSeconds: listSeconds,

@@ -114,6 +114,22 @@ describe('the start of listAndWatch', () => {
       ...['listing initial', 'page initial: p3', 'page initial: p4', 'listed initial 100'],
     ]);
   });
+
+  it('listAndWatch lists with larger pages after a continue token expired, so that a slow list ends', async () => {
+    const { server } = await startScript({
+      list: ({ query }, response) => {
+        const to = Number(query.continue ?? 0) + Number(query.limit);
+        // The token of a third page is always expired.
+        if (Number(query.continue ?? 0) >= 2 * Number(query.limit)) sendJson(response, 410, statusOf(410, 'Expired'));
+        else
+          sendJson(response, 200, {
+            metadata: { resourceVersion: '100', ...(to < 3000 ? { continue: `${to}` } : {}) },
+          });
+      },
+    });
+    const events = await startWatch(server.client()).take(8);
+    expect(brief(events).at(-1)).toBe('listed initial 100');
+  });
 });
 
 describe('the end of listAndWatch', () => {
