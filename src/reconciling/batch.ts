@@ -49,6 +49,13 @@ const lastDeleteMs = 1_000;
 export function createBatch(
   deps: BatchDeps,
 ): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
+  /**
+   * The redelivered keys that run at a time. One of them may have crashed its function, so a new process, which is what
+   * a crash leaves, begins with one. Each wave that ends doubles the number: after Lambda has throttled the function
+   * every message is redelivered, and all of them one by one would take too long.
+   */
+  let waveSize = 1;
+
   return async (records, { reconcileMs, graceMs }) => {
     const startedAt = deps.monotonicMs();
     const remaining = new Set(records.map(({ messageId }) => messageId));
@@ -116,17 +123,23 @@ export function createBatch(
         }),
         ...firstDeliveries.map(dispatch),
       ]);
-      for (const [index, keyGroup] of redeliveries.entries()) {
+      for (let begun = 0; begun < redeliveries.length; ) {
         if (work.signal.aborted) {
-          // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent.
+          // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent. Nothing has
+          // failed either, so they are not delayed by their receive count.
           const options = { signal: sending.signal };
-          await Promise.all(redeliveries.slice(index).map(({ records: kept }) => deps.returnMessages(kept, options)));
+          const kept = redeliveries.slice(begun).flatMap((keyGroup) => keyGroup.records);
+          await deps.returnMessages(
+            kept.map((record) => ({ ...record, receiveCount: 1 })),
+            options,
+          );
           return;
         }
-        // A redelivered message may have crashed its function. It runs alone, after the finished messages have been
-        // deleted.
         await deleteDone();
-        await dispatch(keyGroup);
+        const wave = redeliveries.slice(begun, begun + waveSize);
+        await Promise.all(wave.map(dispatch));
+        begun += wave.length;
+        waveSize = Math.max(waveSize, 2 * wave.length);
       }
     })();
     // Messages that finished before this moment are deleted now. Without this they would wait for the next one to

@@ -32,7 +32,7 @@ export type KeyGroup = {
   readonly afterDueAt: number | undefined;
   /** The objects that may be gone without having been finalized, with the record of each. */
   readonly unverified: ReadonlyMap<string, QueueRecord>;
-  /** Received before: its last reconcile may have crashed the function, so it runs alone, after the others. */
+  /** Received before: its last reconcile may have crashed the function, so it runs after the others. */
   readonly redelivered: boolean;
 };
 
@@ -123,9 +123,9 @@ export function groupRecords(
 }
 
 /**
- * Orders redelivered groups, which run one after the other. The order of an odd receive count is the reverse of the one
- * before it, so that keys that were blocked by a crashing key run before it the next time. Every other pair of receive
- * counts has another order, for the case of two crashing keys.
+ * Orders redelivered groups, of which the first may run alone. The order of an odd receive count is the reverse of the
+ * one before it, so that keys that were blocked by a crashing key run before it the next time. Every other pair of
+ * receive counts has another order, for the case of two crashing keys.
  */
 export function orderRedelivered(groups: readonly KeyGroup[]): readonly KeyGroup[] {
   const receipts = Math.max(0, ...groups.flatMap(({ records }) => records.map(({ receiveCount }) => receiveCount)));

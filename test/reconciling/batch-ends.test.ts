@@ -157,7 +157,7 @@ describe('createBatch, with redeliveries', () => {
     expect(reconciled.slice(4)).toEqual(reconciled.slice(0, 4).toReversed());
   });
 
-  it('a batch runs redelivered messages one by one, each after the finished ones were deleted', async () => {
+  it('a batch runs redelivered messages after the others were deleted, the first one alone', async () => {
     const order: string[] = [];
     const { run, deleted } = setUp(async ({ message }) => {
       order.push(`${message.name} after ${deleted.join(' ')}`);
@@ -170,19 +170,39 @@ describe('createBatch, with redeliveries', () => {
     ];
     expect(lines).toContainEqual(order);
   });
+
+  it('a process doubles the redelivered messages that it runs at a time, as after throttling all are redelivered', async () => {
+    const together: number[] = [];
+    let running = 0;
+    const { run } = setUp(async () => {
+      running += 1;
+      await settle();
+      together.push(running);
+      await settle();
+      running -= 1;
+      return done;
+    });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+    await run(names.map((name) => record(name, {}, 12)));
+    expect(together).toEqual([1, 2, 2, 4, 4, 4, 4, 3, 3, 3]);
+    await run(names.map((name) => record(name, {}, 12)));
+    expect(together.slice(10)).toEqual([8, 8, 8, 8, 8, 8, 8, 8, 2, 2]);
+  });
 });
 
-it('redelivered messages that no time is left for are returned, and do not wait for their visibility timeout', async () => {
+it('redelivered messages that no time is left for are returned as at their first receipt', async () => {
   const { run, advance, reconciled, returned } = setUp(
     async ({ signal }) =>
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   );
-  const ended = run(['a', 'b', 'c'].map((name) => record(name, {}, 2)));
+  const ended = run(['a', 'b', 'c'].map((name) => record(name, {}, 12)));
   await settle();
   advance(25_000);
   expect(await ended).toEqual(['m-a', 'm-b', 'm-c']);
   expect(reconciled).toHaveLength(1);
-  expect([...returned, ...reconciled.map((name) => `r-${name}`)].toSorted()).toEqual(['r-a', 'r-b', 'r-c']);
+  const handles = returned.map(({ receiptHandle }) => receiptHandle);
+  expect([...handles, ...reconciled.map((name) => `r-${name}`)].toSorted()).toEqual(['r-a', 'r-b', 'r-c']);
+  expect(returned.map(({ receiveCount }) => receiveCount)).toEqual([1, 1]);
 });
 
 describe('createBatch, with a failing cluster lookup', () => {

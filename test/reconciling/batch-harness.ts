@@ -10,6 +10,7 @@ import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/repo
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
+import type { ReturnedRecord } from '../../src/sqs/return.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
@@ -77,7 +78,7 @@ export function setUp(
   const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];
   const reconciled: string[] = [];
-  const returned: string[] = [];
+  const returned: ReturnedRecord[] = [];
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   const { log, metrics, lines, counts } = createRecorder();
   const seen = {
@@ -111,7 +112,7 @@ export function setUp(
       else deleted.push(...handles);
     },
     returnMessages: async (records, { signal }) => {
-      if (!signal.aborted) returned.push(...records.map(({ receiptHandle }) => receiptHandle));
+      if (!signal.aborted) returned.push(...records);
     },
     log: () => log,
     metrics,

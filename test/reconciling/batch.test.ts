@@ -46,7 +46,7 @@ describe('createBatch', () => {
     seen.clusterAnswer = cluster;
     seen.sending = false;
     expect(await run([one])).toEqual(['m-north']);
-    expect(returned).toEqual(['r-north']);
+    expect(returned).toMatchObject([{ receiptHandle: 'r-north' }]);
   });
 
   it('a reconcile that obeys its signal keeps its message and its visibility timeout, and the others are deleted', async () => {

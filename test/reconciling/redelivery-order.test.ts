@@ -1,4 +1,5 @@
-// Only the order of redelivered messages. That each runs alone, after the others were deleted, is in batch.test.ts.
+// Only the order of redelivered messages. How many run at a time, and that the others were deleted before, is in
+// batch-ends.test.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { groupRecords, type KeyGroup, orderRedelivered, readRecord } from '../../src/reconciling/group-records.ts';

@@ -6,7 +6,7 @@ import { functionPids, killAll } from './kill-functions.ts';
 import { portionsPath } from './portions.ts';
 import type { ChaosFixture } from './row.ts';
 
-/** Some work must succeed between two kills: SQS moves a message to the dead-letter queue after ten receives. */
+/** Some work must succeed between two kills. */
 const maxEffectsBetween = 20;
 const maxSeconds = 300;
 const pollMilliseconds = 100;

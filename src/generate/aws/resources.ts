@@ -25,8 +25,11 @@ import { queriesOf } from './queries.ts';
 import { mapsKeys, roleOf } from './role.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
-/** High, because throttles and failed deployments count as receives too. These are not attempts of a reconcile. */
-const maxReceiveCount = 10;
+/**
+ * The maximum of SQS: with the default timeout more than two days. Receives are not attempts of a reconcile, which the
+ * function counts itself. Throttles and failed deployments are receives too, for keys that were never tried.
+ */
+const maxReceiveCount = 1_000;
 /** The maximum of SQS: 14 days. */
 const retentionSeconds = 1_209_600;
 /** The collector of traces, as an option of the deployment. */
