@@ -1,7 +1,7 @@
 // A custom kind: its zod schemas for spec and status. The CRD and the types of the reconciler are made from them.
 import * as z from 'zod';
 import { InvalidSpecError } from '../core/errors.ts';
-import { formatZodIssues, uncompiled } from '../core/json.ts';
+import { formatZodIssues, isRecord, uncompiled } from '../core/json.ts';
 import { describeKind, type Scope } from '../core/kind-names.ts';
 import { controllersOf, type DefineController } from './controller.ts';
 import type { Kind, Meta } from './kind.ts';
@@ -40,6 +40,11 @@ export interface AnyCustomKind extends Kind {
   readonly definition: KindDefinition;
   /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
   parseStatus(status: unknown): object;
+}
+
+/** Returns whether something is a kind of defineKind. */
+export function isCustomKind(given: object): given is AnyCustomKind {
+  return 'definition' in given && isRecord(given.definition) && 'parseStatus' in given;
 }
 
 /** The types of a custom kind. `input` is a spec as a user may write it, before defaults. */

@@ -6,7 +6,7 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import type { SecretReader } from '../api/secret.ts';
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
-import type { AwsCredentials } from './auth/eks-token.ts';
+import type { AwsCredentials } from './auth/aws-credentials.ts';
 import { createSecretReader } from './auth/secret-reader.ts';
 import { connectionOf, type ResolvedEntry, resolveEntry } from './connection.ts';
 import { type ClusterEntry, isHeld, withoutState } from './registry/entry.ts';

@@ -3,6 +3,7 @@ import type { SecretReader } from '../api/secret.ts';
 import { UserError } from '../core/errors.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { isLoopback } from '../kube/client/connection.ts';
+import type { AwsCredentials } from './auth/aws-credentials.ts';
 import {
   bearerToken,
   checkAuthorities,
@@ -10,7 +11,7 @@ import {
   decodeBase64,
   whenCertificateChanged,
 } from './auth/credentials.ts';
-import { type AwsCredentials, createEksToken } from './auth/eks-token.ts';
+import { createEksToken } from './auth/eks-token.ts';
 import { parseServer } from './auth/server-url.ts';
 import type { ClusterEntry } from './registry/entry.ts';
 

@@ -2,6 +2,7 @@
 // client. It counts the writes, so that the report of a resync shows whether drift was corrected.
 import * as z from 'zod';
 import type { UntypedContext } from '../api/context.ts';
+import { isCustomKind } from '../api/custom-kind.ts';
 import type { Kind } from '../api/kind.ts';
 import { ChildrenRefusedError, PolicyDeniedError, toError } from '../core/errors.ts';
 import { uncompiled } from '../core/json.ts';
@@ -73,7 +74,7 @@ export function createContext(
       throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
     }
     const { apiVersion } = kind;
-    const keepsNull = 'definition' in kind;
+    const keepsNull = isCustomKind(kind);
     const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
     return { owner: owner.object, controllerName: controller, project, ...child };
   };

@@ -180,6 +180,7 @@ function listObjects(
   const { resource, statusSlice } = declaration;
   const observation = observationOf({ name: controller, declaration }, project);
   const missedAfterSeconds = missedAfterSecondsOf(declaration.options, rate.missedAfterSeconds);
+  const runMs = Date.parse(message.run);
   let serverNowMs = now();
   // The times of objects are the API server's, so their age is measured by its clock (RFC 9110 §6.6.1, Date).
   const dated: KubeClient = {
@@ -194,7 +195,7 @@ function listObjects(
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
-    const startedMs = Date.parse(message.run) + serverNowMs - now();
+    const startedMs = runMs + serverNowMs - now();
     // The API server has applied the selectors of labels and fields. The namespaces are checked here.
     const isListed = isSelected(declaration.selector, { ...object, kind: resource.kind });
     const decision = !isListed

@@ -2,7 +2,7 @@
 // It is the in-memory server of src/apiserver, which passes the same conformance suite as a real kube-apiserver, with a
 // client and the objects of the test.
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyCustomKind } from '../api/custom-kind.ts';
+import { type AnyCustomKind, isCustomKind } from '../api/custom-kind.ts';
 import type { Kind, ObjectOf } from '../api/kind.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '../apiserver/server.ts';
 import { toError, UserError } from '../core/errors.ts';
@@ -160,9 +160,4 @@ function definitionOf(kind: AnyCustomKind): object {
   const known = definitions.get(kind) ?? crdOf(kind);
   definitions.set(kind, known);
   return known;
-}
-
-/** Returns whether something is a kind of defineKind. */
-export function isCustomKind(given: object): given is AnyCustomKind {
-  return 'definition' in given && isRecord(given.definition) && 'parseStatus' in given;
 }

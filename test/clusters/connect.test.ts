@@ -1,7 +1,7 @@
 // createClusters: from a cluster's name to a client that reaches its server.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AwsCredentials } from '../../src/clusters/auth/eks-token.ts';
+import type { AwsCredentials } from '../../src/clusters/auth/aws-credentials.ts';
 import { createSecretReader } from '../../src/clusters/auth/secret-reader.ts';
 import { createClusters } from '../../src/clusters/connect.ts';
 import { createClusterRegistry, type TableRead } from '../../src/clusters/registry/registry.ts';

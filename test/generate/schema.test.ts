@@ -1,14 +1,13 @@
 // Only structural schemas and CRDs from zod, as values. generated.test.ts applies them to an API server.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineKind } from '../../src/api/custom-kind.ts';
+import { defineKind, isCustomKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
 import { Book } from '../../src/controllers/book.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { isJsonObject, type Json } from '../../src/core/json.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
-import { isCustomKind } from '../../src/testing/api-server.ts';
 
 const schemaOf = (shape: z.ZodRawShape) => structuralSchema(z.object(shape), 'spec').properties;
 

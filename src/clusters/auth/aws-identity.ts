@@ -7,8 +7,7 @@ import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { toError, UserError } from '../../core/errors.ts';
-import { rememberCredentials } from '../../core/known-secrets.ts';
-import type { AwsCredentials } from './eks-token.ts';
+import { type AwsCredentials, readCredentials } from './aws-credentials.ts';
 
 /** How to send a request to a service of AWS. */
 export type AwsCaller = {
@@ -79,8 +78,8 @@ export async function sendQuery(
   const { host, service, region, parameters } = request;
   const url = new URL(endpoint ?? `https://${host}`);
   const body = new URLSearchParams(parameters).toString();
+  const identity = await readCredentials(credentials, url.host);
   try {
-    const identity = rememberCredentials(await credentials());
     const signer = new SignatureV4({ credentials: identity, region, service, sha256: Sha256 });
     const { headers } = await signer.sign(
       {

@@ -6,17 +6,7 @@
 import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { unlessAborted } from '../../core/async.ts';
-import { toError, UserError } from '../../core/errors.ts';
-import { rememberCredentials } from '../../core/known-secrets.ts';
-
-/** AWS credentials from the SDK's providers. */
-export type AwsCredentials = {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-  readonly expiration?: Date;
-};
+import { type AwsCredentials, readCredentials } from './aws-credentials.ts';
 
 /** An EKS cluster. */
 export type EksCluster = {
@@ -43,20 +33,18 @@ const usableSeconds = 13 * 60;
 const reserveSeconds = 60;
 /** Sent "for legacy reasons" only, because STS checks the date. The authenticator rejects a larger value. */
 const expiresSeconds = 60;
-/** Credential providers call AWS services, which may hang. */
-const credentialsTimeoutSeconds = 5;
 
 /** Creates the tokens of a cluster. */
 export function createEksToken(
   { credentials, now }: { readonly credentials: () => Promise<AwsCredentials>; readonly now: () => Date },
   target: EksCluster,
-  { credentialsSeconds = credentialsTimeoutSeconds }: { readonly credentialsSeconds?: number } = {},
+  { credentialsSeconds }: { readonly credentialsSeconds?: number } = {},
 ): EksToken {
   let current: { readonly token: string; readonly until: number } | undefined;
   let renewal: Promise<string> | undefined;
 
   async function renew(): Promise<string> {
-    const identity = rememberCredentials(await withinDeadline(credentials, credentialsSeconds, target.where));
+    const identity = await readCredentials(credentials, target.where, credentialsSeconds);
     const signedAt = now();
     const token = await sign(identity, signedAt, target);
     const expiresAt = (identity.expiration?.getTime() ?? Infinity) - reserveSeconds * 1000;
@@ -76,22 +64,6 @@ export function createEksToken(
       current = undefined;
     },
   };
-}
-
-async function withinDeadline(
-  credentials: () => Promise<AwsCredentials>,
-  seconds: number,
-  where: string,
-): Promise<AwsCredentials> {
-  const deadline = AbortSignal.timeout(seconds * 1000);
-  try {
-    return await unlessAborted(credentials(), deadline);
-  } catch (error) {
-    const reason = deadline.aborted ? `none within ${seconds} s` : toError(error).message;
-    throw new UserError(`${where}: no AWS credentials (${reason}); give this process a role or a profile`, {
-      cause: error,
-    });
-  }
 }
 
 async function sign(credentials: AwsCredentials, signingDate: Date, { cluster, region }: EksCluster): Promise<string> {

@@ -9,11 +9,9 @@ import https from 'node:https';
 import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { unlessAborted } from '../../core/async.ts';
 import { toError, UserError } from '../../core/errors.ts';
-import { rememberCredentials } from '../../core/known-secrets.ts';
 import { sleep } from '../../core/time.ts';
-import type { AwsCredentials } from '../auth/eks-token.ts';
+import { type AwsCredentials, readCredentials } from '../auth/aws-credentials.ts';
 
 /** How this process reaches AWS. */
 export type AwsAccess = {
@@ -71,21 +69,11 @@ export function parseS3Location(location: string): S3Location | undefined {
 export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3Object {
   const where = `s3://${bucket}/${key}`;
 
-  async function credentials(): Promise<AwsCredentials> {
-    const { credentialsSeconds = 5 } = aws;
-    const deadline = AbortSignal.timeout(credentialsSeconds * 1000);
-    return await unlessAborted(aws.credentials(), deadline).catch((error: unknown) => {
-      if (error !== deadline.reason) throw error;
-      const fix = 'give this process a role or a profile';
-      throw new UserError(`clusters table ${where}: no AWS credentials within ${credentialsSeconds} s; ${fix}`);
-    });
-  }
-
   async function send(method: 'GET' | 'PUT', conditions: Headers, body?: string): Promise<Response> {
     const region = await aws.region();
     const url = objectUrl({ bucket, key }, region, aws.s3Endpoint);
     const signer = new SignatureV4({
-      credentials: rememberCredentials(await credentials()),
+      credentials: await readCredentials(aws.credentials, `clusters table ${where}`, aws.credentialsSeconds),
       region,
       service: 's3',
       sha256: Sha256,

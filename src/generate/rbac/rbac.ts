@@ -2,7 +2,7 @@
 // declaration. A controller is its own user or group in the cluster.
 
 import type { PolicyRule } from '../../api/allows.ts';
-import type { AnyCustomKind } from '../../api/custom-kind.ts';
+import { type AnyCustomKind, isCustomKind } from '../../api/custom-kind.ts';
 import {
   type ControllerDeclaration,
   type ControllerDefinition,
@@ -90,10 +90,6 @@ function marksObjects(declaration: ControllerDeclaration): boolean {
 /** The kind as one of ours; none for a built-in or foreign kind, which gets no CRD. */
 function customKindOf(resource: PrimaryKind): readonly AnyCustomKind[] {
   return isCustomKind(resource) ? [resource] : [];
-}
-
-function isCustomKind(resource: PrimaryKind): resource is AnyCustomKind {
-  return resource.definition !== undefined;
 }
 
 /** Lists the custom kinds with and without a controller, each once. `generate` writes their CRDs. */

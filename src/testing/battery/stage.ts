@@ -2,6 +2,7 @@
 // controller passes through here, so that a check can drop its response, refuse it, or count it. The reconcile is the
 // runtime's own.
 import { setImmediate } from 'node:timers/promises';
+import { isCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, ControllerInstance } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
@@ -103,7 +104,7 @@ export async function openStage(
   const { name, declaration } = controller;
   const kind: Kind = declaration.resource;
   const world = await outside?.();
-  const own = ownDefinitions(kind);
+  const own = isCustomKind(kind) ? [kind] : [];
   const server = await startServerWithout(own, { crds: [...own, ...crds], objects: [...objects, sample], now });
   const { metadata } = parseObject(sample);
   const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
@@ -223,11 +224,6 @@ export async function openStage(
     outsideState,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** The CRD of a kind that was made by defineKind. */
-function ownDefinitions(kind: Kind): readonly Kind[] {
-  return 'definition' in kind ? [kind] : [];
 }
 
 function endStateOf(

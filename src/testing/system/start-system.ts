@@ -1,7 +1,7 @@
 // A whole system in the test's process: an API server, what a watcher forwards, queues, the functions of controllers,
 // timers and resync. Its clock moves only when the test moves it, so hours of requeues and backoff take no time.
 import { setImmediate } from 'node:timers/promises';
-import type { AnyCustomKind } from '../../api/custom-kind.ts';
+import { type AnyCustomKind, isCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
@@ -15,7 +15,7 @@ import {
 } from '../../core/names.ts';
 import { definitionsOf } from '../../generate/files.ts';
 import { createWake } from '../../waking/wake.ts';
-import { isCustomKind, startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
+import { startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
 import { createSystemFunctions } from './functions.ts';

@@ -2,7 +2,8 @@
 // an API server (test/cluster/eks-access.test.ts).
 
 import { describe, expect, it } from 'vitest';
-import { type AwsCredentials, createEksToken } from '../../../src/clusters/auth/eks-token.ts';
+import type { AwsCredentials } from '../../../src/clusters/auth/aws-credentials.ts';
+import { createEksToken } from '../../../src/clusters/auth/eks-token.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { movedClock } from '../../support/moved-clock.ts';
 import { createEksAuthenticator, type KnownIdentity, signedAt } from './eks-authenticator.ts';

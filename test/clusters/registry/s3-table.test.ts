@@ -112,7 +112,7 @@ describe('the clusters table in S3', () => {
     credentials = () => new Promise(() => undefined);
     later(60);
     expect(await table.get('a')).toMatchObject(entry('1'));
-    expect(String(table.failure())).toContain('no AWS credentials within 0.1 s');
+    expect(String(table.failure())).toContain('no AWS credentials (none within 0.1 s)');
   });
 
   it('the first read is tried three times, a later one once', async () => {
