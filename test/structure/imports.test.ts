@@ -1,11 +1,10 @@
-// Only the structure of the sources: import directions, sizes of files and rooms, readers of the environment. Behaviour is tested
-// elsewhere. Prints the import graph by room.
+// Only the structure of the sources: import directions, by the table of rooms in ARCHITECTURE.md, and sizes of files and
+// rooms. That no files import each other in a circle, and that settings.ts alone reads the environment, Biome checks.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { resyncQueue, timersQueue, wakeFunction } from '../../src/core/names.ts';
-import { rooms, roomsDocument, withRooms } from './rooms.ts';
 
 const files = ['functions', 'src'].flatMap(listFiles);
 const text = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
@@ -33,136 +32,71 @@ function importsOf(file: string): string[] {
     .map((target) => path.join(path.dirname(file), target));
 }
 
-/** The room of a path: the most specific row of the table. */
-function roomOf(file: string): string {
-  const names = Object.keys(rooms).filter((name) => file === name || file.startsWith(`${name}/`));
-  return names.sort((a, b) => b.length - a.length)[0] ?? file;
-}
-
-/** Rooms that import each other, by whatever way round, as the path that closes. */
-function circleFrom(room: string, above: readonly string[]): readonly string[] | undefined {
-  if (above.includes(room)) return [...above.slice(above.indexOf(room)), room];
-  for (const next of rooms[room]?.imports ?? []) {
-    const found = circleFrom(next, [...above, room]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-const floors = new Map<string, number>();
-/** The floor of a room: one above the highest room that it imports. */
-function floorOf(room: string): number {
-  const known = floors.get(room);
-  if (known !== undefined) return known;
-  const floor = 1 + Math.max(0, ...(rooms[room]?.imports ?? []).filter((one) => one in rooms).map(floorOf));
-  floors.set(room, floor);
-  return floor;
-}
-
-/** Lines of each room; `apiserver` is a product of its own and counts for itself. */
-const sizes = Object.keys(rooms).map((room) => {
-  const own = files.filter((file) => roomOf(file) === room);
-  const imported = new Set(own.flatMap(importsOf).map(roomOf));
-  return {
+/** The table of rooms in ARCHITECTURE.md, from the top floor down: what each room may import. */
+const [, table = ''] =
+  /<!-- rooms: begin -->(.*)<!-- rooms: end -->/s.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
+const rooms = new Map(
+  [...table.matchAll(/^\| `(.+?)` \| .+ \| (.+) \|$/gm)].map(([, room = '', imports = '']) => [
     room,
-    lines: own.reduce((sum, file) => sum + lines(file), 0),
-    imports: [...imported].filter((one) => one !== room && one in rooms),
-  };
-});
-const srcLines = sizes.reduce((sum, one) => sum + (one.room === 'src/apiserver' ? 0 : one.lines), 0);
+    imports.split(' ').filter((one) => one !== '-'),
+  ]),
+);
+const order = [...rooms.keys()];
 
-afterAll(() => {
-  const rows = sizes
-    .map((one) => ({ ...one, floor: floorOf(one.room), share: `${((100 * one.lines) / srcLines).toFixed(1)} %` }))
-    .sort((a, b) => b.floor - a.floor || b.lines - a.lines)
-    .map(({ floor, room, lines: count, share, imports }) =>
-      [floor, room.padEnd(20), String(count).padStart(5), share.padStart(7), '->', ...imports].join(' '),
-    );
-  process.stdout.write(`floor room lines share -> imports\n${rows.join('\n')}\n`);
-});
+/** The room of a path: a folder of src, a file directly below src, or a folder of the repository. */
+function roomOf(file: string): string {
+  if (file.startsWith('infra/kubernetes/')) return 'infra/kubernetes';
+  const [first = '', second = ''] = file.split('/');
+  return first === 'src' ? second : first;
+}
+
+/** What each room imports from others. */
+const crossings = files.flatMap((file) =>
+  importsOf(file)
+    .map((target) => ({ file, target, from: roomOf(file), to: roomOf(target) }))
+    .filter(({ from, to }) => from !== to),
+);
+const linesOf = (room: string) =>
+  files.filter((file) => roomOf(file) === room).reduce((sum, file) => sum + lines(file), 0);
 
 describe('the structure of src', () => {
   it('every file is in a room of the table, and every room of the table has files', () => {
-    expect(files.filter((file) => !(roomOf(file) in rooms))).toEqual([]);
-    expect(sizes.filter((one) => one.lines === 0)).toEqual([]);
+    expect(new Set(files.map(roomOf))).toEqual(new Set(order));
   });
 
-  it('every import points to a room that the table allows', () => {
-    const wrong = files.flatMap((file) =>
-      importsOf(file)
-        .map((target) => (target.startsWith('infra/kubernetes') ? 'infra/kubernetes' : target))
-        .filter((target) => roomOf(target) !== roomOf(file) && !rooms[roomOf(file)]?.imports.includes(roomOf(target)))
-        .map((target) => `${file} imports ${target}`),
-    );
-    expect(wrong).toEqual([]);
+  it('every import points to a room that the table allows, and that is below its own', () => {
+    const wrong = crossings.filter(({ from, to }) => !rooms.get(from)?.includes(to));
+    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+    const upwards = order.filter((room, floor) => rooms.get(room)?.some((one) => order.slice(0, floor).includes(one)));
+    expect(upwards).toEqual([]);
   });
 
   it('the table allows nothing that no file uses', () => {
-    const unused = sizes.flatMap(({ room, imports }) =>
-      (rooms[room]?.imports ?? [])
-        .filter((one) => one !== 'infra/kubernetes' && !imports.includes(one))
-        .map((one) => `${room} does not import ${one}`),
-    );
+    const unused = order.flatMap((room) => {
+      const used = new Set(crossings.filter(({ from }) => from === room).map(({ to }) => to));
+      return (rooms.get(room) ?? []).filter((one) => !used.has(one)).map((one) => `${room} does not import ${one}`);
+    });
     expect(unused).toEqual([]);
   });
 
-  it('the rooms have no circle', () => {
-    expect(Object.keys(rooms).flatMap((room) => circleFrom(room, []) ?? [])).toEqual([]);
-  });
-
+  // `apiserver` is a product of its own and counts for itself.
   it('no room has more than a quarter of src', () => {
-    const large = sizes.filter((one) => one.room !== 'src/apiserver' && one.lines > srcLines / 4);
-    expect(large.map((one) => one.room)).toEqual([]);
+    const own = order.filter((room) => room !== 'apiserver');
+    const all = own.reduce((sum, room) => sum + linesOf(room), 0);
+    expect(own.filter((room) => linesOf(room) > all / 4)).toEqual([]);
   });
 
-  it(`${roomsDocument} shows the table of rooms (otherwise: node test/structure/rooms.ts)`, () => {
-    const document = readFileSync(roomsDocument, 'utf8');
-    expect(document).toBe(withRooms(document));
-  });
-
-  it('no files import each other in a circle', () => {
-    const typeImports = (file: string) =>
-      [...(text.get(file) ?? '').matchAll(/import type [^'"]*from\s*['"]([^'"]+)['"]/g)].map(([, from = '']) =>
-        path.join(path.dirname(file), from),
-      );
-    const edges = new Map(
-      files.map((file) => {
-        const types = new Set(typeImports(file));
-        return [file, importsOf(file).filter((target) => !types.has(target))];
-      }),
-    );
-    const done = new Set<string>();
-    const circlesThrough = (file: string, above: readonly string[]): string[] => {
-      if (above.includes(file)) return [[...above.slice(above.indexOf(file)), file].join(' -> ')];
-      if (done.has(file)) return [];
-      const found = (edges.get(file) ?? []).flatMap((target) => circlesThrough(target, [...above, file]));
-      done.add(file);
-      return found;
+  it('core, kube, sqs and reconciling import only the packages of this list, and core no module of Node', () => {
+    const modulesOf = (room: string) => {
+      const names = files.filter((file) => roomOf(file) === room).flatMap(specifiersOf);
+      return [...new Set(names.filter((name) => !name.startsWith('.')))].sort();
     };
-    expect(files.flatMap((file) => circlesThrough(file, []))).toEqual([]);
-  });
-
-  it('core, kube, sqs and reconciling import only the packages of this list', () => {
-    const packagesOf = (room: string) => {
-      const names = files
-        .filter((file) => roomOf(file) === room)
-        .flatMap((file) => specifiersOf(file))
-        .filter((target) => !target.startsWith('.') && !target.startsWith('node:'));
-      return [...new Set(names)].sort();
-    };
-    expect(packagesOf('src/core')).toEqual(['zod']);
-    expect(packagesOf('src/kube')).toEqual(['ws', 'zod']);
+    const packagesOf = (room: string) => modulesOf(room).filter((name) => !name.startsWith('node:'));
+    expect(modulesOf('core')).toEqual(['zod']);
+    expect(packagesOf('kube')).toEqual(['ws', 'zod']);
     const signing = ['@smithy/core/checksum', '@smithy/core/transport', '@smithy/signature-v4'];
-    expect(packagesOf('src/sqs')).toEqual(['@aws-sdk/client-sqs', ...signing, 'zod']);
-    expect(packagesOf('src/reconciling').filter((name) => name !== 'zod')).toEqual([]);
-  });
-
-  it('core imports no module of Node', () => {
-    const fromNode = files
-      .filter((file) => roomOf(file) === 'src/core')
-      .flatMap(specifiersOf)
-      .filter((target) => target.startsWith('node:'));
-    expect(fromNode).toEqual([]);
+    expect(packagesOf('sqs')).toEqual(['@aws-sdk/client-sqs', ...signing, 'zod']);
+    expect(packagesOf('reconciling').filter((name) => name !== 'zod')).toEqual([]);
   });
 
   it('every controller of the registry has its function, and every function its controller', () => {
@@ -172,31 +106,12 @@ describe('the structure of src', () => {
     );
   });
 
-  it('samples import the entries of the package, their own folder, and no room of the framework', () => {
-    const entries = ['src/outrigger.ts', 'src/kubernetes.ts'];
-    const wrong = files
-      .filter((file) => file.startsWith('src/controllers/'))
-      .flatMap((file) =>
-        importsOf(file)
-          .filter((target) => !entries.includes(target) && !target.startsWith('src/controllers/'))
-          .map((target) => `${file} imports ${target}`),
-      );
-    expect(wrong).toEqual([]);
-  });
-
   it('no file is an index file', () => {
     expect(files.filter((file) => /(^|\/)index\.ts$/.test(file))).toEqual([]);
   });
 
   it('file names are kebab-case', () => {
     expect(files.filter((file) => !/^([a-z0-9-]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.tsx?$/.test(file))).toEqual([]);
-  });
-
-  it('only settings.ts reads the environment', () => {
-    const readers = files.filter((file) =>
-      /process\.env\b/.test((text.get(file) ?? '').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')),
-    );
-    expect(readers).toEqual(['src/settings.ts']);
   });
 
   it('no file has more than 350 lines, unless its first lines say why', () => {
