@@ -1,30 +1,12 @@
 // Only that links between documents have targets: the file, and the heading. Links to other sites are not followed.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import { anchorOf, headingsOf } from '../support/markdown-headings.ts';
 
-const pages = [
-  ...readdirSync('.').filter((name) => name.endsWith('.md')),
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => path.join('docs', name)),
-];
-
-/** The anchors of a page, as GitHub makes them of its headings. */
-function anchorsOf(page: string): ReadonlySet<string> {
-  const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm);
-  return new Set([...headings].map(([, title = '']) => slug(title)));
-}
-
-/** The anchor of a heading. */
-function slug(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
-}
+const pages = globSync(['*.md', 'docs/**/*.md']);
 
 /** The links of a page, without those of its code blocks. */
 function linksOf(page: string) {
@@ -39,7 +21,10 @@ it('every link of a document has a file, and every anchor a heading', () => {
     if (target.includes('://')) return false;
     const [file = '', anchor] = target.split('#', 2);
     const found = file === '' ? page : path.join(path.dirname(page), file);
-    return !existsSync(found) || (anchor !== undefined && found.endsWith('.md') && !anchorsOf(found).has(anchor));
+    return (
+      !existsSync(found) ||
+      (anchor !== undefined && found.endsWith('.md') && !headingsOf(readFileSync(found, 'utf8')).includes(anchor))
+    );
   });
   expect(broken).toEqual([]);
 });
@@ -92,6 +77,6 @@ it.each([
   expect(readFileSync('docs/README.md', 'utf8')).toContain(`](${target})`);
   const [page = '', anchor = ''] = target.split('#');
   const sections = readFileSync(`docs/${page}`, 'utf8').split(/^(?=##+ )/m);
-  const section = sections.find((one) => slug(/^#+ (.*)$/m.exec(one)?.[1] ?? '') === anchor);
+  const section = sections.find((one) => anchorOf(/^#+ (.*)$/m.exec(one)?.[1] ?? '') === anchor);
   expect(section).toContain(answer);
 });

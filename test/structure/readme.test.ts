@@ -1,5 +1,5 @@
-// Only what the README shows and links to: its code is a tested file, and every link has a target.
-import { existsSync, readFileSync } from 'node:fs';
+// Only what the README shows: its code is a tested file, and its comparison has its sources. Links are links.test.ts.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -28,11 +28,5 @@ describe('the README', () => {
     const named = [...sources].flatMap(([, name = '']) => (name === 'language, needs' ? name.split(', ') : [name]));
     expect(rows.length).toBeGreaterThan(10);
     expect(rows).toEqual(named);
-  });
-
-  it('every link of the README has a target', () => {
-    const targets = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
-    expect(targets.length).toBeGreaterThan(5);
-    expect(targets.filter((target) => !target.includes('://') && !existsSync(target))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 // The commands in the documents: in shell blocks, and in the text. A block that needs an AWS account has this in its
 // first line; no test runs it.
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 
 /** A command of a document. */
 export type DocumentedCommand = {
@@ -16,12 +16,7 @@ const inline = /`((?:npm|npx|outrigger|kubectl|docker|aws|helm|cp|sed|export) [^
 
 /** Reads all documents of a clone. */
 export function documentedCommands(root = '.'): readonly DocumentedCommand[] {
-  const files = [
-    ...readdirSync(root).filter((name) => name.endsWith('.md')),
-    ...readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `docs/${name}`),
-  ];
+  const files = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
   return files.flatMap((file) => {
     const text = readFileSync(`${root}/${file}`, 'utf8');
     const fromBlocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => {

@@ -12,9 +12,10 @@ export function sectionsUnder(markdown: string, heading: string): readonly strin
   return [...own.matchAll(/^### (.+)$/gm)].map(([, section = '']) => anchorOf(section));
 }
 
-function anchorOf(heading: string): string {
+/** Returns the anchor of a heading. */
+export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 }
