@@ -10,27 +10,19 @@ const folder = useFolder();
 async function run(code: string, count = 1) {
   await folder.write('index.mjs', code);
   const events: WatcherEvent[] = [];
-  const listeners = new Set<() => void>();
   const watchers = startWatchers(
     {
       file: folder.at('index.mjs'),
       environment: { NAME: 'mine', PATH: '/usr/bin:/bin' },
-      onEvent: (event) => {
-        events.push(event);
-        for (const listener of listeners) listener();
-      },
+      onEvent: (event) => events.push(event),
     },
     count,
   );
   onTestFinished(() => watchers.stop());
-  const logged = (text: string, times = 1) =>
-    new Promise<void>((resolve) => {
-      const checkNow = () => {
-        if (events.filter((event) => event.type === 'line' && event.text === text).length >= times) resolve();
-      };
-      listeners.add(checkNow);
-      checkNow();
-    });
+  const logged = async (text: string, times = 1) =>
+    await expect
+      .poll(() => events.filter((event) => event.type === 'line' && event.text === text).length)
+      .toBeGreaterThanOrEqual(times);
   return { watchers, events, logged };
 }
 const alive = (pid: number) => {

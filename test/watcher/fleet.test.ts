@@ -162,15 +162,6 @@ function readyClusters(fleet: Fleet): readonly string[] {
   return Object.entries(clusters).flatMap(([name, { ready }]) => (ready ? [name] : []));
 }
 
-it('a change in each cluster of the table is sent with the name of its cluster', async () => {
-  const [one, two] = await Promise.all([startCluster(), startCluster()]);
-  table.set('one', entryOf(one)).set('two', entryOf(two));
-  const { fleet } = startFleet();
-  await untilReady(fleet, 'one', 'two');
-  await Promise.all([one.put('a'), two.put('b')]);
-  await untilAccepted('one/a', 'two/b');
-});
-
 it('a cluster that is added or paused is watched, and one that is removed or decommissioned is not, without a restart', async () => {
   const [one, two, three] = await Promise.all([startCluster(), startCluster(), startCluster()]);
   table.set('one', { ...entryOf(one), paused: true }).set('two', entryOf(two));

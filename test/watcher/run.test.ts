@@ -1,7 +1,6 @@
 // The watcher's entry in this process: its settings, its end, and the errors of a watcher that cannot start. What it sends
 // as a process is main.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -10,6 +9,7 @@ import { ConfigMap } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { runWatcher } from '../../src/watcher/run.ts';
 import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
+import { base64, kubeconfig } from '../clusters/kubeconfigs.ts';
 import { startFakeS3 } from '../clusters/registry/s3-server.ts';
 import { pem, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
@@ -159,7 +159,7 @@ describe('a watcher that runs', () => {
 
   it('the watcher does not exit if the API server and SQS are unavailable, and retries', async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}`;
-    const file = await kubeconfig({ server: endpoint }, {});
+    const file = await writeKubeconfig({ server: endpoint }, {});
     const sqs = { AWS_ENDPOINT_URL_SQS: endpoint, QUEUE_URL_PREFIX: `${endpoint}/000000000000/` };
     const watcher = start({ KUBECONFIG: file, ...sqs });
     await watcher.logged('API server unavailable, retrying');
@@ -190,7 +190,7 @@ describe('a watcher that runs', () => {
 
   it('a watcher that is stopped while it starts ends with 0', async () => {
     const silent = await startWireServer(() => undefined);
-    const watcher = start({ KUBECONFIG: await kubeconfig({ server: silent.url.href }, {}) });
+    const watcher = start({ KUBECONFIG: await writeKubeconfig({ server: silent.url.href }, {}) });
     await expect.poll(() => silent.arrived).toHaveLength(1);
     kill();
     expect(await watcher.ended).toBe(0);
@@ -210,9 +210,8 @@ describe('the watcher exits with 1 and one log line', () => {
     const wire = await startWireServer((_, response) => sendJson(response, 401, statusOf(401, 'Unauthorized')), {
       tls: true,
     });
-    const authority = Buffer.from(pem('server.pem')).toString('base64');
-    const cluster = { server: wire.url.href, 'certificate-authority-data': authority };
-    const file = await kubeconfig(cluster, { token: 'expired-token' });
+    const cluster = { server: wire.url.href, 'certificate-authority-data': base64(pem('server.pem')) };
+    const file = await writeKubeconfig(cluster, { token: 'expired-token' });
     const message = await startupError({ KUBECONFIG: file });
     expect(message).toBe(`${file}: user: the API server does not accept its credentials (401); renew them`);
   });
@@ -222,7 +221,7 @@ describe('the watcher exits with 1 and one log line', () => {
     ['with insecure-skip-tls-verify', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify is not allowed/],
   ])('the watcher sends no request to a server %s', async (_, more, reason) => {
     const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
-    const file = await kubeconfig({ server: wire.url.href, ...more }, { token: 'token' });
+    const file = await writeKubeconfig({ server: wire.url.href, ...more }, { token: 'token' });
     expect(await startupError({ KUBECONFIG: file })).toMatch(reason);
     expect(wire.arrived).toEqual([]);
   });
@@ -238,16 +237,9 @@ describe('the watcher exits with 1 and one log line', () => {
   });
 });
 
-/** Writes a kubeconfig of a cluster and a user. */
-async function kubeconfig(cluster: object, user: object): Promise<string> {
+/** Writes a kubeconfig of a cluster, without an authority unless one is given. */
+async function writeKubeconfig(cluster: object, user: object): Promise<string> {
   const file = `kubeconfig-${Math.random()}`;
-  const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
-  const content = {
-    clusters: [{ name: 'c', cluster }],
-    users: [{ name: 'u', user }],
-    contexts,
-    'current-context': 'x',
-  };
-  await folder.write(file, stringify(content));
+  await folder.write(file, kubeconfig({ cluster: { 'certificate-authority-data': undefined, ...cluster }, user }));
   return folder.at(file);
 }

@@ -1,6 +1,7 @@
 // The watcher as a process, started like in a Deployment or by `outrigger dev`, and its log lines.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { expect, vi } from 'vitest';
 import * as z from 'zod';
 
 const logLine = z.looseObject({ level: z.string(), message: z.string(), port: z.number().optional() });
@@ -35,20 +36,12 @@ export function startWatcherProcess(environment: Readonly<Record<string, string>
   });
   const lines: LogLine[] = [];
   const errors: string[] = [];
-  const listeners = new Set<() => void>();
-  const notify = () => {
-    for (const listener of listeners) listener();
-  };
-  createInterface(child.stdout).on('line', (text) => {
-    lines.push(logLine.parse(JSON.parse(text)));
-    notify();
-  });
+  createInterface(child.stdout).on('line', (text) => lines.push(logLine.parse(JSON.parse(text))));
   createInterface(child.stderr).on('line', (text) => errors.push(text));
   let hasEnded = false;
   const ended = new Promise<number | string>((resolve) => {
     child.once('close', (code, signal) => {
       hasEnded = true;
-      notify();
       resolve(signal ?? code ?? 'no status');
     });
   });
@@ -57,18 +50,10 @@ export function startWatcherProcess(environment: Readonly<Record<string, string>
     lines,
     ended,
     kill: (signal) => void child.kill(signal),
-    logged: (message) =>
-      new Promise((resolve, reject) => {
-        const check = () => {
-          const found = lines.find((line) => line.message === message);
-          if (found !== undefined) resolve(found);
-          else if (hasEnded)
-            reject(new Error(`ended without "${message}": ${JSON.stringify(lines)} ${errors.join('\n')}`));
-          else return;
-          listeners.delete(check);
-        };
-        listeners.add(check);
-        check();
-      }),
+    logged: async (message) => {
+      const find = () => lines.find((line) => line.message === message);
+      await vi.waitUntil(() => find() !== undefined || hasEnded, { timeout: 180_000, interval: 10 });
+      return find() ?? expect.fail(`ended without "${message}": ${JSON.stringify(lines)} ${errors.join('\n')}`);
+    },
   };
 }

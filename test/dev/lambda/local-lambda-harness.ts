@@ -2,7 +2,7 @@
 // A harness for the local Lambda service: a hand-written bundle in a temporary folder, a template with one queue for
 // it, the embedded SQS, and a way to wait for events of the service.
 import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { type LambdaEvent, type LocalLambda, startLambda } from '../../../src/dev/lambda/local-lambda.ts';
 import { createQueues, type LocalQueue } from '../../../src/dev/lambda/queues.ts';
 import { readStack } from '../../../src/dev/lambda/stack.ts';
@@ -18,13 +18,11 @@ export function localLambdaFixture() {
   let client: SQSClient;
   let lambda: LocalLambda | undefined;
   let events: LambdaEvent[];
-  let listeners: Set<() => void>;
 
   beforeEach(async () => {
     sqs = await startSqs();
     client = createLocalSqsClient(sqs.endpoint);
     events = [];
-    listeners = new Set();
   });
   afterEach(async () => {
     await lambda?.stop();
@@ -87,11 +85,8 @@ export function localLambdaFixture() {
         client,
         queueEndpoint: sqs.endpoint,
         taskRoot: folder.path,
-        onEvent: (event) => {
-          events.push(event);
-          notify();
-        },
-        onProcesses: notify,
+        onEvent: (event) => events.push(event),
+        onProcesses: () => undefined,
       },
       { scheduleSeconds },
     );
@@ -100,21 +95,9 @@ export function localLambdaFixture() {
     return keys;
   }
 
-  const notify = () => {
-    for (const listener of listeners) listener();
-  };
-  /** Resolves with the check's result when it is not undefined. Checks again after every event of the service. */
+  /** Resolves with the check's result when it is not undefined. */
   async function until<T>(check: () => T | undefined): Promise<T> {
-    return await new Promise((resolve) => {
-      const checkNow = () => {
-        const found = check();
-        if (found === undefined) return;
-        listeners.delete(checkNow);
-        resolve(found);
-      };
-      listeners.add(checkNow);
-      checkNow();
-    });
+    return await vi.waitFor(() => check() ?? expect.fail(JSON.stringify(events)), { timeout: 60_000 });
   }
   const lines = () => events.flatMap((event) => (event.type === 'line' ? [event.text] : []));
   const line = (pattern: RegExp, count = 1) =>
