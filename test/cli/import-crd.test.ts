@@ -1,10 +1,11 @@
 // outrigger import crd: the written modules are compiled, and their schemas parse objects. The samples of other projects' CRDs
 // are too large to keep; this one has each form that a schema of a CRD can have.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/testing/api-server.ts';
+import { useFolder } from '../support/folder.ts';
 import { expectUserError, runIn, runProcess } from './command-result.ts';
 
 const crd = {
@@ -55,26 +56,21 @@ const crd = {
   },
 };
 
-let folder: string;
+const folder = useFolder({ shared: true });
+const { at, read, write } = folder;
 beforeAll(async () => {
-  // In the repository, so that the modules find zod.
-  await mkdir('.cache', { recursive: true });
-  folder = await mkdtemp(path.resolve('.cache', 'import-crd-'));
+  await write('package.json', '{"type":"module"}');
+  await symlink(path.resolve('node_modules'), at('node_modules'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const importCrd = async (...args: readonly string[]) => await runIn(folder, ['import', 'crd', ...args]);
+const importCrd = async (...args: readonly string[]) => await runIn(folder.path, ['import', 'crd', ...args]);
 
 it('the module of a CRD in a file compiles, has its types, and parses its objects', async () => {
-  await writeFile(
-    path.join(folder, 'crds.yaml'),
-    `apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n${JSON.stringify(crd)}\n`,
-  );
+  await write('crds.yaml', `apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n${JSON.stringify(crd)}\n`);
   const imported = await importCrd('crds.yaml', '--zod', '--out', 'kinds');
   expect(imported).toMatchObject({ out: 'kinds/tls-route.ts: TLSRoute\n', status: 0 });
-  const file = path.join(folder, 'kinds', 'tls-route.ts');
-  const text = (await readFile(file, 'utf8')).replace("'outrigger'", `'${path.resolve('src/outrigger.ts')}'`);
-  await writeFile(file, text);
+  const file = 'kinds/tls-route.ts';
+  await write(file, (await read(file)).replace("'outrigger'", `'${path.resolve('src/outrigger.ts')}'`));
   const use = `import type { TLSRouteObject } from './kinds/tls-route.ts';
 export const right: TLSRouteObject = {
   spec: {
@@ -88,26 +84,26 @@ export const withoutPort: TLSRouteObject = { spec: { mode: 'Terminate' } };
 // @ts-expect-error: no such mode
 export const wrongMode: TLSRouteObject = { spec: { port: 1, mode: 'Other' } };
 `;
-  await writeFile(path.join(folder, 'use.ts'), use);
+  await write('use.ts', use);
   const config = { extends: path.resolve('tsconfig.json'), files: ['use.ts'], include: [] };
-  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
-  const compiled = await runProcess([path.resolve('node_modules/typescript/bin/tsc'), '-p', folder], '.');
+  await write('tsconfig.json', JSON.stringify(config));
+  const compiled = await runProcess([path.resolve('node_modules/typescript/bin/tsc'), '-p', folder.path], '.');
   expect(compiled).toMatchObject({ out: '', status: 0 });
   const { TLSRoute, TLSRouteSchema } = z
     .object({ TLSRoute: z.looseObject({}), TLSRouteSchema: z.custom<z.ZodType>() })
-    .parse(await import(file));
+    .parse(await import(at(file)));
   expect(TLSRoute).toMatchObject({ apiVersion: 'net.example.com/v1', plural: 'tlsroutes', namespaced: true });
-  const { right, withoutPort, wrongMode } = await import(path.join(folder, 'use.ts'));
+  const { right, withoutPort, wrongMode } = await import(at('use.ts'));
   expect(TLSRouteSchema.safeParse(right).success).toBe(true);
   expect([withoutPort, wrongMode].map((one) => TLSRouteSchema.safeParse(one).success)).toEqual([false, false]);
 }, 60_000);
 
 it('a CRD is read from a cluster by its name, in the version that is asked for', async () => {
   await using server = await startApiServer({ crds: [crd] });
-  await writeFile(path.join(folder, 'kubeconfig'), server.kubeconfig());
+  await write('kubeconfig', server.kubeconfig());
   const name = crd.metadata.name;
   await importCrd(name, '--kubeconfig', 'kubeconfig', '--kind-version', 'v1beta1', '--out', 'older');
-  expect(await readFile(path.join(folder, 'older', 'tls-route.ts'), 'utf8')).toContain("version: 'v1beta1'");
+  expect(await read('older/tls-route.ts')).toContain("version: 'v1beta1'");
   const other = await importCrd(name, '--kubeconfig', 'kubeconfig', '--kind-version', 'v3');
   expectUserError(other, 'version v3 is not served; the served ones are v1beta1, v1');
   const missing = await importCrd('nothing.example.com', '--kubeconfig', 'kubeconfig');
@@ -115,33 +111,32 @@ it('a CRD is read from a cluster by its name, in the version that is asked for',
 });
 
 it('a file that the command did not write stays, and a file without a CRD is named', async () => {
-  await writeFile(path.join(folder, 'one.yaml'), JSON.stringify(crd));
-  await mkdir(path.join(folder, 'own'));
-  await writeFile(path.join(folder, 'own', 'tls-route.ts'), 'export {};\n');
+  await write('one.yaml', JSON.stringify(crd));
+  await write('own/tls-route.ts', 'export {};\n');
   expectUserError(await importCrd('one.yaml', '--out', 'own'), 'own/tls-route.ts is not of this command');
-  expect(await readFile(path.join(folder, 'own', 'tls-route.ts'), 'utf8')).toBe('export {};\n');
-  await writeFile(path.join(folder, 'none.yaml'), 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n');
+  expect(await read('own/tls-route.ts')).toBe('export {};\n');
+  await write('none.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n');
   expectUserError(await importCrd('none.yaml'), 'none.yaml: there is no CustomResourceDefinition in it');
 });
 
 it('a kind of another group does not overwrite the module of a kind with the same name', async () => {
   const other = { ...crd, metadata: { name: 'tlsroutes.other.com' }, spec: { ...crd.spec, group: 'other.com' } };
-  await writeFile(path.join(folder, 'first.yaml'), JSON.stringify(crd));
-  await writeFile(path.join(folder, 'second.yaml'), JSON.stringify(other));
+  await write('first.yaml', JSON.stringify(crd));
+  await write('second.yaml', JSON.stringify(other));
   await importCrd('first.yaml', '--out', 'both');
   expectUserError(
     await importCrd('second.yaml', '--out', 'both'),
     'both/tls-route.ts has the kind of another CRD, and is not overwritten; name another folder for tlsroutes.other.com',
   );
-  expect(await readFile(path.join(folder, 'both', 'tls-route.ts'), 'utf8')).toContain("group: 'net.example.com'");
+  expect(await read('both/tls-route.ts')).toContain("group: 'net.example.com'");
   // The same CRD is imported again.
   await importCrd('first.yaml', '--out', 'both', '--kind-version', 'v1beta1');
-  expect(await readFile(path.join(folder, 'both', 'tls-route.ts'), 'utf8')).toContain("version: 'v1beta1'");
+  expect(await read('both/tls-route.ts')).toContain("version: 'v1beta1'");
 });
 
 it('the CRDs of a List, as kubectl get prints them, are imported', async () => {
   const list = { apiVersion: 'v1', kind: 'List', items: [crd] };
-  await writeFile(path.join(folder, 'list.yaml'), JSON.stringify(list));
+  await write('list.yaml', JSON.stringify(list));
   expect(await importCrd('list.yaml', '--out', 'listed')).toMatchObject({
     out: 'listed/tls-route.ts: TLSRoute\n',
     status: 0,
@@ -149,13 +144,13 @@ it('the CRDs of a List, as kubectl get prints them, are imported', async () => {
 });
 
 it('a file that is no YAML, and a schema that is none, are named with the place', async () => {
-  await writeFile(path.join(folder, 'broken.yaml'), `${JSON.stringify(crd).slice(0, -1)}, kind: Twice}\n`);
+  await write('broken.yaml', `${JSON.stringify(crd).slice(0, -1)}, kind: Twice}\n`);
   expectUserError(
     await importCrd('broken.yaml', '--out', 'broken'),
     'outrigger import crd: broken.yaml: Map keys must be unique',
   );
   const wrong = JSON.stringify(crd).replace('"type":"array","items":{', '"type":"array","items":5,"x":{');
-  await writeFile(path.join(folder, 'wrong.yaml'), wrong);
+  await write('wrong.yaml', wrong);
   expectUserError(
     await importCrd('wrong.yaml', '--out', 'broken'),
     "outrigger import crd: wrong.yaml: tlsroutes.net.example.com, the schema of v1: properties.spec.properties.x-it's.items",

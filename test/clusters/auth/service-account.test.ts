@@ -9,6 +9,7 @@ import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { pem, sendJson, startTokenServer, startWireServer } from '../../kube/wire-server.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { movedClock } from '../../support/moved-clock.ts';
 
 const address = { host: '10.0.0.1', port: 443 };
 
@@ -23,15 +24,10 @@ function replace(folder: string, files: Readonly<Record<string, string>>): void 
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }
 
-/** A fake clock. */
+/** A clock of milliseconds that only the test moves. */
 function clock() {
-  let ms = 0;
-  return {
-    now: () => ms,
-    pass: (seconds: number) => {
-      ms += seconds * 1000;
-    },
-  };
+  const { now, later } = movedClock();
+  return { now: () => now().getTime(), pass: later };
 }
 
 describe('loadServiceAccount', () => {

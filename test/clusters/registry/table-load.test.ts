@@ -5,23 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { createClusterRegistry } from '../../../src/clusters/registry/registry.ts';
 import type { S3Read } from '../../../src/clusters/registry/s3-object.ts';
 import { createS3Source } from '../../../src/clusters/registry/source.ts';
+import { createSeededRandom } from '../../../tools/chaos/random.ts';
 
 const environmentCount = 70;
 const hour = 3600;
 
-/** A random number generator with a seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 function simulate(clusterCount: number) {
-  const random = seeded(clusterCount);
+  const random = createSeededRandom(clusterCount).number;
   const state = { nowMs: 0, isDown: false, reads: 0, contents: 0 };
   const ca = 'A'.repeat(1_700);
   const entries = Array.from({ length: clusterCount }, (_, index) => [
