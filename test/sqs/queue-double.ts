@@ -1,10 +1,9 @@
 // A double of SQS for the sender check: it writes the sender of each message from the credentials that were used, as
-// AWS does and no emulator can. FIFO queues drop a deduplication id for 5 minutes within its group, standard queues
-// delay. Time is the caller's.
-import { deduplicationSeconds } from '../../src/sqs/deduplication.ts';
+// AWS does and no emulator can. The queues are those of outrigger/testing; time is the caller's.
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { senderAttribute } from '../../src/sqs/senders.ts';
+import { createSystemQueues } from '../../src/testing/system/queues.ts';
 
 /** The credentials of a sender: the unique id of a role or user, and the session name, which a role chooses itself. */
 export type Credentials = { readonly id: string; readonly session?: string };
@@ -17,52 +16,36 @@ export type QueueDouble = {
   take(queue: string): readonly QueueRecord[];
   /** Returns the time of the next message of a queue, in milliseconds; undefined if it is empty. */
   nextAt(queue: string): number | undefined;
-  /** How many messages were dropped, because their deduplication id was used before. */
-  dropped(): number;
 };
 
 /** Creates the double. */
 export function createQueueDouble(nowMs: () => number): QueueDouble {
-  const queues = new Map<string, { readonly at: number; readonly record: QueueRecord }[]>();
-  const accepted = new Map<string, number>();
-  let count = 0;
-  let dropped = 0;
+  const queues = createSystemQueues(nowMs);
+  const senders = new Map<string, Pick<QueueRecord, 'senderId' | 'stampedSender'>>();
   return {
     as:
       ({ id, session }) =>
-      async (queue, entries) =>
-        entries.map(({ body, groupId, deduplicationId, delaySeconds = 0, attributes = {} }) => {
-          count += 1;
-          const messageId = `m${count}`;
-          if (deduplicationId !== undefined) {
-            const seen = `${queue} ${groupId} ${deduplicationId}`;
-            if (nowMs() - (accepted.get(seen) ?? Number.NEGATIVE_INFINITY) < deduplicationSeconds * 1000) {
-              dropped += 1;
-              return { accepted: true, messageId };
-            }
-            accepted.set(seen, nowMs());
-          }
-          const at = nowMs() + delaySeconds * 1000;
-          const record = {
-            ...{ messageId, receiptHandle: messageId, body, groupId, receiveCount: 1, firstReceivedAt: at },
-            senderId: session === undefined ? id : `${id}:${session}`,
-            ...(attributes[senderAttribute] === undefined ? {} : { stampedSender: attributes[senderAttribute] }),
-          };
-          queues.set(queue, [...(queues.get(queue) ?? []), { at, record }]);
-          return { accepted: true, messageId };
-        }),
+      async (queue, entries, options) => {
+        const results = await queues.send(queue, entries, options);
+        for (const [index, result] of results.entries()) {
+          const stampedSender = entries[index]?.attributes?.[senderAttribute];
+          const senderId = session === undefined ? id : `${id}:${session}`;
+          if (result.accepted)
+            senders.set(result.messageId, { senderId, ...(stampedSender === undefined ? {} : { stampedSender }) });
+        }
+        return results;
+      },
     take: (queue) => {
-      const all = queues.get(queue) ?? [];
-      queues.set(
-        queue,
-        all.filter(({ at }) => at > nowMs()),
-      );
-      return all.filter(({ at }) => at <= nowMs()).map(({ record }) => ({ ...record, firstReceivedAt: nowMs() }));
+      const taken: QueueRecord[] = [];
+      for (let some = queues.receive(queue); some.length > 0; some = queues.receive(queue)) {
+        taken.push(...some.map((record) => ({ ...record, ...senders.get(record.messageId) })));
+        queues.delete(
+          queue,
+          some.map(({ receiptHandle }) => receiptHandle),
+        );
+      }
+      return taken;
     },
-    nextAt: (queue) => {
-      const times = (queues.get(queue) ?? []).map(({ at }) => at);
-      return times.length === 0 ? undefined : Math.min(...times);
-    },
-    dropped: () => dropped,
+    nextAt: (queue) => queues.nextAt([queue]),
   };
 }
