@@ -115,12 +115,7 @@ it('a dry run records Events, runs read-only commands, and shows mutating ones',
   const path = `/api/v1/namespaces/${widgets.namespace}/pods`;
   await widgets.client.request({ method: 'POST', path, body: { apiVersion: 'v1', kind: 'Pod', ...pod } });
   const status = { phase: 'Running', containerStatuses: [{ name: 'main', state: { running: {} } }] };
-  await widgets.client.request({
-    method: 'PATCH',
-    path: `${path}/pod/status`,
-    contentType: 'application/merge-patch+json',
-    body: { status },
-  });
+  await widgets.mergePatch('pod', { status }, `${path}/pod/status`);
   const { changes, outcome } = await dryRun('one', counter);
   expect(outcome).toEqual({ type: 'done' });
   expect(commands).toEqual([['count']]);

@@ -1,10 +1,8 @@
 // A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
 // any API server.
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/api/kind.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
-import { getObject, listPages } from '../../src/kube/client/read.ts';
+import { getObject } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, configMap, widget, widgetsOn } from './widgets.ts';
@@ -114,16 +112,8 @@ describe('a deletion', () => {
   });
 });
 
-/** Lists all objects of a kind in the namespace of the test. */
-const listAll = async (kind: Kind, labelSelector?: string) => {
-  const found: KubeObject[] = [];
-  const pages = listPages(widgets.client, kind, { namespace: widgets.namespace, labelSelector });
-  for await (const { items } of pages) found.push(...items);
-  return found;
-};
-
 describe('children', () => {
-  const listChildren = async () => await listAll(configMap, 'outrigger.dev/controller=widget');
+  const listChildren = async () => await widgets.list(configMap, 'outrigger.dev/controller=widget');
 
   it('children are created with a controller reference, corrected after drift, and pruned', async () => {
     const owner = await apply('a', { size: 3, parts: ['one', 'two'] });
@@ -135,8 +125,7 @@ describe('children', () => {
       { ...{ apiVersion, kind, name: 'a', uid: owner.metadata.uid }, controller: true, blockOwnerDeletion: true },
     ]);
     const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/one`;
-    const body = { data: { size: '99', foreign: 'kept' } };
-    await widgets.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+    await widgets.mergePatch('one', { data: { size: '99', foreign: 'kept' } }, path);
     expect((await reconcile('a')).writes).toBe(1);
     expect((await listChildren())[0]).toMatchObject({ data: { size: '3', foreign: 'kept' } });
     await apply('a', { size: 3, parts: ['two'] });
@@ -173,7 +162,7 @@ it('a repeated Event is counted in one object, and has no credential', async () 
     return { status: {}, conditions: { Built: built } };
   };
   for (let runs = 0; runs < 3; runs += 1) await reconcile('a');
-  const found = await listAll(Event);
+  const found = await widgets.list(Event);
   expect(found).toHaveLength(1);
   const message = 'the widget is full of https://[redacted]@tap/';
   expect(found[0]).toMatchObject({ reason: 'Filled', message, count: 3, type: 'Normal' });

@@ -1,10 +1,8 @@
 // One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
 // reconcile-family.test.ts, follow-up messages in outcome.test.ts and batch.test.ts.
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
-import { listPages } from '../../src/kube/client/read.ts';
 import { Event, Secret } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, silent, widget, widgetsOn } from './widgets.ts';
@@ -12,11 +10,7 @@ import { built, silent, widget, widgetsOn } from './widgets.ts';
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, condition, messageFor, read, reconcile, returns, throws } = widgets;
-const warnings = async () => {
-  const all: unknown[] = [];
-  for await (const page of listPages(widgets.client, Event, { namespace: widgets.namespace })) all.push(...page.items);
-  return all.filter((one) => z.looseObject({ type: z.string() }).parse(one).type === 'Warning');
-};
+const warnings = async () => (await widgets.list(Event)).filter((one) => Reflect.get(one, 'type') === 'Warning');
 
 it('a message without a namespace for a namespaced kind is refused, and sends no request', async () => {
   widgets.requests.length = 0;

@@ -1,7 +1,6 @@
 // Only what the reconciles of two projects in one cluster leave on one object: their controllers have the same name.
 import { expect, it } from 'vitest';
-import { isRecord } from '../../src/core/json.ts';
-import { listPages } from '../../src/kube/client/read.ts';
+import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, configMap, widgetsOn } from './widgets.ts';
 
@@ -17,14 +16,6 @@ const withChild = (name: string) => {
   };
 };
 
-async function childrenOf(): Promise<Readonly<Record<string, string | undefined>>> {
-  const found: Record<string, string | undefined> = {};
-  for await (const { items } of listPages(fixture.client, configMap, { namespace: fixture.namespace })) {
-    for (const { metadata } of items) found[metadata.name] = metadata.labels?.['outrigger.dev/controller'];
-  }
-  return found;
-}
-
 it('two projects keep their own finalizer, children and fields, and one that is finalized leaves the other’s', async () => {
   await fixture.apply('north', { size: 1 });
   withChild('first');
@@ -34,7 +25,11 @@ it('two projects keep their own finalizer, children and fields, and one that is 
   // A second pass of the first project prunes nothing of the other.
   withChild('first');
   await fixture.reconcile('north');
-  expect(await childrenOf()).toEqual({ first: 'widget', second: 'cafes.widget' });
+  const children = (await fixture.list(configMap)).map(({ metadata }) => metadata);
+  expect(children.map(({ name, labels }) => [name, labels?.['outrigger.dev/controller']])).toEqual([
+    ['first', 'widget'],
+    ['second', 'cafes.widget'],
+  ]);
   const object = await fixture.read('north');
   expect(object?.metadata.finalizers).toEqual(['outrigger.dev/widget', 'outrigger.dev/cafes.widget']);
   const managers = object?.metadata.managedFields?.map(({ manager }) => manager);
@@ -49,10 +44,5 @@ it('an Event names the project and the controller that recorded it', async () =>
   await fixture.apply('south', { size: 1 });
   withChild('third');
   await fixture.reconcileIn('cafes', 'south');
-  const events = { group: '', version: 'v1', plural: 'events', namespaced: true };
-  const reporters: unknown[] = [];
-  for await (const { items } of listPages(fixture.client, events, { namespace: fixture.namespace })) {
-    for (const { source } of items) reporters.push(isRecord(source) ? source.component : undefined);
-  }
-  expect(reporters).toEqual(['outrigger.dev/cafes.widget']);
+  expect(await fixture.list(Event)).toMatchObject([{ source: { component: 'outrigger.dev/cafes.widget' } }]);
 });

@@ -2,7 +2,6 @@
 // finds them, and that it leaves the objects of others.
 import { expect, it } from 'vitest';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { listPages } from '../../src/kube/client/read.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { configMap, widgetsOn } from './widgets.ts';
 
@@ -12,19 +11,11 @@ const fixture = widgetsOn(connect);
 const periodic = { cause: { type: 'resync', run: '2026-11-25T10:00:00.000Z', dueAt: 1 } } as const;
 const watcherPass = { cause: { type: 'resync', run: 'watcher-2026-11-25', dueAt: 1 } } as const;
 
-async function removeLabels(name: string): Promise<void> {
+const removeLabels = async (name: string) => {
   const path = objectPath(configMap, { namespace: fixture.namespace, name });
-  const body = { metadata: { labels: null } };
-  await fixture.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
-}
-
-async function names(): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const { items } of listPages(fixture.client, configMap, { namespace: fixture.namespace })) {
-    found.push(...items.map(({ metadata }) => metadata.name));
-  }
-  return found.sort();
-}
+  await fixture.mergePatch(name, { metadata: { labels: null } }, path);
+};
+const names = async () => (await fixture.list(configMap)).map(({ metadata }) => metadata.name);
 
 it('a child without labels is pruned by the periodic reconcile alone, and the children of others stay', async () => {
   await fixture.apply('other', { size: 1, parts: ['of-another'] });

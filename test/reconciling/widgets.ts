@@ -8,6 +8,7 @@ import { type CustomResource, defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { NoExecDeclared } from '../../src/api/exec.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import type { Finalized, Result } from '../../src/api/result.ts';
 import type { NoMetadataDeclared } from '../../src/api/set-metadata.ts';
 import { isRecord } from '../../src/core/json.ts';
@@ -17,7 +18,7 @@ import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { getObject } from '../../src/kube/client/read.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
@@ -247,7 +248,14 @@ export function widgetsOn(connect: () => Connection) {
       return { ...fields, conditions: types };
     },
     remove: async (name: string) => void (await client().request({ method: 'DELETE', path: pathOf(name) })),
-    mergePatch: async (name: string, body: object) => await mergePatch(pathOf(name), body),
+    mergePatch: async (name: string, body: object, path = pathOf(name)) => await mergePatch(path, body),
+    /** Lists the objects of a kind in the namespace, with these labels if they are given. */
+    list: async (kind: Kind, labelSelector?: string) => {
+      const found: KubeObject[] = [];
+      const pages = listPages(client(), kind, { namespace: state.namespace, labelSelector });
+      for await (const { items } of pages) found.push(...items);
+      return found;
+    },
     /** Deletes an object with all its finalizers, like a DELETE that was decided before they were added. */
     vanish: async (name: string, path = pathOf(name)) => {
       await mergePatch(path, { metadata: { finalizers: [] } });
