@@ -13,11 +13,10 @@ const servedWithin = { timeout: 15_000, interval: 100 };
 const mapKeys = 'x-kubernetes-list-map-keys';
 const text = { type: 'string' };
 const field = (a: object): object => ({ type: 'object', properties: { a } });
-const listMap = (keys: string[]): object =>
-  field({
-    ...{ type: 'array', 'x-kubernetes-list-type': 'map', [mapKeys]: keys },
-    items: { type: 'object', properties: { b: text } },
-  });
+const listMap = (keys: string[]): object => ({
+  ...{ type: 'array', 'x-kubernetes-list-type': 'map', [mapKeys]: keys },
+  items: { type: 'object', properties: { b: text } },
+});
 
 /** Returns a definition. `schema` is its root schema; null stands for no schema. */
 function definition(plural: string, schema: object | null = { type: 'object' }): object {
@@ -114,105 +113,63 @@ it('a changed schema of a definition applies its defaults to stored objects on r
   await wire.remove(path);
 });
 
+/** Expects that a definition with this root schema is Invalid, with a message at a path below it. */
+async function expectInvalid(schema: object | null, at: string, message: string): Promise<void> {
+  const root = schema === null ? 'spec.versions[0].schema.openAPIV3Schema' : 'spec.validation.openAPIV3Schema';
+  const rejected = await wire.post(definitionsPath, definition(pluralOf(), schema));
+  expect(rejected.status).toBe(422);
+  expect(rejected.body.details?.causes?.find((cause) => cause.field === `${root}${at}`)?.message).toContain(message);
+}
+
+const rules = 'x-kubernetes-validations';
+const ofMetadata = { metadata: { type: 'object', properties: { labels: { type: 'object' } } } };
+const wrongRule = { ...field({ type: 'integer' }), [rules]: [{ rule: 'self.b > 1' }] };
+const onlyNames = 'must not specify anything other than name and generateName';
 it.each<[string, object | null, string, string]>([
   ['no schema', null, '', 'Required value'],
   ['no type at the root', { properties: {} }, '.type', 'Required value: must not be empty at the root'],
+  ['a rule that does not compile', wrongRule, `.${rules}[0].rule`, "undefined field 'b'"],
+  ['a schema of metadata', { type: 'object', properties: ofMetadata }, '.properties[metadata]', onlyNames],
+])('a definition with %s is Invalid', async (_what, schema, at, message) => await expectInvalid(schema, at, message));
+
+const properties = { b: text };
+const objects = { type: 'array', items: { type: 'object' } };
+const exclusive = 'Forbidden: additionalProperties and properties are mutual exclusive';
+const atomic = 'Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set';
+const foreignKey = 'Invalid value: ["c"]: entries must all be names of item properties';
+const optionalKey = 'it must have a default or be a required property';
+it.each<[string, object, string, string]>([
+  ['no type', {}, '.type', 'Required value: must not be empty for specified object fields'],
+  ['a default of another type', { type: 'integer', default: 'x' }, '.default', 'must be of type integer'],
+  ['an unknown type', { type: 'text' }, '.type', 'Unsupported value: "text"'],
+  ['the type of a list without items', { type: 'array' }, '.items', 'Required value: must be specified'],
   [
-    'a field without type',
-    { type: 'object', properties: { a: {} } },
-    '.properties[a].type',
-    'Required value: must not be empty for specified object fields',
+    'properties and additionalProperties',
+    { type: 'object', properties, additionalProperties: text },
+    '.additionalProperties',
+    exclusive,
   ],
-  [
-    'a default of another type',
-    { type: 'object', properties: { a: { type: 'integer', default: 'x' } } },
-    '.properties[a].default',
-    'must be of type integer',
-  ],
-  [
-    'a rule that does not compile',
-    { type: 'object', properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.b > 1' }] },
-    '.x-kubernetes-validations[0].rule',
-    "undefined field 'b'",
-  ],
-  ['an unknown type', field({ type: 'text' }), '.properties[a].type', 'Unsupported value: "text"'],
-  ['a list without items', field({ type: 'array' }), '.properties[a].items', 'Required value: must be specified'],
-  [
-    'a pattern with a look-ahead, which Go does not know,',
-    field({ type: 'string', pattern: '^(?!x)' }),
-    '.properties[a].pattern',
-    "must be a valid regular expression, but isn't",
-  ],
-  [
-    'a pattern with a reference to a group',
-    field({ type: 'string', pattern: '(a)\\1' }),
-    '.properties[a].pattern',
-    "must be a valid regular expression, but isn't",
-  ],
-  [
-    'a pattern with the code point of a character',
-    field({ type: 'string', pattern: '[\\u00e9]' }),
-    '.properties[a].pattern',
-    "must be a valid regular expression, but isn't",
-  ],
-  [
-    'a pattern whose nested repeats are more than 1,000',
-    field({ type: 'string', pattern: '^([a-z]{1,63}[.]){1,32}$' }),
-    '.properties[a].pattern',
-    "must be a valid regular expression, but isn't",
-  ],
-  [
-    'a pattern with a property of JavaScript',
-    field({ type: 'string', pattern: '\\p{Script=Greek}' }),
-    '.properties[a].pattern',
-    "must be a valid regular expression, but isn't",
-  ],
-  [
-    'both properties and additionalProperties',
-    field({ type: 'object', properties: { b: text }, additionalProperties: text }),
-    '.properties[a].additionalProperties',
-    'Forbidden: additionalProperties and properties are mutual exclusive',
-  ],
-  [
-    'a set of objects',
-    field({ type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' }),
-    '.properties[a].items.x-kubernetes-map-type',
-    'Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set',
-  ],
-  [
-    'a list-map without keys',
-    listMap([]),
-    `.properties[a].${mapKeys}`,
-    'must not be empty if x-kubernetes-list-type is map',
-  ],
-  [
-    'a list-map with a key that its items do not have',
-    listMap(['c']),
-    `.properties[a].${mapKeys}`,
-    'Invalid value: ["c"]: entries must all be names of item properties',
-  ],
-  [
-    'a list-map with a key that is neither required nor has a default',
-    listMap(['b']),
-    '.properties[a].items.properties[b].default',
-    'it must have a default or be a required property',
-  ],
-  [
-    'a schema of metadata',
-    { type: 'object', properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } } },
-    '.properties[metadata]',
-    'must not specify anything other than name and generateName',
-  ],
-])('a definition with %s is Invalid', async (_what, schema, at, message) => {
-  const root = schema === null ? 'spec.versions[0].schema.openAPIV3Schema' : 'spec.validation.openAPIV3Schema';
-  const plural = pluralOf();
-  const rejected = await wire.post(definitionsPath, definition(plural, schema));
-  expect(rejected.status).toBe(422);
-  expect(rejected.body.details?.causes?.find((cause) => cause.field === `${root}${at}`)?.message).toContain(message);
+  ['a set of objects', { ...objects, 'x-kubernetes-list-type': 'set' }, '.items.x-kubernetes-map-type', atomic],
+  ['a list-map without keys', listMap([]), `.${mapKeys}`, 'must not be empty if x-kubernetes-list-type is map'],
+  ['a list-map with a key that its items do not have', listMap(['c']), `.${mapKeys}`, foreignKey],
+  ['a list-map with an optional key without default', listMap(['b']), '.items.properties[b].default', optionalKey],
+])('a definition of a field with %s is Invalid', async (_what, a, at, message) => {
+  await expectInvalid(field(a), `.properties[a]${at}`, message);
+});
+
+it.each([
+  ['a look-ahead', '^(?!x)'],
+  ['a reference to a group', '(a)\\1'],
+  ['the code point of a character', '[\\u00e9]'],
+  ['nested repeats of more than 1,000', '^([a-z]{1,63}[.]){1,32}$'],
+  ['a property of JavaScript', '\\p{Script=Greek}'],
+])('a definition with a pattern with %s, which Go does not know, is Invalid', async (_what, pattern) => {
+  const notInGo = "must be a valid regular expression, but isn't";
+  await expectInvalid(field({ type: 'string', pattern }), '.properties[a].pattern', notInGo);
 });
 
 it.each<[string, object]>([
-  ['properties and additionalProperties that are true', { properties: { b: text }, additionalProperties: true }],
+  ['properties and additionalProperties that are true', { properties, additionalProperties: true }],
   ['empty properties and a schema of additionalProperties', { properties: {}, additionalProperties: text }],
 ])('a definition with %s is accepted', async (_what, keywords) => {
   const schema = field({ type: 'object', ...keywords });

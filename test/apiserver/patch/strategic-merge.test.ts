@@ -14,53 +14,27 @@ const [one, two] = [
   { name: 'two', image: 'b:1' },
 ];
 
+const [envA, envB] = [
+  { name: 'A', value: '1' },
+  { name: 'B', value: '2' },
+];
+it.each<[string, Json[], Json[], Json[]]>([
+  ['merges them by name', [one, two], [{ name: 'two', image: 'b:2' }], [one, { name: 'two', image: 'b:2' }]],
+  ['puts a new one first', [one], [two], [two, one]],
+  ['removes one', [one, two], [{ name: 'one', $patch: 'delete' }], [two]],
+  ['replaces them', [one], [{ $patch: 'replace' }, two], [two]],
+  ['merges an environment', [{ ...one, env: [envA] }], [{ name: 'one', env: [envB] }], [{ ...one, env: [envB, envA] }]],
+  ['replaces a plain list', [{ ...one, args: ['a'] }], [{ name: 'one', args: ['b'] }], [{ ...one, args: ['b'] }]],
+])('a strategic merge patch of containers %s', (_what, live, patch, merged) => {
+  expect(strategicMerge({ containers: live }, { containers: patch }, podSchema)).toEqual({ containers: merged });
+});
+
 it.each<[string, Json, Json, Json]>([
-  [
-    'merges containers by name',
-    { containers: [one, two] },
-    { containers: [{ name: 'two', image: 'b:2' }] },
-    { containers: [one, { name: 'two', image: 'b:2' }] },
-  ],
-  ['puts a new container first', { containers: [one] }, { containers: [two] }, { containers: [two, one] }],
-  [
-    'removes a container',
-    { containers: [one, two] },
-    { containers: [{ name: 'one', $patch: 'delete' }] },
-    { containers: [two] },
-  ],
-  [
-    'replaces the containers',
-    { containers: [one] },
-    { containers: [{ $patch: 'replace' }, two] },
-    { containers: [two] },
-  ],
   [
     'orders the containers',
     { containers: [one, two] },
     { '$setElementOrder/containers': [{ name: 'two' }, { name: 'one' }] },
     { containers: [two, one] },
-  ],
-  [
-    'merges the environment inside a container',
-    { containers: [{ ...one, env: [{ name: 'A', value: '1' }] }] },
-    { containers: [{ name: 'one', env: [{ name: 'B', value: '2' }] }] },
-    {
-      containers: [
-        {
-          ...one,
-          env: [
-            { name: 'B', value: '2' },
-            { name: 'A', value: '1' },
-          ],
-        },
-      ],
-    },
-  ],
-  [
-    'replaces a plain list',
-    { containers: [{ ...one, args: ['a'] }] },
-    { containers: [{ name: 'one', args: ['b'] }] },
-    { containers: [{ ...one, args: ['b'] }] },
   ],
   ['removes a field by null', { nodeName: 'x', hostname: 'y' }, { nodeName: null }, { hostname: 'y' }],
   [

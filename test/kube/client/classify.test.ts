@@ -45,36 +45,25 @@ describe('classifyResponse of what an API server returns', () => {
     method: 'GET',
     path: path.startsWith('/') ? path : `${collection}/${path}`,
   });
+  const post = (name: string, path?: string) => (): KubeRequest => ({
+    ...{ method: 'POST', path: path ?? collection, body: configMap({ name }) },
+  });
+  const applied = (metadata: { readonly name: string; readonly [field: string]: string }, data?: object) => () =>
+    apply(`${collection}/${metadata.name}`, configMap(metadata, data));
+  const atVersion1 = { metadata: { resourceVersion: '1' } };
   it.each<[string, () => KubeRequest, ResponseClass | '201', Parameters<typeof classifyResponse>[1]?]>([
     ['GET of a missing object', get('missing'), 'gone', missing],
     ['GET in a missing namespace', get('/api/v1/namespaces/none/configmaps/missing'), 'gone', missing],
     ['GET of another missing object than asked for', get('other'), 'unusable', missing],
     ['DELETE of a missing object', () => ({ method: 'DELETE', path: `${collection}/missing` }), 'not-found'],
     ['PATCH of a missing object', () => patch('merge', `${collection}/missing`, { data: {} }), 'not-found'],
-    [
-      'POST into a missing namespace',
-      () => ({ method: 'POST', path: '/api/v1/namespaces/none/configmaps', body: configMap({ name: 'one' }) }),
-      'not-found',
-    ],
+    ['POST into a missing namespace', post('one', '/api/v1/namespaces/none/configmaps'), 'not-found'],
     ['GET of a missing subresource', () => ({ method: 'GET', path: `${widgets}/one/none` }), 'not-found'],
     ['GET of the status of a ConfigMap', get('owner/status'), 'kind-not-served'],
     ['GET of a missing CRD', get('/apis/none.example.com/v1/nones/one'), 'kind-not-served'],
-    [
-      'GET of an unknown built-in',
-      () => ({ method: 'GET', path: `/api/v1/namespaces/${fixture.namespace}/nones/missing` }),
-      'kind-not-served',
-      missing,
-    ],
-    [
-      'POST of an existing object',
-      () => ({ method: 'POST', path: collection, body: configMap({ name: 'owner' }) }),
-      'already-exists',
-    ],
-    [
-      'PATCH with a stale version',
-      () => patch('merge', `${collection}/owner`, { metadata: { resourceVersion: '1' } }),
-      'stale',
-    ],
+    ['GET of an unknown built-in', get('/api/v1/namespaces/default/nones/missing'), 'kind-not-served', missing],
+    ['POST of an existing object', post('owner'), 'already-exists'],
+    ['PATCH with a stale version', () => patch('merge', `${collection}/owner`, atVersion1), 'stale'],
     [
       'DELETE of another uid',
       () => ({
@@ -83,27 +72,11 @@ describe('classifyResponse of what an API server returns', () => {
       }),
       'stale',
     ],
-    [
-      'apply of a missing object with a uid',
-      () => apply(`${collection}/new`, configMap({ name: 'new', uid })),
-      'stale',
-    ],
-    [
-      'apply of a missing object with a version alone',
-      () => apply(`${collection}/new`, configMap({ name: 'new', resourceVersion: '1' })),
-      '201',
-    ],
+    ['apply of a missing object with a uid', applied({ name: 'new', uid }), 'stale'],
+    ['apply of a missing object with a version alone', applied({ name: 'new', resourceVersion: '1' }), '201'],
     ['apply with another uid', () => apply(`${widgets}/one`, { ...widget({ name: 'one', uid }) }), 'other-object'],
-    [
-      'apply without force to a field of another manager',
-      () => apply(`${collection}/contested`, configMap({ name: 'contested' }, { a: '2' })),
-      'field-conflict',
-    ],
-    [
-      'POST of an invalid object',
-      () => ({ method: 'POST', path: collection, body: configMap({ name: 'In Valid' }) }),
-      'invalid',
-    ],
+    ['apply without force to a field of another manager', applied({ name: 'contested' }, { a: '2' }), 'field-conflict'],
+    ['POST of an invalid object', post('In Valid'), 'invalid'],
   ])('%s', async (_, request, expected, read) => {
     await fixture.client.request(apply(`${widgets}/one`, widget({ name: 'one' })));
     await fixture.client.request(
@@ -117,16 +90,13 @@ const api = (code: number, reason: string, details?: object) =>
   new ApiError('GET /x', code, statusOf(code, reason, details === undefined ? {} : { details }));
 const read = { group: '', plural: 'configmaps', name: 'one' };
 const notFound = (details: object) => api(404, 'NotFound', details);
+const ofOtherGroup = notFound({ name: 'one', kind: 'configmaps', group: 'example.com' });
+const terminating = { causes: [{ reason: 'NamespaceTerminating' }] };
 describe('classifyResponse of what a test cannot make an API server return', () => {
   it.each<[string, unknown, ResponseClass, Parameters<typeof classifyResponse>[1]?]>([
     ['404 to a read, with its name and resource', notFound({ name: 'one', kind: 'configmaps' }), 'gone', read],
     ['404 to a read, with the namespace of that name', notFound({ name: 'one', kind: 'namespaces' }), 'unusable', read],
-    [
-      '404 to a read, with that name and resource of another group',
-      notFound({ name: 'one', kind: 'configmaps', group: 'example.com' }),
-      'unusable',
-      read,
-    ],
+    ['404 to a read, with that name and resource of another group', ofOtherGroup, 'unusable', read],
     ['404 to a read, with another reason', api(404, '', { name: 'one', kind: 'configmaps' }), 'unusable', read],
     ['401', api(401, 'Unauthorized'), 'unreachable'],
     ['408', new ApiError('GET /x', 408, ''), 'server-error'],
@@ -136,11 +106,7 @@ describe('classifyResponse of what a test cannot make an API server return', () 
     ['504 of a cache', api(504, 'Timeout', { causes: [{ reason: 'ResourceVersionTooLarge' }] }), 'cache-behind'],
     ['403', api(403, 'Forbidden'), 'forbidden'],
     ['403 of a policy', api(403, 'Forbidden', { causes: [{ message: 'denied' }] }), 'policy-denied'],
-    [
-      '403 in a terminating namespace',
-      api(403, 'Forbidden', { causes: [{ reason: 'NamespaceTerminating' }] }),
-      'namespace-terminating',
-    ],
+    ['403 in a terminating namespace', api(403, 'Forbidden', terminating), 'namespace-terminating'],
     ['410', api(410, 'Expired'), 'expired'],
     ['404 of a load balancer', new ApiError('GET /x', 404, '<html>'), 'unusable'],
     ['404 page not found', new ApiError('GET /x', 404, '404 page not found\n'), 'kind-not-served'],
