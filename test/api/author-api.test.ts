@@ -106,16 +106,6 @@ describe('a controller', () => {
 describe('what does not compile', () => {
   it('a result that is wrong', () => {
     WaterTank.controller('a', {
-      // @ts-expect-error: a condition is missing
-      reconcile: async () => ({ status: { action: 'Holding' }, conditions: { AtLevel: ok('A') } }),
-    });
-    WaterTank.controller('a', {
-      // @ts-expect-error: a condition is not declared
-      reconcile: async () => ({ status: { action: 'Holding' }, conditions: { ...conditions, Extra: ok('A') } }),
-    });
-    // @ts-expect-error: a misspelt enum
-    WaterTank.controller('a', { reconcile: async () => ({ status: { action: 'Filing' }, conditions }) });
-    WaterTank.controller('a', {
       // @ts-expect-error: a delay and an error
       reconcile: async () => ({
         status: { action: 'Holding' },
@@ -124,13 +114,6 @@ describe('what does not compile', () => {
         error: new Error('no'),
       }),
     });
-    const misspelt = () =>
-      WaterTank.controller('a', {
-        // @ts-expect-error: an option is misspelt
-        resyncPeriod: 5,
-        reconcile: async () => ({ status: { action: 'Holding' }, conditions }),
-      });
-    expect(misspelt).toThrow('controller a.resyncPeriod: ');
     // @ts-expect-error: the only thing that says what to do is missing
     expect(() => WaterTank.controller('a', {})).toThrow('controller a.reconcile: ');
   });

@@ -84,8 +84,6 @@ describe('a controller', () => {
     reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
   });
 
-  it('a controller reads no settings when it is declared', () => expect(controller.declaration.finalizes).toBe(false));
-
   it('a controller names every variable that is missing or wrong when it is started', () => {
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(SettingsError);
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(/THING_URL.*THING_LIMIT/);

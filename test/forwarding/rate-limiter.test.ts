@@ -31,16 +31,6 @@ it('RateLimiter.freeAt is at most the fill time away after the clock was set bac
   expect(limiter.freeAt(3, 0)).toBe(3000);
 });
 
-it('RateLimiter.freeAt never reports a time at which fewer tokens are free', () => {
-  const limiter = createRateLimiter({ perSecond: 2509, burst: 3 });
-  let nowMs = 1_764_000_000_000;
-  for (const tokens of [1, 2, 1, 3, 2, 3, 3]) {
-    nowMs = Math.max(nowMs, limiter.freeAt(tokens, nowMs));
-    expect(limiter.free(nowMs)).toBeGreaterThanOrEqual(tokens);
-    limiter.spend(tokens, nowMs);
-  }
-});
-
 it('RateLimiter allows a burst and the rate, never more, and no wait is longer than the tokens need', () => {
   const rateLimits = fc.record({
     perSecond: fc.integer({ min: 1, max: 3000 }),

@@ -1,7 +1,6 @@
 // One watch loop on the embedded API server: which keys it sends from a checkpoint and after a restore, and how far the
 // checkpoint may advance.
 import { describe, expect, it } from 'vitest';
-import type { AckTracker } from '../../src/forwarding/acknowledgements.ts';
 import { watchId } from '../../src/sqs/deduplication.ts';
 import { childOf, parts, pots, watchLoopFixture } from './watch-loop-harness.ts';
 
@@ -116,31 +115,5 @@ describe('the low watermark of a watch loop', () => {
     at.reject(false);
     at.endWaits();
     await at.caughtUpWith(await versionNow());
-  });
-
-  it('the low watermark of a requesting loop is held back until the owners are listed and accepted', async () => {
-    await put('one');
-    const at = follow(pots);
-    at.block();
-    const opened: unknown[] = [];
-    const closed: unknown[] = [];
-    const acks: AckTracker = {
-      open: () => {
-        const pending = { before: undefined };
-        opened.push(pending);
-        return pending;
-      },
-      close: (pending) => void closed.push(pending),
-      advance: () => undefined,
-      lowWatermark: () => undefined,
-      reset: () => undefined,
-    };
-    at.loop.requeueOwners('pot', acks);
-    expect(opened).toHaveLength(1);
-    at.unblock();
-    // Held back at the time of the request, until SQS accepted the key that was listed later.
-    await at.until(() => closed.length === 1);
-    expect(closed).toEqual(opened);
-    expect(new Set(at.on('timers'))).toEqual(new Set(['one']));
   });
 });

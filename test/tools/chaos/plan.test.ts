@@ -1,11 +1,7 @@
-// Only the rows and seeds that a command line of `npm run chaos` selects, and the report of a run; not the rows
-// themselves.
+// Only the rows and seeds that a command line of `npm run chaos` selects; not the rows themselves.
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../../tools/chaos/chaos.ts';
 import { makePlan } from '../../../tools/chaos/plan.ts';
-import { makeReport } from '../../../tools/chaos/report.ts';
-import type { SeededOutcome } from '../../../tools/chaos/row.ts';
-import { formatTable } from '../../../tools/chaos/table.ts';
 
 const catalogue = createCatalogue();
 const plan = (commit: number, ...args: string[]) =>
@@ -40,37 +36,5 @@ describe('makePlan', () => {
 
   it('createCatalogue has rows with unique names', () => {
     expect(new Set(names(catalogue)).size).toBe(catalogue.length);
-  });
-});
-
-describe('results of a run', () => {
-  const good: SeededOutcome = {
-    ...{
-      seed: 1,
-      fault: 'overload',
-      how: 'many requests',
-      fired: 2,
-      changes: 10,
-      lost: [],
-      concurrent: 0,
-      extraWrites: 1,
-    },
-    ...{ convergeSeconds: 1.25, notes: [] },
-  };
-  const bad = { ...good, seed: 2, lost: ['portion-1: gone'], convergeSeconds: 30 };
-
-  it('makeReport reports rows as tests, and a failure lists the lost changes', () => {
-    expect(makeReport('npm run chaos', [good, bad])).toMatchObject({
-      ...{ numPassedTests: 1, numFailedTests: 1, success: false },
-      testResults: [{ status: 'failed', assertionResults: [{ failureMessages: [] }, { status: 'failed' }] }],
-    });
-    expect(JSON.stringify(makeReport('npm run chaos', [bad]))).toContain('lost: portion-1: gone');
-  });
-
-  it('formatTable has one row for each fault, with sums over the seeds and the longest time', () => {
-    const [, , row = '', ...more] = formatTable([good, bad]).split('\n');
-    const cells = row.split('|').map((cell) => cell.trim());
-    expect(more).toEqual([]);
-    expect(cells.slice(1, -1)).toEqual(['overload', 'many requests', '2', '4', '20', '1', '0', '2', '30.0 s FAILED']);
   });
 });
