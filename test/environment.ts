@@ -8,4 +8,6 @@ export const environment = {
   // The commands, watchers and functions of the sources would otherwise compile the same files hundreds of times
   // (https://nodejs.org/api/module.html#module-compile-cache).
   NODE_COMPILE_CACHE: path.join(tmpdir(), 'outrigger-compile-cache'),
+  // osls generates the validation of serverless.yml, four seconds of a processor, unless it is in this folder.
+  SLS_SCHEMA_CACHE_BASE_DIR: path.join(tmpdir(), 'outrigger-osls-cache'),
 } as const;

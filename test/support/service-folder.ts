@@ -5,6 +5,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { oslsProgram } from '../../src/dev/packaged-template.ts';
+import { environment } from '../environment.ts';
 
 /** The exit status of osls and its output: results and errors in `output`, everything else in `progress`. */
 export type OslsResult = { readonly status: number; readonly output: string; readonly progress: string };
@@ -14,7 +15,7 @@ export type ServiceFolder = {
   readonly folder: string;
   /** Adds stubs of the bundles of these functions. */
   addBundles(functions: readonly string[]): Promise<void>;
-  /** Runs osls in the folder with only this environment: no credentials, no region, no profile. */
+  /** Runs osls in the folder with only this environment and its caches: no credentials, no region, no profile. */
   osls(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<OslsResult>;
   /** Returns the template that osls packaged or deployed last. */
   template(): Promise<string>;
@@ -58,7 +59,9 @@ export async function serviceFolder(project?: string): Promise<ServiceFolder> {
 
 function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<OslsResult> {
   const program = oslsProgram(source);
-  const env = { PATH: '/usr/bin:/bin', HOME: cwd, SLS_TELEMETRY_DISABLED: '1', CI: 'true', ...more };
+  const { NODE_COMPILE_CACHE, SLS_SCHEMA_CACHE_BASE_DIR } = environment;
+  const caches = { NODE_COMPILE_CACHE, SLS_SCHEMA_CACHE_BASE_DIR };
+  const env = { PATH: '/usr/bin:/bin', HOME: cwd, SLS_TELEMETRY_DISABLED: '1', CI: 'true', ...caches, ...more };
   return new Promise((resolve) => {
     const options = { cwd, env, timeout: oslsMilliseconds };
     const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) =>
