@@ -1,11 +1,9 @@
-// The stack of the fleet watcher: whether CloudFormation accepts it (cfn-lint), its security (checkov), and the resources
-// that an emulated account has after its deployment. No task runs there: that the program watches every cluster is
-// test/watcher/fleet.test.ts.
-import { execFile } from 'node:child_process';
+// The stack of the fleet watcher: the settings of its container, and the resources that an emulated account has after its
+// deployment. No task runs there: that the program watches every cluster is test/watcher/fleet.test.ts. The linters read
+// it in linters.test.ts.
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import {
   CloudFormationClient,
   CreateStackCommand,
@@ -19,28 +17,11 @@ import * as z from 'zod';
 import { readWatcherSettings } from '../../src/settings.ts';
 import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
-import { pythonTools } from './python-tools.ts';
 
 const file = path.join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml');
-const run = promisify(execFile);
 const digest = `sha256:${'0'.repeat(64)}`;
 
 describe('the stack of the fleet watcher', () => {
-  it('the template passes cfn-lint', async () => {
-    const { python, program } = await pythonTools();
-    const { stdout } = await run(python, [...program('cfn-lint', '--regions', 'eu-central-1', '--', file)]).catch(
-      (error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? String(error) }),
-    );
-    expect(stdout).toBe('');
-  });
-
-  it('the template passes checkov, except for the checks in checkov.yml', async () => {
-    const { python } = await pythonTools('requirements-checkov.txt');
-    const config = path.join(import.meta.dirname, 'checkov.yml');
-    const { stdout } = await run(python, ['-m', 'checkov.main', '--config-file', config, '--file', file]);
-    expect(stdout).toContain('Failed checks: 0, Skipped checks: 1');
-  });
-
   it('the container has settings with which the watcher starts as a fleet watcher', async () => {
     const container = z.object({
       Environment: z.array(z.object({ Name: z.string(), Value: z.unknown() })),

@@ -1,5 +1,5 @@
-// Only the linters' results for the packaged template: cfn-lint (whether CloudFormation accepts it) and checkov
-// (security), with no option and with every option.
+// Only the linters' results: cfn-lint (whether CloudFormation accepts a template) and checkov (security), for the packaged
+// template with no option, with every option and with wakes, and for the stack of the fleet watcher.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,8 +42,8 @@ const cases = [
   ['wakes', {}, wakingRegistry],
 ] as const;
 
-describe('the packaged templates with no option, with every option and with wakes', () => {
-  const files: string[] = [];
+describe('the templates', () => {
+  const files = [join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml')];
   beforeAll(async () => {
     for (const [what, options, registry] of cases) {
       if (registry !== undefined) {
@@ -59,12 +59,14 @@ describe('the packaged templates with no option, with every option and with wake
   });
 
   // One run for all templates: most of a linter's time is its start.
-  it('the packaged templates with no option, every option and wakes pass cfn-lint', async () => {
+  it('the packaged templates with no option, every option and wakes, and the stack of the fleet watcher, pass cfn-lint', async () => {
     const { python, program } = await pythonTools();
-    expect(await findings(python, program('cfn-lint', '--regions', 'eu-central-1', '--', ...files))).toBe('');
+    expect(await findings(python, program('cfn-lint', '--regions', 'eu-central-1', 'us-east-1', '--', ...files))).toBe(
+      '',
+    );
   });
 
-  it('the packaged templates with no option, every option and wakes pass checkov, except for checkov.yml', async () => {
+  it('the packaged templates with no option, every option and wakes, and the stack of the fleet watcher, pass checkov, except for checkov.yml', async () => {
     const { python } = await pythonTools('requirements-checkov.txt');
     const config = join(import.meta.dirname, 'checkov.yml');
     expect(await findings(python, ['-m', 'checkov.main', '--config-file', config, '--file', ...files])).toBe('');
