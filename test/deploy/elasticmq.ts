@@ -28,9 +28,9 @@ export async function elasticMqJars(): Promise<string> {
 }
 
 /** Downloads the jars into a folder with Maven. Throws with the missing program. */
-export async function fetchJars(folder: string, command = 'mvn'): Promise<void> {
+async function fetchJars(folder: string): Promise<void> {
   const args = ['--quiet', '--batch-mode', '--file', pom, copyGoal, `-DoutputDirectory=${folder}`];
-  await run(command, args, { timeout: resolveMilliseconds }).catch((error: unknown) => {
+  await run('mvn', args, { timeout: resolveMilliseconds }).catch((error: unknown) => {
     const output = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().slice(-1000) : '';
     throw new Error(`The deploy tests need ElasticMQ, and Maven failed to download it: ${installJava}\n${output}`, {
       cause: error,

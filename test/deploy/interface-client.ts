@@ -33,7 +33,7 @@ export async function interfaceClient(searchPath = process.env.PATH ?? ''): Prom
 }
 
 /** Throws with the packages to install unless every compiler is on the search path. */
-export async function requireCompilers(searchPath: string): Promise<void> {
+async function requireCompilers(searchPath: string): Promise<void> {
   const found = async (program: string): Promise<boolean> => {
     const places = searchPath.split(path.delimiter).map((folder) => path.join(folder, program));
     const looked = await Promise.allSettled(places.map((place) => access(place, constants.X_OK)));

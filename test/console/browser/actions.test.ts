@@ -1,4 +1,5 @@
 // Only what a person does on the page: that an action is asked for, sent, and its result shown, with a console in memory.
+// Those of a stage are test/deploy/console.test.ts, and which of them are asked for test/console/page/actions.test.ts.
 import { describe, expect, it } from 'vitest';
 import { eventually } from './chromium.ts';
 import { notReady, tank, useFakeConsole } from './fake-console.ts';
@@ -105,50 +106,5 @@ describe('an action', () => {
     fake.source.setQueues({ messages: [], unread: [] });
     await fake.page.getByText('There are no dead letters.').waitFor();
     expect(fake.problems).toEqual([]);
-  });
-});
-
-describe('an action on a stage', () => {
-  const stage = useFakeConsole({ mode: 'stage', name: 'prod' });
-
-  it('on a stage every action is asked for, and a cancelled one is not sent', async () => {
-    const { page, source } = stage;
-    source.put(tank('north'));
-    source.setFlow({
-      ...{ at: 0, changesPerSecond: 0, watchers: 1, clusters: [{ name: 'lab' }] },
-      controllers: [{ name: 'water-tank', kind: 'WaterTank', reconcilesPerSecond: 0, failuresPerSecond: 0 }],
-    });
-    const letter = { queue: 'water-tank-dlq.fifo', state: 'dead', controller: 'water-tank', body: '{}' } as const;
-    source.setQueues({ messages: [{ ...letter, messageId: 'm', id: tank('north').id }], unread: [] });
-    const ask = async (name: string | RegExp) => {
-      for (const button of ['first-child', 'last-child']) {
-        const sent = source.actions.length;
-        await page.getByRole('button', { name, exact: true }).click();
-        await page.getByRole('dialog').waitFor();
-        expect(source.actions).toHaveLength(sent);
-        await page.locator(`dialog .confirm-buttons button:${button}`).click();
-        await page.getByRole('dialog').waitFor({ state: 'detached' });
-        const expected = button === 'last-child' ? sent + 1 : sent;
-        await eventually(
-          async () => source.actions,
-          (all) => expect(all).toHaveLength(expected),
-        );
-      }
-    };
-    await ask('Pause water-tank');
-    await ask('Pause lab');
-    await page.getByRole('link', { name: /^Objects/ }).click();
-    await page.getByRole('link', { name: 'north' }).click();
-    for (const name of ['Reconcile now', 'Dry run', 'Pause']) await ask(name);
-    await page.getByRole('link', { name: /^Queues/ }).click();
-    for (const name of ['Redrive 1', 'Redrive north', 'Delete north']) await ask(name);
-    await eventually(
-      async () => source.actions.map(({ type }) => type),
-      (all) => {
-        const first = ['pause-controller', 'pause-cluster', 'reconcile', 'dry-run', 'pause'];
-        expect(all).toEqual([...first, 'redrive', 'redrive', 'delete']);
-      },
-    );
-    expect(await page.getByRole('link', { name: 'Break it' }).count()).toBe(0);
   });
 });
