@@ -78,7 +78,7 @@ const manifests: Readonly<Record<string, string>> = {
   'generated/kustomization.yaml': 'kind: Kustomization\n',
   'watcher/deployment.yaml':
     'kind: Deployment\nmetadata: {}\nspec: { template: { spec: { containers: [{ envFrom: [{}] }] } } }\n',
-  'watcher.env': 'CLUSTER=prod\n',
+  'watcher.env': '# a comment\nCLUSTER=prod=1\n',
 };
 
 it('--chart writes a chart with the name and version of the project, and nothing of a former one', async () => {
@@ -88,7 +88,7 @@ it('--chart writes a chart with the name and version of the project, and nothing
   const templates = ['deployment.yaml', 'roles.yaml', 'settings.yaml'].map((name) => `templates/${name}`);
   expect(await filesOf('dist/chart')).toEqual(['Chart.yaml', 'templates', ...templates, 'values.yaml']);
   expect(await read('dist/chart/Chart.yaml')).toMatch(/^name: outrigger-plant-watcher\nversion: 1\.2\.3$/m);
-  expect(await read('dist/chart/values.yaml')).toContain('settings:\n  CLUSTER: prod\n');
+  expect(await read('dist/chart/values.yaml')).toContain('settings:\n  CLUSTER: prod=1\n');
   expect(await read('dist/chart/templates/roles.yaml')).toContain('.Values.serviceAccount.annotations');
 });
 

@@ -19,14 +19,6 @@ it('a text that Helm would read as a template is escaped', () => {
   expect(text).toContain('helm.sh/resource-policy: keep');
 });
 
-it('the settings of the chart are those of watcher.env', () => {
-  const sources = new Map([
-    ['watcher/deployment.yaml', deployment],
-    ['watcher.env', '# a comment\nCLUSTER=prod=1\n'],
-  ]);
-  expect(chartFiles(sources, input).get('values.yaml')).toContain('settings:\n  CLUSTER: prod=1\n');
-});
-
 it('a project without a watcher has no chart', () => {
   expect(() => chartFiles(new Map(), input)).toThrow('infra/kubernetes/watcher has no Deployment');
 });

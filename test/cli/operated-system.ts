@@ -16,7 +16,8 @@ import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
-import { sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
+import { startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
+import { statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
 import { runHere } from './command-result.ts';
@@ -105,12 +106,10 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     },
     /** Refuses reads of an object to the commands of a test. */
     forbid: async (object: string) => {
-      const { url } = started(now.server);
-      const proxy = await startWireServer(async ({ path, query, headers: { accept = '' } }, response) => {
-        if (path.endsWith(object)) return sendJson(response, 403, statusOf(403, 'Forbidden'));
-        const passed = await fetch(`${url}${path}?${new URLSearchParams(query)}`, { headers: { accept } });
-        sendJson(response, passed.status, await passed.json());
-      });
+      const proxy = await startChaosProxy({ url: started(now.server).url });
+      onTestFinished(() => proxy.close());
+      const body = JSON.stringify(statusOf(403, 'Forbidden'));
+      proxy.rule(({ url }) => (url.endsWith(object) ? { type: 'respond', status: 403, body } : undefined));
       const before = await folder.read('clusters.json');
       onTestFinished(async () => await folder.write('clusters.json', before));
       await folder.write('clusters.json', JSON.stringify({ local: { server: proxy.url, access: { type: 'none' } } }));

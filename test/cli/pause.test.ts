@@ -1,9 +1,8 @@
-// `outrigger pause` and `resume` as a person runs them, against SQS and a fake of Lambda, or Lambda’s API of one machine.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+// `outrigger pause` and `resume` as a person runs them, against SQS and a fake of Lambda. On one machine they are in
+// status/status.test.ts.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
-import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { useFolder } from '../support/folder.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
 import { expectUserError, runHere } from './command-result.ts';
 
@@ -13,7 +12,6 @@ const mappingOf = (name: string, State = 'Enabled') => ({
   State,
   EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:outrigger-dev-${name}`,
 });
-const folder = useFolder({ shared: true });
 let queues: TestQueues;
 let services: Awaited<ReturnType<typeof startAwsServices>>;
 beforeAll(async () => {
@@ -60,42 +58,6 @@ describe('pause and resume', () => {
   it('resume of a controller that is not paused changes nothing, and exits with 0', async () => {
     expect((await runAt(resumeCommand, 'dinner', '--stage', 'dev')).status).toBe(0);
     expect(account.mappings).toContainEqual(mappingOf('dinner.fifo'));
-  });
-});
-
-describe('pause on one machine', () => {
-  it('pause and resume switch the mapping of a controller in the system that outrigger dev runs', async () => {
-    const paused = new Map([
-      ['dinner.fifo', false],
-      ['foo.fifo', false],
-    ]);
-    const mappings = [...paused.keys()].map((name) => ({
-      uuid: `uuid-of-${name}`,
-      queueArn: `arn:aws:sqs:us-east-1:000000000000:outrigger-dev-${name}`,
-      isPaused: () => paused.get(name) === true,
-      setPaused: (wanted: boolean) => void paused.set(name, wanted),
-      retry: async () => undefined,
-      stop: async () => undefined,
-    }));
-    const api = await startLambdaApi({ mappings });
-    onTestFinished(() => api.close());
-    const state = {
-      ...{ apiServer: 'http://127.0.0.1:1', queueEndpoint: queues.endpoint, lambda: api.url },
-      ...{ queues: { timers: `${queues.urlPrefix}outrigger-dev-timers` }, watchers: [], functions: [], simulators: {} },
-    };
-    await folder.write('state.json', JSON.stringify(state));
-    expect(await runHere(pauseCommand(), ['dinner', '--folder', folder.path])).toMatchObject({
-      out: 'dinner is paused: its messages wait in dinner.fifo\n',
-      status: 0,
-    });
-    expect([...paused]).toEqual([
-      ['dinner.fifo', true],
-      ['foo.fifo', false],
-    ]);
-    expect((await runHere(resumeCommand(), ['dinner', '--folder', folder.path])).status).toBe(0);
-    expect(paused.get('dinner.fifo')).toBe(false);
-    const headers = { origin: 'http://evil.example' };
-    expect((await fetch(`${api.url}/2015-03-31/event-source-mappings`, { headers })).status).toBe(403);
   });
 });
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { connectionOf, resolveEntry } from '../../src/clusters/connection.ts';
 import { parseEntry } from '../../src/clusters/registry/entry.ts';
 import { pem } from '../kube/wire-server.ts';
-import { kubeconfig } from './kubeconfigs.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');
 
@@ -12,12 +11,6 @@ describe('connectionOf', () => {
   const parts = { now: () => now, credentials: () => expect.unreachable() };
   const connection = async (value: unknown) =>
     await connectionOf('a', await resolveEntry('a', parseEntry('a', value), secrets), parts);
-
-  it('connectionOf takes server and authority from a kubeconfig', async () => {
-    const made = await connection({ access: { type: 'kubeconfig', kubeconfig: kubeconfig() } });
-    expect(made).toMatchObject({ server: new URL('https://127.0.0.1:6443'), ca: pem('server.pem') });
-    expect(await made.token?.()).toBe('secret');
-  });
 
   it('connectionOf accepts a client certificate, and an authority as PEM', async () => {
     const access = { type: 'certificate', cert: pem('server.pem'), key: pem('server.key') };

@@ -1,11 +1,10 @@
 // The trace of one change, from the watcher's message through the function to each request, as a loopback collector
 // receives it; and that nothing of it is loaded without a collector. How a console shows it is not tested.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { changeEntry } from '../../src/forwarding/forwarder.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
@@ -170,9 +169,7 @@ it('a trace has the change, below it the reconcile, and below that each request;
 });
 
 it('the headers for the collector can be in a secret, and a collector that is reached without it loses the spans', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-otlp-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const secret = path.join(folder, 'headers');
+  const secret = path.join(functions.system.folder, 'headers');
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS_SECRET', `file:${secret}`);
   const { body, header } = await forwarded();
   headers = {};

@@ -183,12 +183,13 @@ describe('status', () => {
     expect((await system.run('status', '--controller', 'foo')).out).toMatch(/^foo +2 +0 +0 +1$/m);
   });
 
-  it('status says that a controller is paused, until it is resumed', async () => {
-    const shown = async () => (await system.run('status')).out.includes('\nfoo: PAUSED');
-    await system.run('pause', 'foo');
-    expect(await shown()).toBe(true);
-    await system.run('resume', 'foo');
-    expect(await shown()).toBe(false);
+  it('status says that a controller of this machine is paused, until it is resumed', async () => {
+    const paused = async () => (await system.run('status')).out.match(/^\S+: PAUSED/gm);
+    const out = 'foo is paused: its messages wait in foo.fifo\n';
+    expect(await system.run('pause', 'foo')).toMatchObject({ out, status: 0 });
+    expect(await paused()).toEqual(['foo: PAUSED']);
+    expect(await system.run('resume', 'foo')).toMatchObject({ status: 0 });
+    expect(await paused()).toBeNull();
   });
 
   it('status --controller shows only the queue and objects of that controller', async () => {

@@ -20,17 +20,6 @@ describe('an event source', () => {
     expect(await left(queue)).not.toMatch(/[23] in flight/);
   });
 
-  it('an event source deletes nothing after a malformed response', async () => {
-    const queue = await run(`export const handler = async ({ Records }) => {
-      setTimeout(() => console.log('answered'));
-      return { batchItemFailures: [{ itemIdentifier: 'unknown' }] };
-    }`);
-    await send(queue, ['a']);
-    await line(/^answered/);
-    await now().lambda?.stop();
-    expect(await left(queue)).toBe('0 waiting, 1 in flight');
-  });
-
   it('an event source has one batch of a group in flight at a time, in order', async () => {
     const queue = await run(`export const handler = async ({ Records }) => {
       for (const { body } of Records) console.log('start ' + body);
