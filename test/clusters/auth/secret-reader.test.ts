@@ -1,15 +1,11 @@
 // The cache of createSecretReader and its errors. Secrets Manager is a local server with the responses of AWS.
-
-import http from 'node:http';
-import { text } from 'node:stream/consumers';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSecretReader } from '../../../src/clusters/auth/secret-reader.ts';
 import { createGetSecret } from '../../../src/clusters/auth/secrets-manager.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { redact } from '../../../src/core/redact.ts';
-import { failure } from '../../kube/wire-server.ts';
-import { listenOnLoopback } from '../../support/listen.ts';
+import { failure, sendJson, startWireServer } from '../../kube/wire-server.ts';
 import { movedClock } from '../../support/moved-clock.ts';
 
 type SecretResponse = readonly [status: number, body: object];
@@ -25,23 +21,17 @@ async function createFixture(answer: SecretResponse) {
   const requests: string[] = [];
   const { now, later } = movedClock();
   const state = { answer, requests };
-  const server = http.createServer(async (request, response) => {
-    state.requests.push(`${request.headers['x-amz-target']} ${await text(request)}`);
-    const [status, body] = state.answer;
-    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(body));
+  const server = await startWireServer(({ headers, body }, response) => {
+    state.requests.push(`${headers['x-amz-target']} ${JSON.stringify(body)}`);
+    sendJson(response, ...state.answer, { 'content-type': 'application/x-amz-json-1.1' });
   });
   const client = new SecretsManagerClient({
-    endpoint: `http://127.0.0.1:${await listenOnLoopback(server)}`,
+    endpoint: server.url.origin,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
     maxAttempts: 1,
   });
-  onTestFinished(() => {
-    client.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
+  onTestFinished(() => client.destroy());
   const reader = createSecretReader({ now, getSecret: createGetSecret(client) });
   return { state, later, reader };
 }

@@ -1,7 +1,5 @@
 // What a move refuses before it has changed anything, and what it does with access entries. Excluded: the move itself
 // (move.test.ts).
-import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { createFence } from '../../../../src/cli/clusters/move/fence.ts';
@@ -9,7 +7,7 @@ import { nextMoveStep } from '../../../../src/cli/clusters/move/plan.ts';
 import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
 import type { ClusterEntry } from '../../../../src/clusters/registry/entry.ts';
 import { Foo, foo } from '../../../../src/controllers/foo.ts';
-import { listenOnLoopback } from '../../../support/listen.ts';
+import { sendJson, startWireServer } from '../../../kube/wire-server.ts';
 import { adminToken, startGuardedServer } from './guarded-server.ts';
 
 const { signal } = new AbortController();
@@ -153,25 +151,22 @@ describe('eksAccessEntries', () => {
   async function startEks() {
     const entries = new Map<string, readonly string[]>();
     const signed: string[] = [];
-    const body = z.object({ principalArn: z.string().optional(), kubernetesGroups: z.array(z.string()) });
-    const server = createServer(async (request, response) => {
-      signed.push(request.headers.authorization ?? '');
-      const [, role = ''] = /^\/clusters\/a\/access-entries\/?(.*)$/.exec(request.url ?? '') ?? [];
+    const bodySchema = z.object({ principalArn: z.string().optional(), kubernetesGroups: z.array(z.string()) });
+    const server = await startWireServer(({ method, path, headers, body }, response) => {
+      signed.push(headers.authorization ?? '');
+      const [, role = ''] = /^\/clusters\/a\/access-entries\/?(.*)$/.exec(path) ?? [];
       const arn = decodeURIComponent(role);
-      const answer = async (): Promise<readonly [number, object]> => {
-        if (request.method === 'DELETE') return entries.delete(arn) ? [200, {}] : [404, { message: 'no such entry' }];
-        const { principalArn, kubernetesGroups } = body.parse(JSON.parse(await text(request)));
+      const answer = (): readonly [number, object] => {
+        if (method === 'DELETE') return entries.delete(arn) ? [200, {}] : [404, { message: 'no such entry' }];
+        const { principalArn, kubernetesGroups } = bodySchema.parse(body);
         if (arn === '' && entries.has(principalArn ?? '')) return [409, { message: 'ResourceInUse' }];
         entries.set(principalArn ?? arn, kubernetesGroups);
         return [200, {}];
       };
-      const [status, result] = await answer();
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(result));
+      sendJson(response, ...answer());
     });
-    const port = await listenOnLoopback(server);
-    onTestFinished(() => void server.close());
     const credentials = async () => ({ accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'unused' });
-    const caller = { credentials, endpoint: `http://127.0.0.1:${port}`, now: () => new Date(nowMs) };
+    const caller = { credentials, endpoint: server.url.origin, now: () => new Date(nowMs) };
     return { entries, signed, access: eksAccessEntries({ cluster: 'a', region: 'eu-west-1' }, caller) };
   }
 
