@@ -1,17 +1,17 @@
 // Only the package as users get it: it compiles to JavaScript and declarations, and has all its entries.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { useFolder } from '../support/folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
-let folder: string;
+const folder = useFolder({ shared: true });
 
 const manifest = z.object({ exports: z.record(z.string(), z.record(z.string(), z.string())) });
 const author = `
@@ -43,20 +43,16 @@ const specifiers: Readonly<Record<string, string>> = {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lib-'));
-  await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
-  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
-  await run(process.execPath, [tsc, '-p', path.join(root, 'src/tsconfig.package.json'), '--outDir', folder]);
+  await symlink(path.join(root, 'node_modules'), folder.at('node_modules'));
+  await folder.write('package.json', '{"type":"module"}');
+  await run(process.execPath, [tsc, '-p', path.join(root, 'src/tsconfig.package.json'), '--outDir', folder.path]);
 }, 240_000);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the package', () => {
   it('the package has a file for each of its entries', async () => {
     const { exports } = manifest.parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
     const named = Object.values(exports).flatMap((entry) => Object.values(entry));
-    expect(
-      named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(path.join(folder, file))),
-    ).toEqual([]);
+    expect(named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(folder.at(file)))).toEqual([]);
     expect(named).toHaveLength(10);
   });
 
@@ -68,46 +64,43 @@ describe('the package', () => {
       ),
     );
     expect(modules).toContain('lambda/source-stacks.js');
-    expect(modules.filter((file) => !existsSync(path.join(folder, file)))).toEqual([]);
+    expect(modules.filter((file) => !existsSync(folder.at(file)))).toEqual([]);
   });
 
   it('the package has only JavaScript and declarations', async () => {
-    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = await readdir(folder.path, { recursive: true, withFileTypes: true });
     const own = files.filter((file) => file.isFile() && !/\.(js|d\.ts)$/.test(file.name));
     expect(own.map(({ name }) => name)).toEqual(['package.json']);
   });
 
   it("an author's project compiles against the package and runs, and mistakes are compile errors", async () => {
-    await writeFile(path.join(folder, 'author.ts'), author);
+    await folder.write('author.ts', author);
     const options = '--ignoreConfig --strict --module nodenext --target es2024 --skipLibCheck --types node'.split(' ');
-    await run(process.execPath, [tsc, ...options, 'author.ts'], { cwd: folder });
-    const { stdout } = await run(process.execPath, ['author.js'], { cwd: folder });
+    await run(process.execPath, [tsc, ...options, 'author.ts'], { cwd: folder.path });
+    const { stdout } = await run(process.execPath, ['author.js'], { cwd: folder.path });
     expect(stdout.trim()).toBe('function');
   });
 
   it('the samples type-check against the package with two specifiers rewritten, and import nothing else of Outrigger', async () => {
     // An empty project with the package in its node_modules; the two specifiers of the samples become the package's.
-    const project = path.join(folder, 'project');
-    const installed = path.join(project, 'node_modules/outrigger');
+    const installed = folder.at('project/node_modules/outrigger');
     await mkdir(installed, { recursive: true });
     await cp(path.join(root, 'package.json'), path.join(installed, 'package.json'));
-    await symlink(folder, path.join(installed, 'lib'));
-    await cp(path.join(root, 'src/controllers'), path.join(project, 'controllers'), { recursive: true });
-    const files = (await readdir(path.join(project, 'controllers'), { recursive: true })).filter((file) =>
-      file.endsWith('.ts'),
-    );
-    for (const file of files) {
-      const sample = path.join(project, 'controllers', file);
-      const text = await readFile(sample, 'utf8');
-      await writeFile(
-        sample,
-        text.replaceAll(/'(?:\.\.\/)+(outrigger|kubernetes)\.ts'/g, (_, entry) => specifiers[entry] ?? ''),
+    await symlink(folder.path, path.join(installed, 'lib'));
+    const samples = path.join(root, 'src/controllers');
+    for (const file of (await readdir(samples, { recursive: true })).filter((one) => one.endsWith('.ts'))) {
+      const text = await readFile(path.join(samples, file), 'utf8');
+      const rewritten = text.replaceAll(
+        /'(?:\.\.\/)+(outrigger|kubernetes)\.ts'/g,
+        (_, entry) => specifiers[entry] ?? '',
       );
+      await folder.write(`project/controllers/${file}`, rewritten);
     }
-    await writeFile(path.join(project, 'package.json'), '{"type":"module"}');
+    await folder.write('project/package.json', '{"type":"module"}');
     const { compilerOptions } = JSON.parse(await readFile(path.join(root, 'tsconfig.json'), 'utf8'));
-    await writeFile(path.join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['controllers'] }));
-    const { stdout } = await run(process.execPath, [tsc, '-p', project, '--pretty', 'false']).catch((error) => error);
+    await folder.write('project/tsconfig.json', JSON.stringify({ compilerOptions, include: ['controllers'] }));
+    const argv = [tsc, '-p', folder.at('project'), '--pretty', 'false'];
+    const { stdout } = await run(process.execPath, argv).catch((error) => error);
     expect(stdout).toBe('');
   });
 });
