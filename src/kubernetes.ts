@@ -38,6 +38,7 @@ import type {
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import { foreignKind } from './api/foreign-kind.ts';
+import type { WithGeneration } from './api/kind.ts';
 
 export const ConfigMap = /* @__PURE__ */ foreignKind<V1ConfigMap, 'ConfigMap'>({
   group: '',
@@ -88,22 +89,22 @@ export const ServiceAccount = /* @__PURE__ */ foreignKind<V1ServiceAccount, 'Ser
   kind: 'ServiceAccount',
 });
 
-export const DaemonSet = /* @__PURE__ */ foreignKind<V1DaemonSet, 'DaemonSet'>({
+export const DaemonSet = /* @__PURE__ */ foreignKind<WithGeneration<V1DaemonSet>, 'DaemonSet'>({
   group: 'apps',
   version: 'v1',
   kind: 'DaemonSet',
 });
-export const Deployment = /* @__PURE__ */ foreignKind<V1Deployment, 'Deployment'>({
+export const Deployment = /* @__PURE__ */ foreignKind<WithGeneration<V1Deployment>, 'Deployment'>({
   group: 'apps',
   version: 'v1',
   kind: 'Deployment',
 });
-export const ReplicaSet = /* @__PURE__ */ foreignKind<V1ReplicaSet, 'ReplicaSet'>({
+export const ReplicaSet = /* @__PURE__ */ foreignKind<WithGeneration<V1ReplicaSet>, 'ReplicaSet'>({
   group: 'apps',
   version: 'v1',
   kind: 'ReplicaSet',
 });
-export const StatefulSet = /* @__PURE__ */ foreignKind<V1StatefulSet, 'StatefulSet'>({
+export const StatefulSet = /* @__PURE__ */ foreignKind<WithGeneration<V1StatefulSet>, 'StatefulSet'>({
   group: 'apps',
   version: 'v1',
   kind: 'StatefulSet',
@@ -114,12 +115,16 @@ export const HorizontalPodAutoscaler = /* @__PURE__ */ foreignKind<
   'HorizontalPodAutoscaler'
 >({ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' });
 
-export const CronJob = /* @__PURE__ */ foreignKind<V1CronJob, 'CronJob'>({
+export const CronJob = /* @__PURE__ */ foreignKind<WithGeneration<V1CronJob>, 'CronJob'>({
   group: 'batch',
   version: 'v1',
   kind: 'CronJob',
 });
-export const Job = /* @__PURE__ */ foreignKind<V1Job, 'Job'>({ group: 'batch', version: 'v1', kind: 'Job' });
+export const Job = /* @__PURE__ */ foreignKind<WithGeneration<V1Job>, 'Job'>({
+  group: 'batch',
+  version: 'v1',
+  kind: 'Job',
+});
 
 export const Lease = /* @__PURE__ */ foreignKind<V1Lease, 'Lease'>({
   group: 'coordination.k8s.io',
@@ -127,30 +132,33 @@ export const Lease = /* @__PURE__ */ foreignKind<V1Lease, 'Lease'>({
   kind: 'Lease',
 });
 
-export const EndpointSlice = /* @__PURE__ */ foreignKind<V1EndpointSlice, 'EndpointSlice'>({
+export const EndpointSlice = /* @__PURE__ */ foreignKind<WithGeneration<V1EndpointSlice>, 'EndpointSlice'>({
   group: 'discovery.k8s.io',
   version: 'v1',
   kind: 'EndpointSlice',
 });
 
-export const Ingress = /* @__PURE__ */ foreignKind<V1Ingress, 'Ingress'>({
+export const Ingress = /* @__PURE__ */ foreignKind<WithGeneration<V1Ingress>, 'Ingress'>({
   group: 'networking.k8s.io',
   version: 'v1',
   kind: 'Ingress',
 });
-export const IngressClass = /* @__PURE__ */ foreignKind<V1IngressClass, 'IngressClass', 'Cluster'>({
+export const IngressClass = /* @__PURE__ */ foreignKind<WithGeneration<V1IngressClass>, 'IngressClass', 'Cluster'>({
   group: 'networking.k8s.io',
   version: 'v1',
   kind: 'IngressClass',
   scope: 'Cluster',
 });
-export const NetworkPolicy = /* @__PURE__ */ foreignKind<V1NetworkPolicy, 'NetworkPolicy'>({
+export const NetworkPolicy = /* @__PURE__ */ foreignKind<WithGeneration<V1NetworkPolicy>, 'NetworkPolicy'>({
   group: 'networking.k8s.io',
   version: 'v1',
   kind: 'NetworkPolicy',
 });
 
-export const PodDisruptionBudget = /* @__PURE__ */ foreignKind<V1PodDisruptionBudget, 'PodDisruptionBudget'>({
+export const PodDisruptionBudget = /* @__PURE__ */ foreignKind<
+  WithGeneration<V1PodDisruptionBudget>,
+  'PodDisruptionBudget'
+>({
   group: 'policy',
   version: 'v1',
   kind: 'PodDisruptionBudget',
@@ -179,7 +187,7 @@ export const RoleBinding = /* @__PURE__ */ foreignKind<V1RoleBinding, 'RoleBindi
   kind: 'RoleBinding',
 });
 
-export const PriorityClass = /* @__PURE__ */ foreignKind<V1PriorityClass, 'PriorityClass', 'Cluster'>({
+export const PriorityClass = /* @__PURE__ */ foreignKind<WithGeneration<V1PriorityClass>, 'PriorityClass', 'Cluster'>({
   group: 'scheduling.k8s.io',
   version: 'v1',
   kind: 'PriorityClass',
@@ -194,7 +202,7 @@ export const StorageClass = /* @__PURE__ */ foreignKind<V1StorageClass, 'Storage
 });
 
 export const CustomResourceDefinition = /* @__PURE__ */ foreignKind<
-  V1CustomResourceDefinition,
+  WithGeneration<V1CustomResourceDefinition>,
   'CustomResourceDefinition',
   'Cluster'
 >({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', scope: 'Cluster' });

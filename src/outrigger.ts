@@ -8,7 +8,7 @@ export { type AnyCustomKind, type CustomKind, type CustomResource, defineKind } 
 export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } from './api/definition.ts';
 export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
 export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';
-export type { Kind, Live, Meta, ObjectOf } from './api/kind.ts';
+export type { Kind, Live, Meta, ObjectOf, WithGeneration } from './api/kind.ts';
 export {
   type Dependent,
   deploymentAvailable,

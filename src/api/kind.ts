@@ -31,7 +31,16 @@ export type OwnerReference = {
  * An object as the API server returns it: fields that it always fills in are not optional. The models of a client say
  * `Date` for the RFC 3339 texts of the API, and have other names for some fields.
  */
-export type Live<O> = Json<Omit<O, 'metadata'>> & { readonly metadata: ForeignMeta };
+export type Live<O> = Json<Omit<O, 'metadata'>> & {
+  readonly metadata: O extends Generations ? Meta : ForeignMeta;
+};
+
+/**
+ * A model whose objects always have a `metadata.generation`, as those of every custom kind have.
+ * @example foreignKind<WithGeneration<V1Certificate>, 'Certificate'>({ ... })
+ */
+export type WithGeneration<O> = O & Generations;
+type Generations = { readonly metadata: { readonly generation: number } };
 
 /** The API server counts no generations of some built-in kinds, such as ConfigMap, Secret, Service and Namespace. */
 type ForeignMeta = Omit<Meta, 'generation'> & Partial<Pick<Meta, 'generation'>>;

@@ -21,10 +21,11 @@ export type Outcome =
   /**
    * There was nothing to reconcile. `no-finalizer`: the object is being deleted, and has no finalizer of the
    * controller. `not-selected`: the controller's selector does not match it, and the controller holds nothing of it.
+   * `former-scope`: the kind was namespaced, and is not any more, or the other way round. Its former objects are gone.
    */
   | {
       readonly type: 'nothing';
-      readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' | 'not-selected';
+      readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' | 'not-selected' | 'former-scope';
     }
   | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
   /** Not retried until the object changes. */

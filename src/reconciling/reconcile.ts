@@ -52,11 +52,12 @@ export function createReconcile(deps: ReconcileDeps): (input: ReconcileInput) =>
   };
 }
 
-/** Returns an error if the message names a namespace for a cluster-scoped kind, or none for a namespaced kind. */
-export function scopeMismatch({ plural, namespaced }: Kind, { namespace }: Message): Error | undefined {
-  if (namespaced === (namespace !== undefined)) return undefined;
-  const expected = namespaced ? 'namespaced, and the message names no namespace' : 'cluster-scoped';
-  return new Error(`namespace: ${plural} are ${expected}`);
+/**
+ * Returns whether a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. The kind had
+ * another scope when the message was sent. A scope only changes with a new CRD, so the object is gone.
+ */
+export function isOfFormerScope({ namespaced }: Kind, { namespace }: Message): boolean {
+  return namespaced !== (namespace !== undefined);
 }
 
 /** `added`: the object with its finalizer, if this pass added it. */
@@ -65,8 +66,8 @@ type PassReport = ReconcileReport & { readonly added?: KubeObject | undefined };
 async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<PassReport> {
   const { message, client, signal } = input;
   const { resource } = deps.declaration;
-  const mismatch = scopeMismatch(resource, message);
-  if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
+  if (isOfFormerScope(resource, message))
+    return { outcome: { type: 'nothing', reason: 'former-scope' }, foundUid: null, writes: 0 };
   let stage: Stage = 'first-read';
   let writes = 0;
   let read: KubeObject | undefined;

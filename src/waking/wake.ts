@@ -77,7 +77,9 @@ export function createWake({
           const isNow = isFirst(name, event.id);
           const queue = isNow ? controllerQueue(controller.name) : timersQueue;
           const entry = isNow ? entryNow(message, event.id) : entryLater(message, nowMs());
-          queues.set(queue, [...(queues.get(queue) ?? []), entry]);
+          const entries = queues.get(queue);
+          if (entries === undefined) queues.set(queue, [entry]);
+          else entries.push(entry);
         }
       } catch (error) {
         // A mapping function parses the detail. The message of zod's error is its issues as JSON.

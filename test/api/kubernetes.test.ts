@@ -2,9 +2,23 @@
 import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { hasGeneration } from '../../src/generate/changing-kinds.ts';
 import * as kubernetes from '../../src/kubernetes.ts';
+import type { ObjectOf } from '../../src/outrigger.ts';
 
 const kinds = Object.values(kubernetes);
+
+type Kinds = typeof kubernetes;
+type MayLackGeneration = {
+  [K in keyof Kinds]: undefined extends ObjectOf<Kinds[K]>['metadata']['generation'] ? K : never;
+}[keyof Kinds];
+/** It compiles only with exactly these. */
+const mayLackGeneration: Readonly<Record<MayLackGeneration, true>> = {
+  ...{ ConfigMap: true, Event: true, LimitRange: true, Namespace: true, Node: true, PersistentVolume: true },
+  ...{ PersistentVolumeClaim: true, Pod: true, ResourceQuota: true, Secret: true, Service: true },
+  ...{ ServiceAccount: true, HorizontalPodAutoscaler: true, Lease: true, ClusterRole: true },
+  ...{ ClusterRoleBinding: true, Role: true, RoleBinding: true, StorageClass: true },
+};
 
 describe('outrigger/kubernetes', () => {
   it('a bundle that uses one kind has no other, and nothing of the client', async () => {
@@ -33,6 +47,11 @@ describe('outrigger/kubernetes', () => {
   it('each kind is exported under its own name, once', () => {
     expect(Object.entries(kubernetes).filter(([name, { kind }]) => name !== kind)).toEqual([]);
     expect(new Set(kinds.map(({ group, plural }) => `${plural}.${group}`)).size).toBe(kinds.length);
+  });
+
+  it('the generation of an object is optional for the kinds that have none, and for Pods, which got it in 1.33', () => {
+    const lacking = kinds.filter((one) => one.kind === 'Pod' || !hasGeneration(one)).map(({ kind }) => kind);
+    expect(lacking.toSorted()).toEqual(Object.keys(mayLackGeneration).toSorted());
   });
 
   it.each([

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
 import { SchemaError } from '../../core/errors.ts';
+import { formatZodIssues } from '../../core/json.ts';
 import { propertiesOf } from './pattern.ts';
 
 /** Rejects constructs that a structural schema cannot express, at any depth. Throws SchemaError. */
@@ -60,6 +61,10 @@ function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly
     // Zod calls a default's function at each access.
     const [first, second] = [schema._zod.def.defaultValue, schema._zod.def.defaultValue];
     if (JSON.stringify(first) !== JSON.stringify(second)) throw cannot('a default that changes');
+    // The API server refuses the CRD ("structural defaults"), and zod does not check a default.
+    const { success, error } = z.safeParse(schema.unwrap(), first);
+    if (!success)
+      throw new SchemaError(path, `the default ${JSON.stringify(first)} is not valid: ${formatZodIssues(error)}`);
     return [['', schema.unwrap()]];
   }
   if (
@@ -77,6 +82,8 @@ function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly
     if (kinds.size === 1 && ['string', 'number', 'boolean'].some((kind) => new Set<string>(kinds).has(kind))) return [];
     throw cannot('a literal that is not of one plain type');
   }
+  if (schema instanceof z.ZodEnum && new Set(schema.options.map((value) => typeof value)).size > 1)
+    throw cannot('an enum of numbers and texts');
   const { type } = schema._zod.def;
   if (['string', 'number', 'int', 'boolean', 'enum'].includes(type)) return [];
   if (['any', 'unknown'].includes(type) && preserveKey in meta) return [];
