@@ -58,8 +58,8 @@ The waiting messages reconcile the current state of their objects.
 Exit status: 0 when the controller is resumed, 1 when it is not.`;
 
 /**
- * Pauses or resumes one of the controllers. Returns the names of those that are paused after that. Throws UserError if
- * its queue has no event source mapping.
+ * Pauses or resumes one of the controllers. Returns whether that changed something, and the names of those that are
+ * paused after that. Throws UserError if its queue has no event source mapping.
  */
 export async function setPaused(
   lambda: LambdaClient,
@@ -75,21 +75,23 @@ export async function setPaused(
     readonly urlPrefix: string;
   },
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<{ readonly changed: boolean; readonly paused: readonly string[] }> {
   const queue = controllerQueue(name);
   const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
   const { mapping } = mappings.find((one) => one.name === queue) ?? {};
   if (mapping?.UUID === undefined)
     throw new UserError(`no function receives messages from ${queue}; outrigger doctor prints how to restore it`);
   const { UUID } = mapping;
-  if (isPaused(mapping) !== (wanted === 'paused')) {
+  const changed = isPaused(mapping) !== (wanted === 'paused');
+  if (changed) {
     const change = new UpdateEventSourceMappingCommand({ UUID, Enabled: wanted === 'resumed' });
     await callWithin(callSeconds, signal, (abortSignal) => lambda.send(change, { abortSignal }));
   }
-  return names.filter((one, index) => {
+  const paused = names.filter((one, index) => {
     const before = mappings[index]?.mapping;
     return one === name ? wanted === 'paused' : before !== undefined && isPaused(before);
   });
+  return { changed, paused };
 }
 
 async function run(
@@ -105,10 +107,12 @@ async function run(
   try {
     const { urlPrefix } = installation;
     const names = registry.map((one) => one.name);
-    const paused = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
+    const { changed, paused } = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
     const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
     printLines([
-      wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`,
+      wanted === 'paused'
+        ? `${name} ${changed ? 'is' : 'was already'} paused: its messages wait in ${queue}`
+        : `${name} ${changed ? 'is resumed' : 'was not paused'}`,
       ...(installation.on === 'AWS'
         ? [`the next deployments need ${parameter} (or in serverless.yml, under the stage)`]
         : []),

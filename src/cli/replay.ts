@@ -86,7 +86,8 @@ async function run(
     if (dryRun === true)
       return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
     const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
-    if (sent?.accepted !== true) throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`);
+    if (sent?.accepted !== true)
+      throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`, { cause: sent?.error });
     printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
     return 0;
   });

@@ -15,6 +15,7 @@ import {
   type SendMessageBatchResultEntry,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { toError } from '../core/errors.ts';
 import { callTimeoutSeconds, callWithin, isMissingQueue, sqsErrorReason } from './call.ts';
 import type { QueueEntry, Send, SendResult } from './sender.ts';
 import { queueUrl } from './sqs-client.ts';
@@ -80,7 +81,7 @@ export function createSend(
     } catch (error) {
       const attempt = isMissingQueue(error)
         ? missingQueue(queue)
-        : rejected(`${queue}: ${sqsErrorReason(error)}`, false);
+        : rejected(`${queue}: ${sqsErrorReason(error)}`, false, toError(error));
       return new Map(batch.map(({ number }) => [number, attempt]));
     }
   }
@@ -169,8 +170,8 @@ function accepted(messageId: string): Attempt {
   return { sent: { accepted: true, messageId }, final: true };
 }
 
-function rejected(reason: string, final: boolean): Attempt {
-  return { sent: { accepted: false, reason }, final };
+function rejected(reason: string, final: boolean, error?: Error): Attempt {
+  return { sent: { accepted: false, reason, ...(error === undefined ? {} : { error }) }, final };
 }
 
 function missingQueue(queue: string): Attempt {

@@ -21,6 +21,8 @@ export type SendResult =
   | {
       readonly accepted: false;
       readonly reason: string;
+      /** The error of the call, if it failed as a whole. */
+      readonly error?: Error;
       /** The queue does not exist: a retry does not help. */
       readonly missingQueue?: true;
     };

@@ -17,13 +17,14 @@ export type Account = {
   /** The entries of the clusters table, by the names of their parameters. */
   parameters: Record<string, string>;
   /** The confirmed subscriptions of the alarms' topic. Default one; undefined alarms: there are none. */
-  subscriptions?: number | 'no alarms' | 'denied';
+  subscriptions?: number | 'no alarms' | 'denied' | 'unreachable';
 };
 
 /** Starts the services on a free port. */
 export async function startAwsServices(account: Account) {
   const server = createServer(async (request, response) => {
     if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true) {
+      if (account.subscriptions === 'unreachable') return void request.destroy();
       const [code, xml] = respondToQuery(account, new URLSearchParams(await text(request)));
       response.writeHead(code, { 'content-type': 'text/xml' }).end(xml);
       return;

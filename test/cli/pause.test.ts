@@ -55,8 +55,9 @@ describe('pause and resume', () => {
     expect((await runAt(resumeCommand, 'foo', '--stage', 'dev')).out).toContain('need no PAUSED');
   });
 
-  it('resume of a controller that is not paused changes nothing, and exits with 0', async () => {
-    expect((await runAt(resumeCommand, 'dinner', '--stage', 'dev')).status).toBe(0);
+  it('resume of a controller that is not paused says so, changes nothing, and exits with 0', async () => {
+    const { out, status } = await runAt(resumeCommand, 'dinner', '--stage', 'dev');
+    expect([out.split('\n')[0], status]).toEqual(['dinner was not paused', 0]);
     expect(account.mappings).toContainEqual(mappingOf('dinner.fifo'));
   });
 });

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { sendJson, startWireServer } from '../kube/wire-server.ts';
 import { expectUserError, runIn, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
@@ -27,6 +28,20 @@ describe('replay', () => {
   it('outrigger reconcile is the same command', async () => {
     const argv = ['src/cli/main.ts', 'reconcile', 'water-tank:default/north', '--folder', '/nowhere'];
     expectUserError(await runProcess(argv, '.'), 'outrigger replay: nothing runs here (no /nowhere');
+  });
+
+  it('replay names the next step without the permission to send', async () => {
+    const denied = await startWireServer((_, response) =>
+      sendJson(response, 403, {
+        __type: 'com.amazon.coral.service#AccessDenied',
+        message: 'not authorized to sqs:SendMessage',
+      }),
+    );
+    const state = JSON.parse(await system.folder.read('state.json'));
+    await system.folder.write('denied/state.json', JSON.stringify({ ...state, queueEndpoint: denied.url }));
+    await system.folder.write('denied/clusters.json', await system.folder.read('clusters.json'));
+    const result = await system.run('replay', 'water-tank:default/north', '--folder', system.folder.at('denied'));
+    expectUserError(result, 'not authorized to sqs:SendMessage; get this permission, or set another AWS_PROFILE');
   });
 
   it.each([

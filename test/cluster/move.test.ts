@@ -55,9 +55,9 @@ it('after the fence the first stage is refused, the second is not, and the fence
     [404, 404],
     [404, 404],
   ]);
-  await fence().checkRights({ source: entryOf('prod'), target: entryOf('canary') });
+  await fence().checkPermissions({ source: entryOf('prod'), target: entryOf('canary') });
   for (let time = 1; time <= 2; time += 1) {
-    await fence().takeRights(entryOf('prod'));
+    await fence().takePermissions(entryOf('prod'));
     expect([await attempts('prod'), await attempts('canary')]).toEqual([
       [403, 403],
       [404, 404],
@@ -65,9 +65,9 @@ it('after the fence the first stage is refused, the second is not, and the fence
   }
 });
 
-it('one token for both stages, and a user with rights by its group, are refused', async () => {
-  const same = fence().checkRights({ source: entryOf('canary'), target: entryOf('canary') });
+it('one token for both stages, and a user with permissions by its group, are refused', async () => {
+  const same = fence().checkPermissions({ source: entryOf('canary'), target: entryOf('canary') });
   await expect(same).rejects.toThrow('both stages are canary there');
-  const root = fence().checkRights({ source: entryOf('root'), target: entryOf('canary') });
+  const root = fence().checkPermissions({ source: entryOf('root'), target: entryOf('canary') });
   await expect(root).rejects.toThrow('root may get foos.samples.example.com by its groups (system:masters');
 });

@@ -4,10 +4,12 @@
 // Sources: Amazon CloudWatch API reference, DescribeAlarms; Amazon SNS API reference, GetTopicAttributes.
 import { partition } from '@aws-sdk/core/client';
 import { sendQuery } from '../../clusters/auth/aws-identity.ts';
+import { toError, UserError } from '../../core/errors.ts';
 import { resyncQueue } from '../../core/names.ts';
+import { redact } from '../../core/redact.ts';
 import { readAwsSettings } from '../../settings.ts';
-import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
+import { nextStep } from '../next-step.ts';
 import { awsAccess, type RegionFlag } from '../stage-table.ts';
 import { type Finding, passFinding, warnFinding } from './finding.ts';
 
@@ -35,8 +37,11 @@ export async function checkAlarms(
     return [warnFinding(about, `${topic} has no subscriber${waits}`, fix)];
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const fix = 'allow cloudwatch:DescribeAlarms and sns:GetTopicAttributes, or look at the topic in the console';
-    return [warnFinding(about, `it is not known whether they are received: ${formatError(error)}`, fix)];
+    const allow = 'allow cloudwatch:DescribeAlarms and sns:GetTopicAttributes, or look at the topic in the console';
+    const message = `it is not known whether they are received: ${redact(toError(error).message)}`;
+    const reach = 'check that this machine reaches it (network, VPN, proxy), and try again';
+    // Only an error without a response is a UserError.
+    return [warnFinding(about, message, nextStep(error) ?? (error instanceof UserError ? reach : allow))];
   }
 }
 

@@ -73,7 +73,7 @@ const clusterEntry = z.strictObject({
   decommissioning: z.boolean().optional(),
   /**
    * The cluster moves to this stage, since a time (ISO 8601): nothing of it is reconciled here. From `fencedAt` on,
-   * this stage has no rights in the cluster.
+   * this stage has no permissions in the cluster.
    */
   movingTo: z.strictObject({ stage: stageName, since: z.string(), fencedAt: z.string().optional() }).optional(),
   /** The cluster comes from this stage. Before `startedAt`, nothing of it is reconciled here. */

@@ -66,6 +66,11 @@ describe('doctor', () => {
     [0, /^arn:aws:sns:\S+:outrigger-dev-alarms has no subscriber; 1 wait to be confirmed$/, 'aws sns subscribe'],
     ['no alarms', /^there is none$/, '--param MONITORING=lean'],
     ['denied', /^it is not known whether they are received: .* 403 \(AccessDenied\)$/, 'sns:GetTopicAttributes'],
+    [
+      'unreachable',
+      /^it is not known whether they are received: .*fetch failed$/,
+      'check that this machine reaches it',
+    ],
   ] as const)('doctor warns about alarms that are not received: %s', async (subscriptions, message, fix) => {
     account.subscriptions = subscriptions;
     const { all, status } = await findings();

@@ -1,6 +1,6 @@
-// The rights of two stages in one cluster: whether one stage's can be taken away without the other's, taking them, and
-// giving the other its own. On EKS they are the access entries of the functions' roles; otherwise the bindings of the
-// one user that a stage has there.
+// The permissions of two stages in one cluster: whether one stage's can be taken away without the other's, taking them,
+// and giving the other its own. On EKS they are the access entries of the functions' roles; otherwise the bindings of
+// the one user that a stage has there.
 import type { ControllerDefinition } from '../../../api/definition.ts';
 import type { EksAccessEntries } from '../../../clusters/auth/eks-access-entries.ts';
 import type { ClusterEntry } from '../../../clusters/registry/entry.ts';
@@ -9,7 +9,7 @@ import type { Wait } from '../../../core/time.ts';
 import { accessEntries } from '../../../generate/rbac/access-entries.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import type { StageFunction } from './functions.ts';
-import { formatRight, requireRemovable, rightsHeld, rightsOf, unbind, whoIs } from './rights.ts';
+import { formatPermission, permissionsHeld, permissionsOf, requireRemovable, unbind, whoIs } from './permissions.ts';
 import type { MoveDeps } from './run.ts';
 
 /** What the fence needs. */
@@ -30,15 +30,15 @@ export type FenceDeps = {
 /** API servers know a removed binding within moments. */
 const revokedSeconds = 30;
 
-/** Creates the steps of a move that concern rights. */
+/** Creates the steps of a move that concern permissions. */
 export function createFence(
   { admin, connect, eks, functions, registry, project, namespaces, wait }: FenceDeps,
   signal: AbortSignal,
-): Pick<MoveDeps, 'checkRights' | 'takeRights' | 'grantRights'> {
-  const rights = rightsOf(registry, namespaces);
+): Pick<MoveDeps, 'checkPermissions' | 'takePermissions' | 'grantPermissions'> {
+  const permissions = permissionsOf(registry, namespaces);
   const requireAdmin = () => {
     if (admin !== undefined) return admin;
-    throw new UserError('only an administrator of the cluster can take rights away; give --kubeconfig');
+    throw new UserError('only an administrator of the cluster can take permissions away; give --kubeconfig');
   };
   const identityOf = async (entry: ClusterEntry) => {
     const client = await connect(entry);
@@ -50,27 +50,28 @@ export function createFence(
   };
 
   return {
-    checkRights: async ({ source, target }) => {
+    checkPermissions: async ({ source, target }) => {
       for (const { access } of [source, target]) {
         if (access.type === 'none')
-          throw new UserError('the cluster needs no credentials, so no stage’s rights can be taken away');
+          throw new UserError('the cluster needs no credentials, so no stage’s permissions can be taken away');
       }
       if (source.access.type === 'eks' && target.access.type === 'eks') return requireOwnRoles(functions);
       const [from, to] = [source, target].map((one) => (one.access.type === 'eks' ? undefined : identityOf(one)));
       const theirs = await to;
       const ours = await from;
-      if (ours !== undefined) await requireRemovable(requireAdmin(), { source: ours, target: theirs }, rights, signal);
+      if (ours !== undefined)
+        await requireRemovable(requireAdmin(), { source: ours, target: theirs }, permissions, signal);
       if (theirs !== undefined) {
-        const held = await rightsHeld(requireAdmin(), theirs, rights, signal);
-        const missing = rights.find((right) => !held.includes(right));
+        const held = await permissionsHeld(requireAdmin(), theirs, permissions, signal);
+        const missing = permissions.find((permission) => !held.includes(permission));
         if (missing !== undefined)
           throw new UserError(
-            `${theirs.username}, the user of the second stage, may not ${formatRight(missing)}; ` +
+            `${theirs.username}, the user of the second stage, may not ${formatPermission(missing)}; ` +
               'bind it first: outrigger clusters access --user prints the commands',
           );
       }
     },
-    takeRights: async (source) => {
+    takePermissions: async (source) => {
       if (source.access.type === 'eks') {
         const entries = eks(source.access);
         for (const { role } of functions.source) await entries.remove(role);
@@ -78,19 +79,19 @@ export function createFence(
       }
       const identity = await identityOf(source);
       await unbind(requireAdmin(), identity.username, project, signal);
-      let held = await rightsHeld(requireAdmin(), identity, rights, signal);
+      let held = await permissionsHeld(requireAdmin(), identity, permissions, signal);
       for (let waited = 0; held.length > 0 && waited < revokedSeconds; waited += 1) {
         await wait(1, signal);
-        held = await rightsHeld(requireAdmin(), identity, rights, signal);
+        held = await permissionsHeld(requireAdmin(), identity, permissions, signal);
       }
       const [left] = held;
       if (left !== undefined)
         throw new UserError(
-          `${identity.username} still may ${formatRight(left)}, by a binding to a role that is not of this project; ` +
-            'take that away, and run this again',
+          `${identity.username} still may ${formatPermission(left)}, by a binding to a role that is not of this ` +
+            'project; take that away, and run this again',
         );
     },
-    grantRights: async ({ access }) => {
+    grantPermissions: async ({ access }) => {
       if (access.type !== 'eks') return;
       const entries = eks(access);
       const groups = accessEntries(registry, project, namespaces);
@@ -107,6 +108,6 @@ function requireOwnRoles({ source, target }: FenceDeps['functions']): void {
   const shared = source.find(({ role }) => roles.has(role));
   if (shared !== undefined)
     throw new UserError(
-      `both stages have the role ${shared.role}, so the rights of one cannot be taken away without the other’s`,
+      `both stages have the role ${shared.role}, so the permissions of one cannot be taken away without the other’s`,
     );
 }

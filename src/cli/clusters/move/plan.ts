@@ -2,10 +2,11 @@
 // killed between any two steps is therefore finished by running it again.
 //
 // Guarantees: at no time may the functions of both stages reconcile the cluster. The first stage stops taking its keys
-// (drain), and then has no rights in the cluster (fence), before the second stage reconciles anything: an instance that
-// cannot read the table any more is refused by the API server. Reconciles that ran at the fence have ended then. No key
-// is lost: the second stage watches the cluster first, and then reconciles every object once, which stands for all that
-// waited in the queues of the first. Assumption: the clocks of the machines that run the command differ by seconds.
+// (drain), and then has no permissions in the cluster (fence), before the second stage reconciles anything: an instance
+// that cannot read the table any more is refused by the API server. Reconciles that ran at the fence have ended then.
+// No key is lost: the second stage watches the cluster first, and then reconciles every object once, which stands for
+// all that waited in the queues of the first. Assumption: the clocks of the machines that run the command differ by
+// seconds.
 import type { ClusterEntry } from '../../../clusters/registry/entry.ts';
 import { UserError } from '../../../core/errors.ts';
 
@@ -19,7 +20,7 @@ export type MoveNames = { readonly name: string; readonly from: string; readonly
 export type MoveTiming = {
   /** Until no function of the first stage takes a key of the cluster: a read of the table and the longest timeout. */
   readonly drainSeconds: number;
-  /** After the rights were taken away: until the API server knows it, and the longest timeout. */
+  /** After the permissions were taken away: until the API server knows it, and the longest timeout. */
   readonly fenceSeconds: number;
   /** Until every function of the second stage has read the table. */
   readonly refreshSeconds: number;
@@ -32,9 +33,9 @@ export type MoveStep =
   /** Let the first stage stop taking keys of the cluster. */
   | { readonly type: 'drain' }
   | { readonly type: 'wait'; readonly seconds: number; readonly until: string }
-  /** Take the rights of the first stage in the cluster away. */
+  /** Take the permissions of the first stage in the cluster away. */
   | { readonly type: 'fence' }
-  /** Give the second stage its rights, wait for its watcher, and let it reconcile. */
+  /** Give the second stage its permissions, wait for its watcher, and let it reconcile. */
   | { readonly type: 'start' }
   /** Send every key to the second stage. Then let the first one delete its messages. */
   | { readonly type: 'reconcile-all' }

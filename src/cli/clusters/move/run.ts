@@ -14,12 +14,15 @@ export type MoveDeps = {
   readonly changeTarget: (change: (entry: ClusterEntry | undefined) => ClusterEntry) => Promise<void>;
   /** Returns the entry for the second stage. Throws a UserError if it needs one that is not given. */
   readonly targetEntry: (entries: MoveEntries) => ClusterEntry;
-  /** Throws a UserError if one stage's rights cannot be taken away without the other's, or the second has none. */
-  readonly checkRights: (entries: { readonly source: ClusterEntry; readonly target: ClusterEntry }) => Promise<void>;
-  /** Takes the first stage's rights away. Throws a UserError if it still has some. */
-  readonly takeRights: (source: ClusterEntry) => Promise<void>;
-  /** Gives the second stage its rights. */
-  readonly grantRights: (target: ClusterEntry) => Promise<void>;
+  /** Throws a UserError if one stage's permissions cannot be taken away without the other's, or the second has none. */
+  readonly checkPermissions: (entries: {
+    readonly source: ClusterEntry;
+    readonly target: ClusterEntry;
+  }) => Promise<void>;
+  /** Takes the first stage's permissions away. Throws a UserError if it still has some. */
+  readonly takePermissions: (source: ClusterEntry) => Promise<void>;
+  /** Gives the second stage its permissions. */
+  readonly grantPermissions: (target: ClusterEntry) => Promise<void>;
   /** Resolves when a watcher sends the keys of the cluster to the second stage. */
   readonly untilWatched: () => Promise<void>;
   /** Sends the key of every object to the second stage. Returns their number. */
@@ -49,13 +52,13 @@ export async function moveCluster(
     switch (step.type) {
       case 'prepare': {
         const entry = deps.targetEntry(entries);
-        await deps.checkRights({ source, target: entry });
+        await deps.checkPermissions({ source, target: entry });
         await deps.changeTarget(() => ({ ...withoutState(entry), movingFrom: { stage: from } }));
         deps.report(`the table of ${to} has it; nothing is reconciled there yet`);
         break;
       }
       case 'drain':
-        if (target !== undefined) await deps.checkRights({ source, target });
+        if (target !== undefined) await deps.checkPermissions({ source, target });
         await deps.changeSource((entry) => ({ ...entry, movingTo: { stage: to, since: nowText() } }));
         deps.report(`${from} takes no more of its keys, within a minute`);
         break;
@@ -64,12 +67,12 @@ export async function moveCluster(
         await deps.wait(step.seconds, signal);
         break;
       case 'fence':
-        await deps.takeRights(source);
+        await deps.takePermissions(source);
         await deps.changeSource((entry) => ({ ...entry, movingTo: { ...moving(entry), fencedAt: nowText() } }));
-        deps.report(`${from} has no rights in it any more`);
+        deps.report(`${from} has no permissions in it any more`);
         break;
       case 'start':
-        if (target !== undefined) await deps.grantRights(target);
+        if (target !== undefined) await deps.grantPermissions(target);
         deps.report(`waiting for a watcher that sends its keys to ${to}`);
         await deps.untilWatched();
         await deps.changeTarget((entry) => ({

@@ -127,7 +127,7 @@ async function openStages({ isFenced = true } = {}) {
   );
   const deps: MoveDeps = {
     ...fence,
-    ...(isFenced ? {} : { takeRights: async () => undefined }),
+    ...(isFenced ? {} : { takePermissions: async () => undefined }),
     read: async () => ({ source: entryIn(prod.table), target: entryIn(canary.table) }),
     changeSource: async (change) => {
       const entry = entryIn(prod.table);
@@ -168,8 +168,8 @@ type Stages = Awaited<ReturnType<typeof openStages>>;
 /** Runs the move again and again, each time until it is killed after an effect. Returns how often it was killed. */
 async function moveKilled({ deps, pass }: Stages): Promise<number> {
   const killedAfter = new Set<string>();
-  const rights = ['checkRights', 'takeRights', 'grantRights'] as const;
-  const effects = ['changeSource', 'changeTarget', ...rights, 'untilWatched', 'sendEveryKey', 'wait'] as const;
+  const permissions = ['checkPermissions', 'takePermissions', 'grantPermissions'] as const;
+  const effects = ['changeSource', 'changeTarget', ...permissions, 'untilWatched', 'sendEveryKey', 'wait'] as const;
   const stateOf = async () => JSON.stringify(await deps.read()).replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, 'then');
   const kill = async (effect: string) => {
     const where = `${effect} ${await stateOf()}`;

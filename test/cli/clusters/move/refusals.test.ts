@@ -72,8 +72,8 @@ describe('createFence', () => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'outrigger-foo' },
       subjects: ['prod', 'canary'].map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })),
     });
-    await fence.checkRights({ source: of('prod'), target: of('canary') });
-    await fence.takeRights(of('prod'));
+    await fence.checkPermissions({ source: of('prod'), target: of('canary') });
+    await fence.takePermissions(of('prod'));
     const left = Object.values(guarded.server.snapshot().collections)
       .flat()
       .filter(({ kind }) => kind === 'ClusterRoleBinding')
@@ -84,38 +84,40 @@ describe('createFence', () => {
       { name: 'outrigger-foo.canary', subjects },
     ]);
     // Again, as after a kill: nothing is left to take.
-    await fence.takeRights(of('prod'));
+    await fence.takePermissions(of('prod'));
   });
 
   it('one token for both stages is refused', async () => {
     const { fence, of } = await fenceOf();
-    const both = fence.checkRights({ source: of('prod'), target: of('prod') });
-    await expect(both).rejects.toThrow('both stages are prod there, so the rights of one cannot be taken away');
+    const both = fence.checkPermissions({ source: of('prod'), target: of('prod') });
+    await expect(both).rejects.toThrow('both stages are prod there, so the permissions of one cannot be taken away');
   });
 
-  it('a user that has its rights by a group is refused, since a credential keeps its groups', async () => {
+  it('a user that has its permissions by a group is refused, since a credential keeps its groups', async () => {
     const { fence, guarded, of } = await fenceOf({ prod: ['admins'] });
     await guarded.bind('admins', 'outrigger-foo');
-    const moved = fence.checkRights({ source: of('prod'), target: of('canary') });
+    const moved = fence.checkPermissions({ source: of('prod'), target: of('canary') });
     await expect(moved).rejects.toThrow('prod may get foos.samples.example.com by its groups (admins)');
   });
 
-  it('a second stage without rights is refused before anything is changed', async () => {
+  it('a second stage without permissions is refused before anything is changed', async () => {
     const { fence, of } = await fenceOf();
-    const moved = fence.checkRights({ source: of('prod'), target: of('stranger') });
+    const moved = fence.checkPermissions({ source: of('prod'), target: of('stranger') });
     await expect(moved).rejects.toThrow('stranger, the user of the second stage, may not get foos');
   });
 
-  it('the fence fails while another binding still gives the first stage rights', async () => {
+  it('the fence fails while another binding still gives the first stage permissions', async () => {
     const { fence, guarded, of } = await fenceOf();
     await guarded.bind('prod', 'cluster-admin');
-    await expect(fence.takeRights(of('prod'))).rejects.toThrow('prod still may get foos.samples.example.com');
+    await expect(fence.takePermissions(of('prod'))).rejects.toThrow('prod still may get foos.samples.example.com');
   });
 
   it('a cluster without credentials is refused', async () => {
     const { fence, of } = await fenceOf();
     const none: ClusterEntry = { server: 'http://127.0.0.1:1', access: { type: 'none' } };
-    await expect(fence.checkRights({ source: none, target: of('canary') })).rejects.toThrow('needs no credentials');
+    await expect(fence.checkPermissions({ source: none, target: of('canary') })).rejects.toThrow(
+      'needs no credentials',
+    );
   });
 
   it('on EKS, the entries of the first stage’s roles are deleted, and those of the second created in their groups', async () => {
@@ -135,9 +137,9 @@ describe('createFence', () => {
       },
       signal,
     );
-    await fence.checkRights({ source: entry, target: entry });
-    await fence.takeRights(entry);
-    await fence.grantRights(entry);
+    await fence.checkPermissions({ source: entry, target: entry });
+    await fence.takePermissions(entry);
+    await fence.grantPermissions(entry);
     expect(calls).toEqual([
       ...all.map((name) => `remove a prod-${name}`),
       'put a canary-foo outrigger:controller:foo',

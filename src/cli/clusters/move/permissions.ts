@@ -1,6 +1,6 @@
-// Rights of a user in a cluster, as an administrator sees and takes them: for stages whose functions have one identity
-// there, of a token or a certificate. RBAC only adds rights, so they are gone when no binding names the user, and the
-// API server itself confirms it (SubjectAccessReview) before a move goes on.
+// Permissions of a user in a cluster, as an administrator sees and takes them: for stages whose functions have one
+// identity there, of a token or a certificate. RBAC only adds permissions, so they are gone when no binding names the
+// user, and the API server itself confirms it (SubjectAccessReview) before a move goes on.
 //
 // Sources: Kubernetes API reference, SelfSubjectReview (1.28), SubjectAccessReview, RoleBinding.
 import * as z from 'zod';
@@ -15,8 +15,8 @@ import { listPages } from '../../../kube/client/read.ts';
 /** Who a client is to the API server. */
 export type Identity = { readonly username: string; readonly groups: readonly string[] };
 
-/** One right that a stage needs. */
-export type Right = {
+/** One permission that a stage needs. */
+export type Permission = {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -49,15 +49,17 @@ export async function whoIs(client: KubeClient, signal: AbortSignal): Promise<Id
   return review.parse(body).status.userInfo;
 }
 
-/** Lists the rights without which a function reconciles nothing: to read objects, and to write status and children. */
-export function rightsOf(
+/**
+ * Lists the permissions without which a function reconciles nothing: to read objects, and to write status and children.
+ */
+export function permissionsOf(
   registry: readonly ControllerDefinition[],
   namespaces: readonly string[] | undefined,
-): readonly Right[] {
+): readonly Permission[] {
   return registry.flatMap(({ declaration: { resource, owns } }) => {
     const places = resource.namespaced && namespaces !== undefined ? namespaces : [undefined];
     const { group, plural } = resource;
-    return places.flatMap((place): readonly Right[] => {
+    return places.flatMap((place): readonly Permission[] => {
       const within = place === undefined ? {} : { namespace: place };
       return [
         { verb: 'get', group, resource: plural, ...within },
@@ -68,15 +70,15 @@ export function rightsOf(
   });
 }
 
-/** Returns which of these rights someone has. Without a name: by the groups alone. */
-export async function rightsHeld(
+/** Returns which of these permissions someone has. Without a name: by the groups alone. */
+export async function permissionsHeld(
   admin: KubeClient,
   who: { readonly username?: string; readonly groups: readonly string[] },
-  rights: readonly Right[],
+  permissions: readonly Permission[],
   signal: AbortSignal,
-): Promise<readonly Right[]> {
-  const held: Right[] = [];
-  for (const right of rights) {
+): Promise<readonly Permission[]> {
+  const held: Permission[] = [];
+  for (const permission of permissions) {
     const { body } = await admin.request({
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
@@ -84,20 +86,20 @@ export async function rightsHeld(
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
         spec: {
-          resourceAttributes: right,
+          resourceAttributes: permission,
           groups: who.groups,
           ...(who.username === undefined ? {} : { user: who.username }),
         },
       },
       signal,
     });
-    if (decision.parse(body).status.allowed) held.push(right);
+    if (decision.parse(body).status.allowed) held.push(permission);
   }
   return held;
 }
 
-/** Formats a right as `kubectl auth can-i` takes it. */
-export function formatRight({ verb, group, resource, subresource, namespace }: Right): string {
+/** Formats a permission as `kubectl auth can-i` takes it. */
+export function formatPermission({ verb, group, resource, subresource, namespace }: Permission): string {
   const name = group === '' ? resource : `${resource}.${group}`;
   const part = subresource === undefined ? name : `${name}/${subresource}`;
   return `${verb} ${part}${namespace === undefined ? '' : ` in ${namespace}`}`;
@@ -137,22 +139,22 @@ export async function unbind(
   return count;
 }
 
-/** Throws a UserError if two stages have the same identity, or one that has its rights by its groups. */
+/** Throws a UserError if two stages have the same identity, or one that has its permissions by its groups. */
 export async function requireRemovable(
   admin: KubeClient,
   { source, target }: { readonly source: Identity; readonly target: Identity | undefined },
-  rights: readonly Right[],
+  permissions: readonly Permission[],
   signal: AbortSignal,
 ): Promise<void> {
   if (source.username === target?.username)
     throw new UserError(
-      `both stages are ${source.username} there, so the rights of one cannot be taken away without the other's; ` +
+      `both stages are ${source.username} there, so the permissions of one cannot be taken away without the other's; ` +
         'give the second stage a token of its own',
     );
-  const [byGroup] = await rightsHeld(admin, { groups: source.groups }, rights, signal);
+  const [byGroup] = await permissionsHeld(admin, { groups: source.groups }, permissions, signal);
   if (byGroup !== undefined)
     throw new UserError(
-      `${source.username} may ${formatRight(byGroup)} by its groups (${source.groups.join(', ')}), ` +
+      `${source.username} may ${formatPermission(byGroup)} by its groups (${source.groups.join(', ')}), ` +
         'and groups cannot be taken away from a credential; bind the user itself, and issue it without the groups',
     );
 }
