@@ -154,7 +154,10 @@ const pageSeconds = 30;
 const responseSeconds = 5;
 /** With less time than this, the rest of the list is left to the next message. */
 const reserveMs = 10_000;
-/** A controller's queue with at most this many messages is idle. Changes that are unobserved then count as missed. */
+/**
+ * A controller's queue with at most this many messages is idle, unless they wait and none of them is in flight: the
+ * controller is paused then. Changes that are unobserved while it is idle count as missed.
+ */
 const maxIdleMessages = 10;
 
 /** Lists one object in a short time. Rejects as the list would. */
@@ -296,7 +299,7 @@ async function sendAll(deps: ListKindDeps, queue: string, entries: readonly Queu
   for (const result of sent) if (!result.accepted) throw new Error(`not sent: ${result.reason}`);
 }
 
-/** Returns whether a controller's queue is nearly empty; undefined if its depth is unknown. */
+/** Returns whether a controller's queue is idle; undefined if its depth is unknown. */
 export async function isQueueIdle(
   { depth, log }: Pick<ListKindDeps, 'depth' | 'log'>,
   controller: string,
@@ -304,7 +307,8 @@ export async function isQueueIdle(
 ): Promise<boolean | undefined> {
   try {
     const { visible, inFlight, delayed } = await depth(controllerQueue(controller), { signal });
-    return visible + inFlight + delayed <= maxIdleMessages;
+    const isPaused = visible > 0 && inFlight === 0;
+    return !isPaused && visible + inFlight + delayed <= maxIdleMessages;
   } catch (error) {
     // With an unknown depth no change counts as missed, and each unobserved one is sent.
     log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });

@@ -134,10 +134,10 @@ export function resyncFixture() {
   return {
     aResync,
     resyncOf,
-    /** Fills the controller's queue with more messages than an idle one has. */
-    fillQueue: async () => {
+    /** Fills the controller's queue, by default with more messages than an idle one has. */
+    fillQueue: async (messages = 11) => {
       filled += 1;
-      const deduplicationIds = Array.from({ length: 11 }, (_, number) => `${filled} ${number}`);
+      const deduplicationIds = Array.from({ length: messages }, (_, number) => `${filled} ${number}`);
       const entries = deduplicationIds.map((deduplicationId) => ({
         body: 'x',
         groupId: deduplicationId,

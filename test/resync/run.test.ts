@@ -123,6 +123,13 @@ describe('the resync of a kind', () => {
     expect(resync.counts.get('ResyncPages')).toBe(3);
   });
 
+  it('the resync counts no missed changes while a key waits that no function receives, as in a pause', async () => {
+    await fillQueue(1);
+    const resync = await resyncOf([aMissedGadget('missed')]);
+    await resync.run({});
+    expect([names(resync.timed), resync.counts.has('MissedChanges')]).toEqual([['missed'], false]);
+  });
+
   it('the resync counts no missed changes while the queue is busy, and sends a key less often as its change ages', async () => {
     await fillQueue();
     const changed = (name: string, minutesAgo: number) => {
