@@ -31,6 +31,7 @@ type Flags = InstallationFlags & {
   readonly context?: string;
   readonly controller?: string;
   readonly orphan?: true;
+  readonly finalizersOnly?: true;
   readonly yes?: true;
   readonly output: Output;
 };
@@ -56,6 +57,10 @@ export function detachCommand(): Command {
       '--orphan',
       'also remove the owner references of the children, so that they stay when their owner is deleted',
     )
+    .option(
+      '--finalizers-only',
+      'with --controller: only the finalizer of this controller, which runs on, and from which finalize was removed',
+    )
     .option('--yes', 'do it; without it, the command only shows what it would do')
     .addOption(outputOption())
     .addOption(jsonOption())
@@ -75,6 +80,9 @@ Examples:
 If a controller was renamed, or was removed while other controllers of its kind stay, deploy without it, then run
   outrigger detach WaterTank --controller former-name --yes
 
+If finalize was removed from a controller, deploy its function, and then remove the finalizer. Nothing has to be paused:
+  outrigger detach WaterTank --controller water-tank --finalizers-only --yes
+
 To uninstall completely:
   1. Stop the watchers and remove the functions (osls remove). A running controller adds its finalizer again.
   2. Run outrigger detach KIND --yes for each kind.
@@ -88,6 +96,7 @@ Exit status: 0 when no metadata of a controller is left; 1 when some is left, or
 async function run(text: string, flags: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
   const project = await readProjectName(process.cwd());
+  if (flags.finalizersOnly === true) requireNoFinalize(registry, flags);
   const { client, close } = await connect(flags, signal);
   try {
     const { kinds, failedGroups } = await discoverKinds(client, { signal });
@@ -99,18 +108,22 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
       ...(await findControllers(client, kind, { project, signal })),
     ]);
     const controllers = controller === undefined ? all : new Set([controller]);
-    const targets: readonly Target[] = [
-      { resource: kind, scope: { controllers, project, as: 'primary', shared: controller !== undefined } },
+    const { finalizersOnly = false } = flags;
+    const shared = controller !== undefined;
+    const primary = { resource: kind, scope: { controllers, project, as: 'primary', shared, finalizersOnly } } as const;
+    const withChildren = (): readonly Target[] => [
+      primary,
       ...(controllers.size === 0 ? [] : childTargets(kinds, { controllers, project }, flags.orphan === true)),
       // The copied kinds come after the children that they were copied from.
       ...kinds
         .filter((one) => copiedKinds.includes(collectionName(one)))
         .map((resource) => copyTarget(resource, { controllers, project })),
     ];
+    const targets = finalizersOnly ? [primary] : withChildren();
     const planned = await detachAll(client, registry, targets, { dryRun: true, signal });
     const isNeeded = planned.some(({ count }) => count.affected > 0);
     if (flags.yes !== true || !isNeeded) return printResults(planned, flags, isNeeded ? 'planned' : 'nothing');
-    await warnOfRunningWatchers(client, { project, signal });
+    if (!finalizersOnly) await warnOfRunningWatchers(client, { project, signal });
     // Copies are found only after the object that they were copied from has been detached.
     const affected = planned
       .filter(({ target, count }) => target.scope.as === 'copy' || count.affected > 0)
@@ -130,6 +143,14 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
   } finally {
     close();
   }
+}
+
+/** Throws a UserError if the finalizer of the controller would come back, or another one would be removed with it. */
+function requireNoFinalize(registry: readonly ControllerDefinition[], { controller, orphan }: Flags): void {
+  if (controller === undefined) throw new UserError('--finalizers-only needs --controller; name the controller');
+  if (orphan === true) throw new UserError('--finalizers-only and --orphan exclude each other');
+  if (registry.find(({ name }) => name === controller)?.declaration.finalizes === true)
+    throw new UserError(`${controller} has a finalize, and adds its finalizer again; remove finalize and deploy first`);
 }
 
 async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: KubeClient; close(): void }> {
@@ -223,7 +244,7 @@ async function warnOfRunningWatchers(
 
 function printResults(
   results: readonly DetachResult[],
-  { output }: Flags,
+  { output, finalizersOnly }: Flags,
   state: 'planned' | 'detached' | 'nothing',
 ): number {
   const shown = results.filter(({ target, count }) => target.scope.as === 'primary' || count.affected > 0);
@@ -251,7 +272,8 @@ function printResults(
     printError(`${object} is being deleted: its controller's clean-up outside the cluster ${verb} not run`);
   }
   if (state === 'planned') {
-    printError('nothing was changed; stop the watchers, remove the functions, and run this again with --yes');
+    const before = finalizersOnly === true ? '' : 'stop the watchers, remove the functions, and ';
+    printError(`nothing was changed; ${before}run this again with --yes`);
   }
   return state === 'planned' ? 1 : 0;
 }

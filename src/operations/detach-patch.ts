@@ -30,6 +30,8 @@ export type DetachScope = {
   readonly orphan?: boolean;
   /** For primaries: other controllers still reconcile them, so annotations for all controllers (paused) stay. */
   readonly shared?: boolean;
+  /** For primaries: the controllers still run, and have no finalize any more, so nothing else is removed. */
+  readonly finalizersOnly?: boolean;
 };
 
 /** A merge patch of metadata, with the number of entries that it removes. */
@@ -56,9 +58,11 @@ export function controllersOn(
 /** Makes the patch that detaches an object that was read; undefined if there is nothing to remove. */
 export function detachPatch(
   { metadata }: KubeObject,
-  { controllers, project, as, orphan = false, shared = false }: DetachScope,
+  { controllers, project, as, orphan = false, shared = false, finalizersOnly = false }: DetachScope,
 ): DetachPatch | undefined {
-  const { resourceVersion, finalizers = [], managedFields = [], labels = {}, annotations = {} } = metadata;
+  const { resourceVersion, finalizers = [] } = metadata;
+  const concerned: Partial<KubeObject['metadata']> = finalizersOnly ? {} : metadata;
+  const { managedFields = [], labels = {}, annotations = {} } = concerned;
   const managers = new Set([...controllers].map((name) => fieldManagerOf(name, project)));
   const isOurs = (finalizer: string) => controllers.has(controllerOfFinalizer(finalizer, project) ?? '');
   const keptFinalizers = as === 'primary' ? finalizers.filter((one) => !isOurs(one)) : finalizers;

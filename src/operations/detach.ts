@@ -2,8 +2,8 @@
 // no object is stuck in deletion after the controllers have been removed.
 //
 // Guarantees: each object gets one write, of its metadata only. The operation is idempotent: it can be rerun after it
-// was killed, or after it failed for some objects. Assumptions: the controllers no longer run. A running controller
-// writes all of it again.
+// was killed, or after it failed for some objects. Assumptions: the controllers no longer run, or with `finalizersOnly`
+// have no finalize any more. A running controller writes all else again.
 
 import { forEachConcurrently } from '../core/async.ts';
 import { toError } from '../core/errors.ts';

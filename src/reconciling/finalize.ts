@@ -51,7 +51,7 @@ export async function finalizeObject(
 
 /** The role of a controller without finalize does not permit it. A former version may have had finalize. */
 function explainForbidden(cause: unknown, { finalizer, resource, message }: SessionDeps): Error {
-  const detach = `outrigger detach ${resource.kind} --controller ${message.controller}`;
+  const detach = `outrigger detach ${resource.kind} --controller ${message.controller} --finalizers-only`;
   const fix = `apply its manifests, or if it has no finalize any more, run ${detach}`;
   return new Error(`the role of ${message.controller} does not permit to remove ${finalizer}: ${fix}`, { cause });
 }

@@ -119,6 +119,16 @@ describe('detach --yes', () => {
     expect(await finalizersOf('north')).toEqual([finalizerOf('water-tank')]);
   });
 
+  it('detach --finalizers-only removes one finalizer, and no child and no field of its controller', async () => {
+    await createFormerChild();
+    await hold('north', 'dinner');
+    const argv = ['WaterTank', '--controller', 'dinner', '--finalizers-only'];
+    expect((await system.run('detach', ...argv)).err).toContain('nothing was changed; run this again with --yes\n');
+    expect(await system.run('detach', ...argv, '--yes')).toMatchObject({ status: 0 });
+    expect(await finalizersOf('north')).toEqual([finalizerOf('water-tank')]);
+    expect(JSON.stringify((await read(ConfigMap, 'menu')).metadata)).toContain('outrigger.dev/controller');
+  });
+
   it('detach finds children of every kind, also those of earlier versions', async () => {
     await createFormerChild();
     const { out, status } = await system.run('detach', 'dinners', '--yes', '--output', 'json');
@@ -165,6 +175,8 @@ describe('detach errors', () => {
     [['WaterTank', '--cluster', 'nowhere'], 'cluster "nowhere" is not in the clusters table; name one with --cluster'],
     [['WaterTank', '--kubeconfig', '/nowhere'], '/nowhere: no such file; give the path of a kubeconfig'],
     [['WaterTank', '--kubeconfig', 'x', '--cluster', 'local'], '--kubeconfig and --cluster exclude each other'],
+    [['WaterTank', '--finalizers-only'], '--finalizers-only needs --controller; name the controller'],
+    [['WaterTank', '--finalizers-only', '--controller', 'water-tank'], 'water-tank has a finalize, and adds its'],
     [['WaterTank', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
   ])('detach %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const result = await system.run('detach', ...argv);

@@ -1,11 +1,15 @@
 // Detaching controllers from the objects of a kind, also with concurrent writes and failures. Cases for any API server.
 // Children are in detach-children.test.ts, the command in test/cli/detach.test.ts.
 import { describe, expect, it } from 'vitest';
+import { ok } from '../../src/api/conditions.ts';
 import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { type DetachTarget, detach, findControllers } from '../../src/operations/detach.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
+import { aMessage } from '../sqs/messages.ts';
 import { detachFixture, managersOf } from './detach-fixture.ts';
 
 const { signal } = new AbortController();
@@ -86,6 +90,32 @@ describe('detach of a kind', () => {
     expect(after.metadata.annotations).toEqual({ [pausedAnnotation]: 'true' });
     expect(managersOf(after)).toContain('outrigger-water-tank');
     await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
+  });
+
+  it('detach with `finalizersOnly` takes the finalizer of a running controller without finalize, and nothing else', async () => {
+    await tanks('north');
+    const { start, ...later } = WaterTank.controller(waterTank.name, {
+      reconcile: async () => ({
+        status: { action: 'Holding' },
+        conditions: { AtLevel: ok('Full'), SensorReachable: ok('Reading') },
+      }),
+    });
+    const { group, plural: resource } = WaterTank;
+    const { client, namespace } = fixture.system;
+    const message = aMessage({ controller: later.name, group, resource, namespace, name: 'north' });
+    const reconcile = createReconcile({ ...later, instance: start({}), now: () => new Date() });
+    const run = async () => (await reconcile({ client, message, messageId: 'm', log: silentLog, signal })).outcome.type;
+    expect(await run()).toBe('done');
+    const before = await fixture.system.read(WaterTank, 'north');
+    expect(before.metadata.finalizers).toEqual(['outrigger.dev/water-tank']);
+    const only = { ...tank, scope: { ...tank.scope, finalizersOnly: true } };
+    expect(await detachFrom(only)).toMatchObject({ affected: 1, finalizers: 1, managers: 0, metadata: 0 });
+    expect(await run()).toBe('done');
+    const { metadata, status } = await fixture.system.read(WaterTank, 'north');
+    expect([metadata.finalizers, status]).toEqual([undefined, before.status]);
+    expect(await detachFrom(only)).toMatchObject({ affected: 0 });
+    await fixture.system.delete(WaterTank, 'north');
+    expect(await fixture.system.get(WaterTank, 'north')).toBeUndefined();
   });
 
   it('detach with `dryRun` counts, and writes nothing', async () => {
