@@ -55,7 +55,7 @@ describe('pause and resume', () => {
     expect((await runAt(resumeCommand, 'foo', '--stage', 'dev')).out).toContain('need no PAUSED');
   });
 
-  it('resume of a controller that is not paused says so, changes nothing, and exits with 0', async () => {
+  it('resume of a controller that is not paused prints that, changes nothing, and exits with 0', async () => {
     const { out, status } = await runAt(resumeCommand, 'dinner', '--stage', 'dev');
     expect([out.split('\n')[0], status]).toEqual(['dinner was not paused', 0]);
     expect(account.mappings).toContainEqual(mappingOf('dinner.fifo'));
