@@ -144,6 +144,7 @@ describe('an event outside of the clusters', () => {
   it('an event after the clock was set back is sent at once', async () => {
     const { wake: send, pass, keys } = setUp();
     await send('1', { cluster: 'alpha' });
+    expect(keys()).toEqual(['alpha default/north 1']);
     await pass(-10_000);
     await send('2', { cluster: 'alpha' });
     expect(keys()).toEqual(['alpha default/north 2']);
