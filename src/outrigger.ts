@@ -2,9 +2,15 @@
 export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
-export type { Context, MapContext } from './api/context.ts';
+export type { Context, ListOptions, MapContext } from './api/context.ts';
 export type { Controller, ControllerSpec, Watch } from './api/controller.ts';
-export { type AnyCustomKind, type CustomKind, type CustomResource, defineKind } from './api/custom-kind.ts';
+export {
+  type AnyCustomKind,
+  type CustomKind,
+  type CustomResource,
+  defineKind,
+  type PrinterColumn,
+} from './api/custom-kind.ts';
 export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } from './api/definition.ts';
 export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
 export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';

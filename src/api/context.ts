@@ -36,6 +36,9 @@ type BaseContext = {
   recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
 
+/** Where a list looks: in one namespace, or with `'*'` in all. Absent: in that of the object. */
+export type ListOptions = { readonly namespace?: string | undefined };
+
 /** The types of a controller from which the type of its context is made. */
 export type ContextTypes = {
   /** Of the primary kind. */
@@ -62,10 +65,14 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   readonly setMetadata: [T['sets']] extends [NoMetadataDeclared] ? NoMetadataDeclared : SetMetadata<T['sets']>;
   /** Reads one object; undefined when there is none. The namespace is the object's own unless the key names another. */
   get<K extends T['owns'] | T['reads']>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
-  /** Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object). */
+  /**
+   * Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object), or in the namespace of
+   * the options: `'*'` is all of them.
+   */
   list<K extends T['owns'] | T['reads']>(
     kind: K,
     labels?: Readonly<Record<string, string>>,
+    options?: ListOptions,
   ): Promise<readonly ObjectOf<K>[]>;
   /**
    * Applies one child, and returns it. Deletes nothing: for a child whose name can change, use applyAll. Throws
@@ -102,7 +109,7 @@ export interface MapContext<T extends ContextTypes>
 /** A Context without types: objects go in and out as the API server has them. */
 export interface UntypedContext extends BaseContext {
   get(kind: Kind, key: Key): Promise<object | undefined>;
-  list(kind: Kind, labels?: Readonly<Record<string, string>>): Promise<readonly object[]>;
+  list(kind: Kind, labels?: Readonly<Record<string, string>>, options?: ListOptions): Promise<readonly object[]>;
   apply(kind: Kind, desired: object): Promise<object>;
   applyAll(
     kind: Kind,
@@ -182,9 +189,9 @@ export function typeContext<T extends ContextTypes>(
       const raw = await untyped.get(kind, key);
       return raw === undefined ? undefined : readAs(kind, raw);
     },
-    list: async (kind, labels) => {
+    list: async (kind, labels, options) => {
       hold(declared, 'declare', kind);
-      return (await untyped.list(kind, labels)).map((raw) => readAs(kind, raw));
+      return (await untyped.list(kind, labels, options)).map((raw) => readAs(kind, raw));
     },
     apply: async (kind, desired) => {
       hold(owns, 'own', kind);

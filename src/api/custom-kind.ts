@@ -20,13 +20,28 @@ export type CustomResource<Spec, Status> = {
   readonly observedGeneration?: number;
 };
 
+/** A column of `kubectl get`: the path of its field, or also how it is shown. */
+export type PrinterColumn =
+  | `.${string}`
+  | {
+      readonly path: `.${string}`;
+      /**
+       * Default: that of the field, which for a time is `date`. A date is shown as an age, and one in the future as
+       * `<invalid>`: show that as `string`.
+       */
+      readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+      /** Only with `kubectl get -o wide`. */
+      readonly wide?: true;
+      readonly description?: string;
+    };
+
 /** What `generate` needs to know of a kind besides its names. */
 export type KindDefinition = {
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject;
   readonly conditions: readonly string[];
-  /** Extra columns of `kubectl get`: name → JSONPath. */
-  readonly columns: Readonly<Record<string, string>>;
+  /** Extra columns of `kubectl get`, by name. */
+  readonly columns: Readonly<Record<string, PrinterColumn>>;
   readonly scale?: { readonly spec: string; readonly status: string };
   readonly shortNames: readonly string[];
   /** Versions before `version`, which the API server still serves, with a warning. */
@@ -160,7 +175,8 @@ export function defineKind<
   readonly status: Status;
   /** The runtime adds Ready, which is True when all of these are. */
   readonly conditions: readonly C[];
-  readonly columns?: Readonly<Record<string, `.${string}`>>;
+  /** Columns of `kubectl get` besides Ready, Reason and Age: the JSONPath of each, or more about it. */
+  readonly columns?: Readonly<Record<string, PrinterColumn>>;
   readonly scale?: { readonly spec: `.spec.${string}`; readonly status: `.status.${string}` };
   readonly shortNames?: readonly string[];
   /** Versions that this one follows, with the same fields: their clients and stored objects go on. */

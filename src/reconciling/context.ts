@@ -103,14 +103,15 @@ export function createContext(
     },
     get: async (kind, { name, namespace = owner.namespace }) =>
       await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
-    list: async (kind, labels) => {
+    list: async (kind, labels, { namespace = owner.namespace } = {}) => {
       const wrong = invalidLabel(labels);
       if (wrong !== undefined) throw new TypeError(`list of ${kind.plural}: ${wrong} is no valid label and value`);
       const labelSelector = Object.entries(labels ?? {})
         .map(([label, value]) => `${label}=${value}`)
         .join(',');
       const found: KubeObject[] = [];
-      const selection = { ...namespaceOf(kind, owner.namespace), ...(labelSelector === '' ? {} : { labelSelector }) };
+      const within = namespaceOf(kind, namespace === '*' ? undefined : namespace);
+      const selection = { ...within, ...(labelSelector === '' ? {} : { labelSelector }) };
       for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
       return found;
     },

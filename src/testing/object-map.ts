@@ -88,10 +88,10 @@ export function createObjectMap(
   return {
     put,
     get: async (kind, key) => structuredClone(all.get(place(kind, keyOf(kind, key)))),
-    list: async (kind, labels = {}) =>
+    list: async (kind, labels = {}, { namespace: within = namespace ?? '*' } = {}) =>
       [...all.values()]
         .filter((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)
-        .filter(({ metadata }) => !kind.namespaced || namespace === undefined || metadata.namespace === namespace)
+        .filter(({ metadata }) => !kind.namespaced || within === '*' || metadata.namespace === within)
         .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
         .map((one) => structuredClone(one)),
     apply: async (kind, desired) => {

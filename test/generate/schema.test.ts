@@ -146,9 +146,13 @@ describe('crdOf', () => {
     version: 'v1',
     kind: 'Berry',
     spec: z.object({ count: z.int().min(0), note: z.string().optional() }),
-    status: z.object({ count: z.int(), ripe: z.boolean().optional() }),
+    status: z.object({ count: z.int(), ripe: z.boolean().optional(), picked: z.iso.datetime().optional() }),
     conditions: ['Ripe'],
-    columns: { Count: '.spec.count', Ripe: '.status.ripe' },
+    columns: {
+      Count: '.spec.count',
+      Ripe: '.status.ripe',
+      Picked: { path: '.status.picked', type: 'string', wide: true, description: 'when' },
+    },
     scale: { spec: '.spec.count', status: '.status.count' },
     nameRule: { rule: 'size(self.metadata.name) <= 20', message: 'a name has at most 20 characters' },
   });
@@ -164,6 +168,10 @@ describe('crdOf', () => {
     ['the subresource status', '"subresources":{"status":{},'],
     ['the paths of scale', '"scale":{"specReplicasPath":".spec.count","statusReplicasPath":".status.count"}'],
     ['the types of columns', '{"name":"Ripe","type":"boolean","jsonPath":".status.ripe"}'],
+    [
+      'a column with a type of its own, shown with -o wide',
+      '{"name":"Picked","type":"string","description":"when","priority":1,"jsonPath":".status.picked"}',
+    ],
     ['the rule for names', 'size(self.metadata.name) <= 20'],
   ])('a CRD has %s', (_, part) => expect(text).toContain(part));
 
@@ -224,8 +232,8 @@ describe('crdOf', () => {
         ({ name, priority = 0 }: { name: string; priority?: number }) => `${name} ${priority}`,
       );
     };
-    expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Ready 0', 'Reason 0', 'Age 0']);
-    expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Age 0']);
+    expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Picked 1', 'Ready 0', 'Reason 0', 'Age 0']);
+    expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Picked 1', 'Age 0']);
   });
 });
 

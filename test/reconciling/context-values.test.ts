@@ -19,7 +19,10 @@ const labels = { app: 'one', tier: 'db' };
 const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'other', namespace: 'default', labels } };
 
 /** Reconciles a thing once; returns the error of the reconcile. */
-async function errorOf(act: (context: UntypedContext) => Promise<unknown>): Promise<string | undefined> {
+async function errorOf(
+  act: (context: UntypedContext) => Promise<unknown>,
+  more: readonly object[] = [],
+): Promise<string | undefined> {
   const controller = Thing.controller('thing', {
     ...{ owns: [ConfigMap, Deployment], reads: [Secret] },
     reconcile: async (_, context) => {
@@ -28,7 +31,7 @@ async function errorOf(act: (context: UntypedContext) => Promise<unknown>): Prom
       return { status: {}, conditions: {} };
     },
   });
-  await using system = await startSystem({ controllers: [controller], objects: [secret, thing] });
+  await using system = await startSystem({ controllers: [controller], objects: [secret, thing, ...more] });
   await system.settled();
   return system.reconciles[0]?.error;
 }
@@ -50,6 +53,20 @@ it.each(['', 'one'])('a list by the label value %j finds the objects with it', a
     found = (await list(Secret, { app })).length;
   });
   expect([error, found]).toEqual([undefined, app === 'one' ? 1 : 0]);
+});
+
+it('a list of another namespace, or of all, finds the objects there', async () => {
+  const found: object[] = [];
+  const error = await errorOf(
+    async ({ list }) => {
+      for (const namespace of ['kube-public', '*', undefined]) {
+        found.push(await list(Secret, { app: 'one' }, { namespace }));
+      }
+    },
+    [{ ...secret, metadata: { ...secret.metadata, namespace: 'kube-public' } }],
+  );
+  const [here, there] = ['default', 'kube-public'].map((namespace) => ({ metadata: { namespace } }));
+  expect([error, found]).toMatchObject([undefined, [[there], [here, there], [here]]]);
 });
 
 const deployment = (changes: object) => {

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
-import { defineKind, notOk, ok, type ResultOf, wake } from '../../src/outrigger.ts';
-import { startSystem } from '../../src/testing.ts';
+import { defineKind, notOk, ok, type ResultOf, wake, withRule } from '../../src/outrigger.ts';
+import { startApiServer, startSystem } from '../../src/testing.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { site } from './authoring-example.ts';
 
@@ -65,6 +65,19 @@ const app = App.controller('app', {
   },
 });
 
+const Plot = defineKind({
+  ...{ group: 'plots.example.com', version: 'v1', kind: 'Plot', status: z.object({}), conditions: [] },
+  spec: withRule(
+    z.object({
+      low: z.int(),
+      high: z.int(),
+      region: withRule(z.string().max(40), { rule: 'self == oldSelf', message: 'region is immutable' }, () => true),
+    }),
+    { rule: 'self.low < self.high', message: 'low must be below high', fieldPath: '.low' },
+    ({ low, high }) => low < high,
+  ),
+});
+
 const named = (name: string) => ({ namespace: 'default', name });
 
 it('the label of the first example follows the number of replicas', async () => {
@@ -90,6 +103,15 @@ it('the condition of the second example says whether a Namespace has an owner', 
   await system.cluster.apply({ ...shop, metadata: { name: 'shop', annotations } });
   await system.settled();
   expect(await read()).toMatchObject([{ type: 'team.example.com/Owned', status: 'True', message: 'ada' }]);
+});
+
+it('the documented rules refuse a spec whose fields do not fit, and a change of the region', async () => {
+  const plot = (spec: object) => ({ apiVersion: Plot.apiVersion, kind: 'Plot', metadata: named('one'), spec });
+  await using server = await startApiServer({ crds: [Plot] });
+  await server.apply(plot({ low: 1, high: 2, region: 'north' }));
+  await expect(server.patch(Plot, named('one'), { spec: { low: 3 } })).rejects.toThrow('low must be below high');
+  await expect(server.patch(Plot, named('one'), { spec: { region: 'south' } })).rejects.toThrow('region is immutable');
+  expect(() => Plot.object('one', { low: 3, high: 2, region: 'north' })).toThrow('low must be below high');
 });
 
 it('only an event with the documented pattern wakes the tank that it names', async () => {

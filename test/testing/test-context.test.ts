@@ -44,6 +44,8 @@ describe('testContext', () => {
     expect((await context.get(ConfigMap, { name: 'c', namespace: 'other' }))?.metadata.name).toBe('c');
     expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
     expect((await context.list(ConfigMap, { colour: 'red' })).map(({ metadata }) => metadata.name)).toEqual(['b']);
+    expect(await context.list(ConfigMap, {}, { namespace: 'other' })).toMatchObject([elsewhere]);
+    expect(await context.list(ConfigMap, {}, { namespace: '*' })).toHaveLength(3);
     expect(await context.get(Node, { name: 'one' })).toBeDefined();
     expect(await context.clients.ask()).toBe(1);
   });

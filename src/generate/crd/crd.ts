@@ -1,5 +1,5 @@
 // The CustomResourceDefinition of a custom kind (apiextensions.k8s.io/v1).
-import type { AnyCustomKind } from '../../api/custom-kind.ts';
+import type { AnyCustomKind, PrinterColumn } from '../../api/custom-kind.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { structuralSchema } from './schema.ts';
@@ -103,11 +103,7 @@ export function crdOf(
     },
     ...(selectable.length === 0 ? {} : { selectableFields: selectable.map((field) => ({ jsonPath: `.${field}` })) }),
     additionalPrinterColumns: [
-      ...Object.entries(columns).map(([name, jsonPath]) => ({
-        name,
-        type: columnType(whole, name, jsonPath),
-        jsonPath,
-      })),
+      ...Object.entries(columns).map(([name, column]) => columnOf(whole, name, column)),
       ...(controlled ? readyColumns : []),
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     ],
@@ -145,6 +141,18 @@ export function crdOf(
         ...formerVersions.map((name) => ({ name, served: true, storage: false, deprecated: true, ...content })),
       ],
     },
+  };
+}
+
+function columnOf(root: JsonObject, name: string, column: PrinterColumn): JsonObject {
+  const { path, type, wide, description } = typeof column === 'string' ? { path: column } : column;
+  const ofField = columnType(root, name, path);
+  return {
+    name,
+    type: type ?? ofField,
+    ...(description === undefined ? {} : { description }),
+    ...(wide === true ? { priority: 1 } : {}),
+    jsonPath: path,
   };
 }
 
