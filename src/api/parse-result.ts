@@ -12,6 +12,7 @@ export type AnyResult = {
   readonly status: object;
   readonly conditions: Readonly<Record<string, DeclaredCondition>>;
   readonly requeueAfterSeconds?: number;
+  readonly requeueAt?: Date;
   readonly error?: Error;
 };
 
@@ -37,6 +38,11 @@ const returned = z.looseObject({ status: z.unknown().optional(), conditions: z.u
 const nothingReturned =
   'the reconcile returned nothing; a result has `conditions`, and `status` if the kind is the project’s own';
 
+const later = z.strictObject({
+  requeueAfterSeconds: requeueAfterSeconds.optional(),
+  requeueAt: z.date().optional(),
+  error: z.instanceof(Error).optional(),
+});
 const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
 
 /**
@@ -50,34 +56,32 @@ export function createResultParser({
   if (parseStatus === undefined) return parseWithoutStatus;
   const rest = z.strictObject({
     conditions: z.strictObject(Object.fromEntries(declared.map((type) => [type, condition]))),
-    requeueAfterSeconds: requeueAfterSeconds.optional(),
-    error: z.instanceof(Error).optional(),
+    ...later.shape,
   });
   return (result) => {
     if (result === undefined || result === null) throw new InvalidResultError(nothingReturned);
     const { status, conditions: said, ...wish } = parse(returned, result);
-    const { conditions, requeueAfterSeconds: after, error } = parse(rest, { conditions: said, ...wish });
+    const { conditions, ...when } = parse(rest, { conditions: said, ...wish });
     return {
       status: parseStatus(status),
       conditions: Object.fromEntries(Object.entries(conditions).map(([type, one]) => [type, conditionOf(one)])),
-      ...(after === undefined ? {} : { requeueAfterSeconds: after }),
-      ...(error === undefined ? {} : { error }),
+      ...laterOf(when),
     };
   };
 }
 
-const later = z.strictObject({
-  requeueAfterSeconds: requeueAfterSeconds.optional(),
-  error: z.instanceof(Error).optional(),
-});
-
 /** A controller that writes no status returns a requeue time, or nothing. */
 function parseWithoutStatus(result: unknown): AnyResult {
-  const { requeueAfterSeconds: after, error } = parse(later, result ?? {});
+  return { status: {}, conditions: {}, ...laterOf(parse(later, result ?? {})) };
+}
+
+function laterOf({ requeueAfterSeconds: after, requeueAt, error }: z.output<typeof later>) {
+  if (after !== undefined && requeueAt !== undefined) {
+    throw new InvalidResultError('requeueAfterSeconds and requeueAt: give one of the two');
+  }
   return {
-    status: {},
-    conditions: {},
     ...(after === undefined ? {} : { requeueAfterSeconds: after }),
+    ...(requeueAt === undefined ? {} : { requeueAt }),
     ...(error === undefined ? {} : { error }),
   };
 }

@@ -18,7 +18,7 @@ export type Condition = DeclaredCondition & {
   readonly lastTransitionTime?: string;
 };
 
-/** When the object is reconciled again: after a time, or for an error. Never both. `undefined` counts as absent. */
+/** When the object is reconciled again: after a time, at a time, or for an error. `undefined` counts as absent. */
 export type Later =
   | {
       /**
@@ -27,10 +27,19 @@ export type Later =
        * passed, is a second.
        */
       readonly requeueAfterSeconds?: number | undefined;
+      readonly requeueAt?: undefined;
       readonly error?: undefined;
     }
   | {
-      readonly requeueAfterSeconds?: undefined /** Write this status, then go on as if the error had been thrown. */;
+      /** Not before this time, and a few seconds after it, for what expires. One that has passed is in a second. */
+      readonly requeueAt?: Date | undefined;
+      readonly requeueAfterSeconds?: undefined;
+      readonly error?: undefined;
+    }
+  | {
+      readonly requeueAfterSeconds?: undefined;
+      readonly requeueAt?: undefined;
+      /** Write this status, then go on as if the error had been thrown. */
       readonly error?: Error | undefined;
     };
 
@@ -73,7 +82,7 @@ export type Exactly<R, C extends string> = [Surplus<R, C>] extends [never]
 
 type Surplus<R, C extends string> = R extends object
   ?
-      | Exclude<keyof R, 'requeueAfterSeconds' | 'error' | 'status' | 'conditions'>
+      | Exclude<keyof R, 'requeueAfterSeconds' | 'requeueAt' | 'error' | 'status' | 'conditions'>
       | (R extends { readonly conditions: infer D }
           ? Exclude<keyof D, C> extends never
             ? never

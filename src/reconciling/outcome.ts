@@ -13,11 +13,15 @@ import {
   observedAtOf,
   postponementsOf,
 } from '../sqs/message.ts';
-import { nextSlot } from '../timers/slots.ts';
+import { nextSlot, slotAt } from '../timers/slots.ts';
 
 /** The outcome of a reconcile. */
 export type Outcome =
-  | { readonly type: 'done'; readonly requeueAfterSeconds?: number }
+  | {
+      readonly type: 'done';
+      readonly requeueAfterSeconds?: number | undefined;
+      readonly requeueAt?: Date | undefined;
+    }
   /**
    * There was nothing to reconcile. `no-finalizer`: the object is being deleted, and has no finalizer of the
    * controller. `not-selected`: the controller's selector does not match it, and the controller holds nothing of it.
@@ -120,14 +124,10 @@ export function decide(
     isRunning = false,
   }: Times & Retries & Before = {},
 ): Action {
+  // A message is received when it is due. A due time of the future is forged, and does not delay the next one.
+  const after = afterDueAt === undefined ? {} : { afterDueAt: Math.min(afterDueAt, nowMs / 1000 + toleranceSeconds) };
   const slotIn = (delaySeconds: number) =>
-    nextSlot({
-      key: formatReconcileKey(keyOfMessage(message)),
-      delaySeconds,
-      nowMs,
-      // A message is received when it is due. A due time of the future is forged, and does not delay the next one.
-      ...(afterDueAt === undefined ? {} : { afterDueAt: Math.min(afterDueAt, nowMs / 1000 + toleranceSeconds) }),
-    });
+    nextSlot({ key: formatReconcileKey(keyOfMessage(message)), delaySeconds, nowMs, ...after });
   // Only the key is kept. The details of the change are dropped.
   const retry = (attempt: number, postponements: number, usualSeconds: number): Action => {
     // Not before the process of a reconciler that ignored its signal has ended.
@@ -145,10 +145,13 @@ export function decide(
   };
   switch (outcome.type) {
     case 'done': {
-      if (outcome.requeueAfterSeconds === undefined) return { type: 'delete' };
-      const delaySeconds = Math.max(1, Math.round(outcome.requeueAfterSeconds));
-      const cause = { type: 'requeue', ...slotIn(delaySeconds) } as const;
-      return { type: 'timer', message: { ...keyOfMessage(message), cause } };
+      const { requeueAfterSeconds, requeueAt } = outcome;
+      if (requeueAfterSeconds === undefined && requeueAt === undefined) return { type: 'delete' };
+      const slot =
+        requeueAt === undefined
+          ? slotIn(Math.max(1, Math.round(requeueAfterSeconds ?? 1)))
+          : slotAt({ atMs: requeueAt.getTime(), nowMs, ...after });
+      return { type: 'timer', message: { ...keyOfMessage(message), cause: { type: 'requeue', ...slot } } };
     }
     case 'nothing':
     case 'terminal':

@@ -247,8 +247,8 @@ function openSession(
       }
       await writeStatus(primary, statusWriter.afterResult(result, statusInput()), deps);
       await noteObserved(observation, read, primary, deps);
-      const { requeueAfterSeconds } = result;
-      return { type: 'done', ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }) };
+      const { requeueAfterSeconds, requeueAt } = result;
+      return { type: 'done', requeueAfterSeconds, requeueAt };
     } catch (thrown) {
       const { error, retryState, outcome, signal } = resolveFailure(thrown, primary, deps);
       await writeStatus(primary, statusWriter.afterFailure(error, retryState, statusInput()), { ...deps, signal });

@@ -3,6 +3,7 @@
 // because a wrong local clock would choose slots that the FIFO queue still remembers. SQS would drop such a message as
 // a duplicate, and the chain would end.
 import { functionLimits, visibilitySecondsOf } from '../core/controller-options.ts';
+import { maxRequeueSeconds } from '../core/time.ts';
 import { hashOf } from '../sqs/message.ts';
 import { returnDelaySeconds } from '../sqs/return.ts';
 
@@ -40,6 +41,25 @@ export function nextSlot({
   const earliest = Math.max(nowMs / 1000 + delay / 2, afterDueAt + 1);
   const number = Math.ceil((earliest - offset) / delay);
   return { dueAt: offset + number * delay, slot: `${delay}/${number}` };
+}
+
+/**
+ * Finds the slot of a time: the first second that is not before it, later than now, and later than the due time of the
+ * current message, which may arrive a second early. Any number of requests for one time are one message. A time that is
+ * more than a year ahead is in a year: a later one is refused by the timers.
+ */
+export function slotAt({
+  atMs,
+  nowMs,
+  afterDueAt = 0,
+}: {
+  readonly atMs: number;
+  readonly nowMs: number;
+  readonly afterDueAt?: number;
+}): Slot {
+  const wanted = Math.min(atMs, nowMs + maxRequeueSeconds * 1000);
+  const dueAt = Math.ceil(Math.max(wanted / 1000, nowMs / 1000 + 1, afterDueAt + 1));
+  return { dueAt, slot: `1/${dueAt}` };
 }
 
 /**

@@ -34,7 +34,7 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
   {
     what: 'a typo in a result, annotated',
     code: returning('{ status, conditions, requeueAfter: 5 }'),
-    first: "Object literal may only specify known properties, and 'requeueAfter' does not exist in type ",
+    first: "Object literal may only specify known properties, but 'requeueAfter' does not exist in type ",
   },
   {
     what: 'a typo in a result, not annotated',

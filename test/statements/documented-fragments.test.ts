@@ -65,6 +65,18 @@ const app = App.controller('app', {
   },
 });
 
+const Guest = defineKind({
+  ...{ group: 'guests.example.com', version: 'v1', kind: 'Guest' },
+  ...{ spec: z.object({ ttlSeconds: z.int() }), status: z.object({}), conditions: ['Valid'] },
+});
+const guest = Guest.controller('guest', {
+  async reconcile({ metadata: { creationTimestamp = '' }, spec }, { now }): Promise<ResultOf<typeof Guest>> {
+    const expires = new Date(Date.parse(creationTimestamp) + spec.ttlSeconds * 1000);
+    if (now() >= expires) return { status: {}, conditions: { Valid: notOk('Expired') } };
+    return { status: {}, conditions: { Valid: ok('Valid') }, requeueAt: expires };
+  },
+});
+
 const Plot = defineKind({
   ...{ group: 'plots.example.com', version: 'v1', kind: 'Plot', status: z.object({}), conditions: [] },
   spec: withRule(
@@ -112,6 +124,24 @@ it('the documented rules refuse a spec whose fields do not fit, and a change of 
   await expect(server.patch(Plot, named('one'), { spec: { low: 3 } })).rejects.toThrow('low must be below high');
   await expect(server.patch(Plot, named('one'), { spec: { region: 'south' } })).rejects.toThrow('region is immutable');
   expect(() => Plot.object('one', { low: 3, high: 2, region: 'north' })).toThrow('low must be below high');
+});
+
+it('the documented guest expires at its time, with two changes before it', async () => {
+  const one = (ttlSeconds: number) => ({
+    apiVersion: Guest.apiVersion,
+    kind: 'Guest',
+    metadata: named('one'),
+    spec: { ttlSeconds },
+  });
+  await using system = await startSystem({ controllers: [guest], objects: [one(600)] });
+  const begun = system.now().getTime();
+  await system.settled();
+  await system.cluster.apply(one(7_000));
+  await system.settled();
+  await system.advance(180);
+  const requeued = system.reconciles.filter(({ cause }) => cause === 'requeue');
+  expect(requeued.map(({ at }) => Math.round((at.getTime() - begun) / 60_000))).toEqual([10, 117]);
+  expect((await system.cluster.get(Guest, named('one')))?.conditions).toMatchObject([{}, { reason: 'Expired' }]);
 });
 
 it('only an event with the documented pattern wakes the tank that it names', async () => {

@@ -56,7 +56,7 @@ export const deliveryMutants: readonly Mutant[] = [
   ),
   swap('does not retry', outcome, 'if (isLastTry(message, outcome, policy))', 'if (true)'),
   swap('retries for ever', outcome, 'return attemptOf(message) + 1 >= attempts;', 'return false;'),
-  swap('ignores requeueAfterSeconds', outcome, 'if (outcome.requeueAfterSeconds === undefined)', 'if (true)'),
+  swap('ignores requeueAfterSeconds', outcome, 'if (requeueAfterSeconds === undefined && requeueAt === undefined)', 'if (true)'),
   swap(
     'retries the key of a deleted object',
     'src/reconciling/reconcile.ts',
@@ -143,7 +143,7 @@ export const placeMutants: readonly Mutant[] = [
   swap(
     'lists the whole cluster instead of a namespace',
     'src/reconciling/context.ts',
-    'const selection = { ...namespaceOf(kind, owner.namespace), ',
+    'const selection = { ...within, ',
     'const selection = { ',
   ),
 ];

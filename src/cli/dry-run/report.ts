@@ -52,6 +52,8 @@ function changeLines(change: PlannedChange): readonly string[] {
 function outcomeLine(outcome: Outcome): string {
   switch (outcome.type) {
     case 'done':
+      if (outcome.requeueAt !== undefined)
+        return `the reconcile succeeds, and is requeued at ${outcome.requeueAt.toISOString()}`;
       return outcome.requeueAfterSeconds === undefined
         ? 'the reconcile succeeds'
         : `the reconcile succeeds, and is requeued after about ${outcome.requeueAfterSeconds} s`;

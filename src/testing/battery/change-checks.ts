@@ -39,7 +39,11 @@ export const changeChecks: readonly SampleCheck[] = [
       await converged(stage);
       const { shortestRequeueSeconds: shortest } = stage.options;
       const outcome = await stage.reconcile();
-      const seconds = outcome.type === 'done' ? outcome.requeueAfterSeconds : undefined;
+      const { requeueAfterSeconds, requeueAt } = outcome.type === 'done' ? outcome : {};
+      const seconds =
+        requeueAt === undefined
+          ? requeueAfterSeconds
+          : Math.round((requeueAt.getTime() - stage.now().getTime()) / 1000);
       if (seconds === undefined || seconds >= shortest) return;
       fail(
         `a converged object is requeued after ${seconds} s, sooner than ${shortest} s`,

@@ -46,6 +46,7 @@ export type Stage = AsyncDisposable & {
   reconcile(): Promise<Outcome>;
   /** Moves the clock of the server, of the context and of `Date` in all later reconciles. */
   advance(seconds: number): void;
+  now(): Date;
   /** Aborts the signal of the reconcile that runs, as before the end of a function. */
   abort(): void;
   /** Applies an object as its user. Throws UserError if the API server rejects it. */
@@ -205,6 +206,7 @@ export async function openStage(
       disturbance = how;
     },
     reconcile,
+    now,
     advance: (seconds) => {
       clock.ms += seconds * 1000;
       advancedMs += seconds * 1000;
