@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { ConfigMap, Deployment, Role, RoleBinding } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Namespace, Role, RoleBinding } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
 import { lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 import { battery } from '../../src/testing.ts';
@@ -67,6 +67,24 @@ async function failuresOf(
   }
   return failures;
 }
+
+it('a controller whose children live in a Namespace that it makes passes every check', async () => {
+  const Preview = defineKind({
+    ...{ group: 'test.example.com', version: 'v1', kind: 'Preview', scope: 'Cluster' },
+    ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+  });
+  const preview = Preview.controller('preview', {
+    owns: [Namespace, ConfigMap],
+    async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Preview>> {
+      const namespace = `preview-${name}`;
+      await apply(Namespace, { metadata: { name: namespace } });
+      await apply(ConfigMap, { metadata: { namespace, name: 'settings' }, data: { text: 'a' } });
+      return { status: {}, conditions: {} };
+    },
+  });
+  const one = { apiVersion: Preview.apiVersion, kind: 'Preview', metadata: { name: 'one' }, spec: {} };
+  expect(await failuresOf(preview, { samples: [one] })).toEqual({});
+});
 
 let count = 0;
 
