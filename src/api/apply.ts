@@ -6,28 +6,31 @@ import type { DeclaredCondition } from './result.ts';
 type Partly<T> = T extends readonly (infer E)[]
   ? readonly Given<E>[]
   : T extends object
-    ? { readonly [P in keyof T]?: P extends TimeField ? T[P] | Date : Partly<T[P]> }
+    ? { readonly [P in keyof T]?: (P extends TimeField ? T[P] | Date : Partly<T[P]>) | undefined }
     : T;
 
 /** A whole value. A model of a client has Dates, in the metadata of templates: they are sent as texts. */
 type Given<T> = T extends readonly (infer E)[]
   ? readonly Given<E>[]
   : T extends object
-    ? { readonly [P in keyof T]: P extends TimeField ? T[P] | Date : Given<T[P]> }
+    ? { readonly [P in keyof T]: (P extends TimeField ? T[P] | Date : Given<T[P]>) | Absent<T, P> }
     : T;
+/** A field that may be left out may be `undefined`. */
+type Absent<T, P extends keyof T> = object extends Pick<T, P> ? undefined : never;
 type TimeField = 'creationTimestamp' | 'deletionTimestamp' | 'lastProbeTime' | 'lastTransitionTime' | 'time';
 
 /**
  * The metadata of a child. Children of a cluster-scoped object name their namespace, if their kind has one; those of a
  * namespaced object share its namespace.
  */
-export type ChildMeta<Primary extends Scope, Child> = Pick<Meta, 'name' | 'labels' | 'annotations'> &
+export type ChildMeta<Primary extends Scope, Child> = Partly<Pick<Meta, 'labels' | 'annotations'>> &
+  Pick<Meta, 'name'> &
   (Primary extends 'Cluster' ? (Child extends 'Namespaced' ? { readonly namespace: string } : unknown) : unknown);
 
 /**
- * A desired object of an owned kind: any part of it. The controller does not own fields that are not given. In a kind
- * of defineKind null is a value, and in any other kind a field that is null is not given. `Primary` is the scope of the
- * owner.
+ * A desired object of an owned kind: any part of it. The controller does not own fields that are not given, and
+ * `undefined` is not given. In a kind of defineKind null is a value, and in any other kind a field that is null is not
+ * given. `Primary` is the scope of the owner.
  */
 export type Desired<K, Primary extends Scope = 'Namespaced'> =
   K extends Kind<string, infer O, infer S>

@@ -2,6 +2,7 @@
 // numbers and times in children.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import type { Desired } from '../../src/api/apply.ts';
 import type { UntypedContext } from '../../src/api/context.ts';
 import { ConfigMap, Deployment, Secret } from '../../src/kubernetes.ts';
 import { defineKind } from '../../src/outrigger.ts';
@@ -80,6 +81,25 @@ it.each([
   ['an invalid time', { at: [new Date('')] }, 'spec.at[0]: Invalid Date is no value of JSON'],
 ])('a child with %s is refused by its path, instead of being written without the field', async (_, changes, error) => {
   expect(await errorOf(async ({ apply }) => await apply(Deployment, deployment(changes)))).toBe(error);
+});
+
+it('a field of a child that is undefined is not given, in metadata, in the spec and in a list', async () => {
+  const containers = [{ name: 'c', image: 'i', command: undefined }];
+  const desired = {
+    metadata: { name: 'one', labels: undefined, annotations: undefined },
+    spec: {
+      replicas: undefined,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  } satisfies Desired<typeof Deployment>;
+  const written: unknown[] = [];
+  const error = await errorOf(async ({ apply }) => {
+    for (const _ of ['once', 'again']) written.push(await apply(Deployment, desired));
+  });
+  expect(error).toBeUndefined();
+  expect(written[0]).toMatchObject({ spec: { replicas: 1 } });
+  expect(written[1]).toEqual(written[0]);
 });
 
 it('a time in a child is written as its text', async () => {
