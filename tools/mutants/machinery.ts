@@ -56,7 +56,12 @@ export const deliveryMutants: readonly Mutant[] = [
   ),
   swap('does not retry', outcome, 'if (isLastTry(message, outcome, policy))', 'if (true)'),
   swap('retries for ever', outcome, 'return attemptOf(message) + 1 >= attempts;', 'return false;'),
-  swap('ignores requeueAfterSeconds', outcome, 'if (requeueAfterSeconds === undefined && requeueAt === undefined)', 'if (true)'),
+  swap(
+    'ignores requeueAfterSeconds',
+    outcome,
+    'if (requeueAfterSeconds === undefined && requeueAt === undefined)',
+    'if (true)',
+  ),
   swap(
     'retries the key of a deleted object',
     'src/reconciling/reconcile.ts',
