@@ -100,8 +100,10 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   const invalidSelector = selectorProblem(declaration);
   if (invalidSelector !== undefined) return invalidSelector;
   const outside = owns.find(({ namespaced }) => !namespaced);
-  if (resource.namespaced && outside !== undefined)
-    return `${resource.kind} has a namespace, so it cannot own ${outside.plural}, which have none`;
+  if (resource.namespaced && outside !== undefined) {
+    const remedy = resource.definition === undefined ? '' : "; declare it with scope: 'Cluster'";
+    return `${resource.kind} has a namespace, so it cannot own ${outside.plural}, which have none${remedy}`;
+  }
   if (sets !== undefined && owns.some((kind) => isSame(kind, resource)))
     return `sets and owns of ${plural}: both writes of a child have one field manager and undo each other; drop sets`;
   const writers = writersOf(resource);

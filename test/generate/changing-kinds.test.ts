@@ -1,6 +1,8 @@
 // Which changes of a kind that is not ours its controller is sent, and what the controllers of some built-in kinds have
 // to declare. How the watcher tells changes apart is test/forwarding/predicates.test.ts.
 import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { awsOf } from '../../src/generate/aws/resources.ts';
@@ -25,6 +27,10 @@ const Certificate = foreignKind<object, 'Certificate'>({
   group: 'cert-manager.io',
   version: 'v1',
   kind: 'Certificate',
+});
+
+const Own = defineKind({
+  ...{ group: 'a.example.com', version: 'v1', kind: 'Own', spec: z.object({}), status: z.object({}), conditions: [] },
 });
 
 it('status writes are sent of kinds without a generation, and where changes: any is declared', () => {
@@ -54,6 +60,10 @@ it.each([
     'sets and owns of configmaps: both writes of a child have one field manager',
   ],
   [PersistentVolumeClaim.controller('one', { reconcile, finalize }), 'finalize keeps persistentvolumeclaims'],
+  [
+    Own.controller('one', { owns: [Namespace], reconcile: async () => ({ status: {}, conditions: {} }) }),
+    "Own has a namespace, so it cannot own namespaces, which have none; declare it with scope: 'Cluster'",
+  ],
   [Secret.controller('one', { owns: [Node], reconcile }), 'Secret has a namespace, so it cannot own nodes'],
 ])('a controller that leaves it open is refused, and the message says what to declare (row %#)', (controller, message) => {
   expect(() => checkRegistry([controller])).toThrow(message);

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
 import { defineKind, notOk, ok, type ResultOf, wake, withRule } from '../../src/outrigger.ts';
 import { startApiServer, startSystem } from '../../src/testing.ts';
 import { listenOnLoopback } from '../support/listen.ts';
@@ -142,6 +142,46 @@ it('the documented guest expires at its time, with two changes before it', async
   const requeued = system.reconciles.filter(({ cause }) => cause === 'requeue');
   expect(requeued.map(({ at }) => Math.round((at.getTime() - begun) / 60_000))).toEqual([10, 117]);
   expect((await system.cluster.get(Guest, named('one')))?.conditions).toMatchObject([{}, { reason: 'Expired' }]);
+});
+
+it('children of a former operator with a controller reference are taken over, and one without is reported', async () => {
+  const Menu = defineKind({
+    ...{ group: 'menus.example.com', version: 'v1', kind: 'Menu' },
+    ...{ spec: z.object({ text: z.string() }), status: z.object({}), conditions: [] },
+  });
+  const menu = Menu.controller('menu', {
+    owns: [ConfigMap],
+    reconcile: async ({ metadata: { name }, spec }, { apply }) => {
+      await apply(ConfigMap, { metadata: { name }, data: { text: spec.text } });
+      return { status: {}, conditions: {} };
+    },
+    finalize: async () => 'done',
+  });
+  const former = (name: string) => ({
+    ...{ apiVersion: Menu.apiVersion, kind: 'Menu', spec: { text: 'new' } },
+    metadata: { ...named(name), finalizers: ['former.example.com/finalizer'] },
+  });
+  await using system = await startSystem({ controllers: [menu], objects: [former('one'), former('two')] });
+  const { cluster } = system;
+  const map = (name: string, more: object) => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...named(name), ...more } },
+    data: { text: 'old', more: 'kept' },
+  });
+  const uid = (await cluster.get(Menu, named('one')))?.metadata.uid;
+  const reference = { apiVersion: Menu.apiVersion, kind: 'Menu', name: 'one', uid, controller: true };
+  await cluster.apply(map('one', { ownerReferences: [reference] }), map('two', {}));
+  await system.settled();
+  const read = async (name: string) => (await cluster.get(ConfigMap, named(name)))?.data;
+  expect([await read('one'), await read('two')]).toEqual([
+    { text: 'new', more: 'kept' },
+    { text: 'old', more: 'kept' },
+  ]);
+  expect((await cluster.get(Menu, named('two')))?.conditions).toMatchObject([{ reason: 'NotOwned' }, {}]);
+  await cluster.delete(Menu, named('one'));
+  await system.settled();
+  expect(await cluster.get(Menu, named('one'))).toBeDefined();
+  await cluster.patch(Menu, named('one'), { metadata: { finalizers: null } });
+  expect(await cluster.get(Menu, named('one'))).toBeUndefined();
 });
 
 it('only an event with the documented pattern wakes the tank that it names', async () => {
