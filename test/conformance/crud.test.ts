@@ -37,12 +37,6 @@ it('a create ignores uid, creationTimestamp, generation and deletionTimestamp in
   expect(metadata?.deletionTimestamp).toBeUndefined();
 });
 
-it('a list of an unknown kind is a 404 in plain text', async () => {
-  const missing = await wire.get(`/apis/${gadgetApiVersion}/gizmos`);
-  expect(missing.status).toBe(404);
-  expect(missing.text).toBe('404 page not found\n');
-});
-
 it('a re-created object has a new uid and generation 1', async () => {
   const { ns, main, made } = await createGadget();
   await wire.mergePatch(main, { spec: { size: 5 } });

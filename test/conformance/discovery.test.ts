@@ -90,8 +90,8 @@ it('aggregated discovery has all groups in one document', async () => {
   );
 });
 
-it('BK10: the path of an unknown group or version is a 404 in plain text', async () => {
-  for (const path of ['/apis/nowhere.example.org', `/apis/${gadgetGroup}/v9`]) {
+it('BK10: the path of an unknown group, version or kind is a 404 in plain text', async () => {
+  for (const path of ['/apis/nowhere.example.org', `/apis/${gadgetGroup}/v9`, `/apis/${gadgetApiVersion}/gizmos`]) {
     expect(await wire.get(path)).toMatchObject({ status: 404, text: '404 page not found\n' });
   }
 });

@@ -19,19 +19,6 @@ it('the low watermark reaches a version once every key up to it is accepted', ()
   expect(versions).toEqual(['10', '12']);
 });
 
-it('the oldest pending key holds back the low watermark, in whatever order keys are accepted', () => {
-  const { acks } = recordedTracker();
-  acks.advance('10');
-  const first = acks.open();
-  acks.advance('11');
-  const second = acks.open();
-  acks.advance('12');
-  acks.close(second);
-  expect(acks.lowWatermark()).toBe('10');
-  acks.close(first);
-  expect(acks.lowWatermark()).toBe('12');
-});
-
 it('the low watermark is undefined while keys of the first list are pending', () => {
   const { acks, versions } = recordedTracker();
   const pending = acks.open();

@@ -40,12 +40,15 @@ describe('createBatch, out of time', () => {
     expect(counts.has('ReconcileTimeouts')).toBe(false);
   });
 
-  it('a reconcile that throws is a failure and no timeout, and its message is received again', async () => {
-    const { run, lines, counts } = setUp(async () => await Promise.reject(new TypeError('undefined is no cluster')));
-    expect(await run([record('north')])).toEqual(['m-north']);
-    expect(lines).toMatchObject([
-      { message: 'reconcile failed unexpectedly', fields: { error: 'undefined is no cluster' } },
-    ]);
+  it('a reconcile that throws is a failure and no timeout, and only its message is received again', async () => {
+    const { run, lines, counts, queues } = setUp(async ({ message: { name } }) => {
+      if (name === 'north') throw new TypeError('undefined is no cluster');
+      return done;
+    });
+    expect(await run([record('good'), record('north'), record('fine')])).toEqual(['m-north']);
+    const failure = { message: 'reconcile failed unexpectedly', fields: { error: 'undefined is no cluster' } };
+    expect(lines.find(({ level }) => level === 'error')).toMatchObject(failure);
+    expect([...queues]).toEqual([]);
     expect([counts.get('ReconcilesFailed'), counts.get('ReconcileTimeouts')]).toEqual([1, undefined]);
   });
 

@@ -13,15 +13,6 @@ import { asRetry } from '../sqs/messages.ts';
 import { done, failed, lastTry, messageFor, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
 
 describe('createBatch', () => {
-  it('a reconcile that throws keeps only its own message on the queue', async () => {
-    const { run, queues } = setUp(async ({ message }) => {
-      if (message.name === 'bad') throw new Error('unexpected');
-      return done;
-    });
-    expect(await run([record('good'), record('bad'), record('fine')])).toEqual(['m-bad']);
-    expect([...queues]).toEqual([]);
-  });
-
   it('duplicates of a key are reconciled once and deleted together', async () => {
     const { run, reconciled } = setUp();
     const twice = [record('north'), { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }];

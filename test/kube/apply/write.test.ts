@@ -1,17 +1,15 @@
-// Applies of objects and statuses, and watches, as test cases for any API server. Excluded: children (apply-all.test.ts).
+// Applies of objects and statuses, as test cases for any API server. Excluded: children (apply-all.test.ts).
 import { describe, expect, inject, it } from 'vitest';
-import { sleep } from '../../../src/core/time.ts';
 import { applyObject, applyStatus, type StatusTarget } from '../../../src/kube/apply/apply.ts';
 import { isConflict, isInvalidAt } from '../../../src/kube/client/errors.ts';
 import { getObject } from '../../../src/kube/client/read.ts';
-import { type ListWatchItem, listAndWatch } from '../../../src/kube/watch/watch.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { configMaps, deployments, useNamespace } from '../namespace.ts';
 
 // Another controller's write of the status would be a conflict.
 const { connect } = await useApiServer({ controllers: 'none' });
 const fixture = useNamespace(connect);
-const { put, patch } = fixture;
+const { patch } = fixture;
 
 describe('applyObject', () => {
   it('applyObject takes a field of another manager over', async () => {
@@ -72,43 +70,4 @@ describe('applyStatus', () => {
       await expect(other).rejects.toSatisfy((error) => isConflict(error) || isInvalidAt(error, 'metadata.uid'));
     },
   );
-});
-
-describe('listAndWatch', () => {
-  const watchFrom = (start: string | undefined) =>
-    listAndWatch(
-      fixture.client,
-      { resource: configMaps, namespace: fixture.namespace, labelSelector: 'seen=yes' },
-      { start, signal: AbortSignal.timeout(20_000), wait: sleep, random: () => 0 },
-    );
-
-  it('listAndWatch yields existing, changed and deleted objects, and from a version the missed changes', async () => {
-    await label('owner', 'yes');
-    const seen: string[] = [];
-    let listedAt = '';
-    for await (const event of watchFrom(undefined)) {
-      seen.push(format(event));
-      if (event.type === 'listed') {
-        listedAt = event.resourceVersion;
-        await label('owner', 'no');
-      }
-      if (event.type === 'deleted') break;
-    }
-    expect(seen).toEqual(['listing initial', 'page owner', 'listed initial', 'deleted owner']);
-    await put('late', {});
-    await label('late', 'yes');
-    const resumed: string[] = [];
-    for await (const event of watchFrom(listedAt)) {
-      resumed.push(format(event));
-      if (event.type === 'changed') break;
-    }
-    expect(resumed).toEqual(['listing exact', 'page owner', 'listed exact', 'deleted owner', 'changed late']);
-  });
-
-  const label = (name: string, seen: string) => patch(configMaps, name, { metadata: { labels: { seen } } });
-  const format = (event: ListWatchItem): string => {
-    if (event.type === 'page') return `page ${event.items.map(({ name }) => name).join()}`;
-    if (event.type === 'listing' || event.type === 'listed') return `${event.type} ${event.mode}`;
-    return 'metadata' in event ? `${event.type} ${event.metadata.name}` : event.type;
-  };
 });
