@@ -31,7 +31,7 @@ export function createBtcctl(file: string, options: readonly string[]): Btcctl {
  * Parses the error output of btcctl. Any unknown text means that btcd does not listen yet: it creates its certificate
  * at its start.
  */
-export function parseBtcctlError(text: string): BtcctlResult {
+function parseBtcctlError(text: string): BtcctlResult {
   const [, code, message = ''] = errorPattern.exec(text) ?? [];
   if (code !== undefined) return { type: 'error', code: Number(code), message };
   return { type: text.startsWith('401') ? 'unauthorized' : 'unreachable' };

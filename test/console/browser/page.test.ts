@@ -6,7 +6,6 @@ import { startConsole } from '../../../src/console/server/server.ts';
 import { rowOf } from '../fake-source.ts';
 import { eventually, openPage } from './chromium.ts';
 import { notReady, tank, useFakeConsole } from './fake-console.ts';
-import { startRelay } from './relay.ts';
 
 const fake = useFakeConsole();
 const names = async () => await fake.page.locator('td.c-name a').allInnerTexts();
@@ -261,29 +260,6 @@ describe('the page', () => {
     await fake.page.getByText('This object does not exist.').waitFor();
     await fake.page.goto(new URL('/#/nothing', fake.running.url).href);
     await fake.page.getByRole('heading', { name: 'Flow' }).waitFor({ state: 'attached' });
-  });
-
-  it('a stream that breaks is opened again, with what has happened meanwhile, as often as it breaks', async () => {
-    const { port } = new URL(fake.running.url);
-    await using relay = await startRelay(Number(port));
-    const { page } = await openPage(fake.browser, fake.running.url.replace(port, String(relay.port)));
-    const live = page.getByRole('status').filter({ hasText: 'Live' });
-    await live.waitFor();
-    await page.getByRole('link', { name: /^Objects/ }).click();
-    for (const name of ['north', 'south']) {
-      relay.setDown(true);
-      await page.getByRole('alert').filter({ hasText: 'does not respond' }).waitFor();
-      fake.source.put(tank(name));
-      relay.setDown(false);
-      await live.waitFor();
-      await page.getByRole('link', { name, exact: true }).waitFor();
-    }
-    await page.close();
-    // No stream is left without a reader: the one is that of the other page.
-    await eventually(
-      async () => fake.source.listeners(),
-      (count) => expect(count).toBe(1),
-    );
   });
 
   it('a console that ends is shown, and found again', async () => {

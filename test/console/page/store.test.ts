@@ -112,7 +112,7 @@ describe('the stream', () => {
     await expect.poll(() => store.plots.value?.at).toEqual(Array.from({ length: 300 }, (_, point) => point));
   });
 
-  it('a page that lost its server connects again each second, and shows what is there then', async () => {
+  it('a page that lost its server connects again each second, as often as its stream breaks, and shows what is there then', async () => {
     await openLive();
     streams[0]?.close();
     await expect.poll(() => store.connection.value).toBe('lost');
@@ -129,6 +129,11 @@ describe('the stream', () => {
     await expect.poll(() => store.experiments.value).toEqual([experiment]);
     expect([store.connection.value, store.allRows.value]).toEqual(['live', [south]]);
     expect(Date.now() - store.now.value).toBeLessThan(1_000);
+    streams[1]?.error(new TypeError('network error'));
+    await expect.poll(() => store.connection.value).toBe('lost');
+    await vi.advanceTimersByTimeAsync(1_000);
+    send('snapshot', snapshot);
+    await expect.poll(() => [store.connection.value, store.allRows.value]).toEqual(['live', [north]]);
   });
 
   it('a page whose token is refused shows it, and does not connect again', async () => {
