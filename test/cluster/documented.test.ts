@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { environment as testEnvironment } from '../environment.ts';
 import {
   cafeSteps,
   clusterSteps,
@@ -36,7 +37,7 @@ function shell(folder: string, environment: Readonly<Record<string, string>> = {
   return (command: string): ChildProcess =>
     spawn('sh', ['-c', command], {
       cwd: folder,
-      env: { HOME, PATH: `${kubectl}:${PATH}`, AWS_EC2_METADATA_DISABLED: 'true', ...environment },
+      env: { HOME, PATH: `${kubectl}:${PATH}`, AWS_EC2_METADATA_DISABLED: 'true', ...testEnvironment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A process group of its own, so that all its processes can be stopped.
       detached: true,
@@ -92,6 +93,10 @@ describe('documented commands on one machine', () => {
     // The tier has installed them, and these commands have no registry. That a clone installs them is shown by .ci/run.
     for (const part of ['.', 'infra', 'bench'])
       await symlink(path.join(root, part, 'node_modules'), path.join(folder, part, 'node_modules'));
+    // The demo checks the types in the background. `npm run check` has checked those of the tests.
+    const config = path.join(folder, 'tsconfig.json');
+    const { compilerOptions } = JSON.parse(await readFile(config, 'utf8'));
+    await writeFile(config, JSON.stringify({ compilerOptions, include: ['src/controllers'] }));
     run = shell(folder);
   });
   afterAll(async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { rareCollection } from '../../tools/rare-collection.ts';
 
 /** The result of a finished kubectl. */
 export type KubectlResult = {
@@ -37,7 +38,10 @@ export async function createKubectl(path: string, kubeconfig: string, namespace:
   const flags = ['--kubeconfig', kubeconfig, '--cache-dir', folder, '--namespace', namespace];
   const start = (args: readonly string[], editor?: string): ChildProcess =>
     spawn(path, [...args, ...flags], {
-      env: { PATH: process.env.PATH, HOME: folder, ...(editor === undefined ? {} : { KUBE_EDITOR: editor }) },
+      env: {
+        ...{ PATH: process.env.PATH, HOME: folder, ...rareCollection },
+        ...(editor === undefined ? {} : { KUBE_EDITOR: editor }),
+      },
     });
   const run: Kubectl['run'] = async (args, { manifest, editor } = {}) => {
     const child = start(args, editor);

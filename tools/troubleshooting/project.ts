@@ -25,6 +25,8 @@ export async function makeProject(kubectl: string): Promise<Project> {
   for (const [file, text] of Object.entries(sources)) {
     await writeFile(path.join(folder, controllersFolder, file), text);
   }
+  // A check of types, which each `outrigger dev` starts, shows nothing here.
+  await rm(path.join(folder, 'node_modules/typescript'));
   await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder });
   return { folder, program, kubectl, remove };
 }
