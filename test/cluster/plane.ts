@@ -1,4 +1,5 @@
 // A control plane of a test file's own, with objects that the administrator has applied, and what its users may do there.
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { systemNamespace } from '../../src/core/names.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
@@ -73,6 +74,6 @@ export async function answerTo(
 
 /** Resolves when a new policy is effective, which only its effect shows. */
 export async function untilEffective(isEffective: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await isEffective()); )
+  for (const deadline = Date.now() + 60_000; !(await isEffective()); await wait(100))
     if (Date.now() > deadline) throw new Error('the policy did not become effective');
 }

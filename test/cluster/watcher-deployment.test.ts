@@ -150,7 +150,7 @@ describe('the deployed watchers', { timeout }, () => {
       );
     };
     const budget = ['get', 'poddisruptionbudget', 'outrigger-watcher', '-o', 'jsonpath={.status.disruptionsAllowed}'];
-    await expect.poll(() => cluster.kubectl.output(budget), { timeout: 60_000 }).toBe('1');
+    await expect.poll(() => cluster.kubectl.output(budget), { timeout: 60_000, interval: 500 }).toBe('1');
     const [first, second] = cluster.running();
     expect(await evict(first?.pod ?? '')).toBe(201);
     expect(await evict(second?.pod ?? '')).toContain('disruption budget');
