@@ -1,6 +1,7 @@
 // A real kube-apiserver for the cross-cutting statements. It enforces owner references; each controller acts as the
 // user of its generated role, and the role is bound only in the system's namespace.
 import { afterAll } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerIdentity } from '../../src/core/names.ts';
@@ -34,7 +35,7 @@ export async function useClusterHarness(): Promise<Harness> {
   await kubectl.output(['delete', 'clusterrolebinding', ...registry.map(({ name }) => `outrigger-${name}`)]);
   await install(plane.connection());
   await serveCommands(admin);
-  return createHarness(registry, () => openPlatform(plane, admin));
+  return createHarness(registry, (controllers) => openPlatform(plane, admin, controllers));
 }
 
 /** Runs commands in pods on a node with the Bitcoin simulator. */
@@ -56,10 +57,14 @@ async function serveCommands(admin: KubeClient): Promise<void> {
   });
 }
 
-/** Creates a namespace with the controllers' roles. */
-async function openPlatform(plane: ControlPlane, admin: KubeClient): Promise<Platform> {
+/** Creates a namespace with the roles of these controllers. */
+async function openPlatform(
+  plane: ControlPlane,
+  admin: KubeClient,
+  controllers: readonly ControllerDefinition[],
+): Promise<Platform> {
   const namespace = await startNamespace(admin);
-  for (const { name: controller } of registry) {
+  for (const { name: controller } of controllers) {
     const name = `outrigger-${controller}`;
     const binding = {
       ...{ apiVersion: bindingKind.apiVersion, kind: 'RoleBinding', metadata: { name, namespace } },
@@ -81,7 +86,7 @@ async function openPlatform(plane: ControlPlane, admin: KubeClient): Promise<Pla
     elsewhere: async () => {
       const beside = await startNamespace(admin);
       const connectionOf = () => plane.connection();
-      return { ...platform, namespace: beside, connectionOf, elsewhere: () => openPlatform(plane, admin) };
+      return { ...platform, namespace: beside, connectionOf, elsewhere: () => openPlatform(plane, admin, controllers) };
     },
   };
 }
