@@ -40,14 +40,28 @@ export function createWorkloadTurns(
   { now, node }: { readonly now: () => Date; readonly node?: string | undefined },
 ): () => Promise<void> {
   let writes = 0;
+  /** What this round has read. Only the workloads' own writes change it: nothing else runs meanwhile. */
+  const lists = new Map<string, Promise<readonly WorkloadObject[]>>();
   const counting: KubeClient = {
     ...client,
     request: async (request) => {
-      if (request.method !== 'GET') writes += 1;
-      return await client.request(request);
+      if (request.method === 'GET') return await client.request(request);
+      writes += 1;
+      return await client.request(request).finally(() => lists.clear());
     },
   };
-  const cluster = createWorkloadCluster(counting, AbortSignal.timeout(300_000));
+  const uncached = createWorkloadCluster(counting, AbortSignal.timeout(300_000));
+  const list: WorkloadCluster['list'] = async (kind) => {
+    const { plural } = kind.resource;
+    const found = lists.get(plural) ?? uncached.list(kind, namespace);
+    lists.set(plural, found);
+    return (await found).map((one) => kind.parse(one));
+  };
+  const cluster: WorkloadCluster = {
+    ...uncached,
+    list,
+    get: async (kind, { name }) => (await list(kind, namespace)).find(({ metadata }) => metadata.name === name),
+  };
   let given = 0;
   const addresses = () => {
     given += 1;
@@ -80,6 +94,7 @@ export function createWorkloadTurns(
     for (let round = 0; round < mostRounds; round += 1) {
       const version = await serverVersion(client, namespace);
       if (version === quietAt) return;
+      lists.clear();
       const before = writes;
       const uids = new Set<string>();
       for (const [kind, step] of steps) {
