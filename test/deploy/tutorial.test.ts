@@ -2,7 +2,7 @@
 // shows are written, its commands are run by a shell, and those that need an AWS account use an emulated one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -120,5 +120,8 @@ it(
       }
     }
     expect(printed).toEqual(names);
+    // The package installs no Node, which it does in a clone.
+    const installed = await readdir(path.join(folder, 'node_modules'));
+    expect(installed.filter((name) => name.startsWith('node-linux'))).toEqual([]);
   },
 );
