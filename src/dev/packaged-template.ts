@@ -12,7 +12,8 @@ import { replaceFile } from './replace-file.ts';
 
 const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
-const inputs = ['serverless.yml', 'infra/aws', 'package-lock.json'];
+/** The version of osls is in one of the two lock files, as its program is. */
+const inputs = ['serverless.yml', 'infra/aws', 'package-lock.json', 'infra/package-lock.json'];
 /** The template that osls writes. */
 export const packagedFile = '.serverless/cloudformation-template-update-stack.json';
 

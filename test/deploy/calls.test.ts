@@ -24,7 +24,7 @@ import { type Dev, startDev } from '../../src/dev/system.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { createWake } from '../../src/waking/wake.ts';
 import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
-import { packageTemplate } from '../generate/package-template.ts';
+import { devTemplate } from '../generate/package-template.ts';
 import { useFolder } from '../support/folder.ts';
 import { type DeployedPolicies, deployedPolicies } from './deployed-policies.ts';
 import { openTableObject } from './emulated-table.ts';
@@ -75,7 +75,7 @@ beforeAll(async () => {
   const starting = AbortSignal.timeout(startSeconds * 1000);
   dev = await startDev({ controllers: registry, build, root }, options, starting);
 
-  policies = deployedPolicies(await packageTemplate('dev'));
+  policies = deployedPolicies(await devTemplate());
 }, startSeconds * 1000);
 afterAll(async () => {
   await dev?.close();

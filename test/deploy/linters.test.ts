@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatedFiles } from '../../src/generate/files.ts';
+import { devTemplate } from '../generate/package-template.ts';
 import { wakingRegistry } from '../generate/waking-registry.ts';
 import { paramsOf, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';
@@ -37,7 +38,6 @@ function findings(python: string, args: readonly string[]): Promise<string> {
 
 const generated = 'infra/aws/generated/controllers.yml';
 const cases = [
-  ['no option', {}, undefined],
   ['every option', everyOption, undefined],
   ['wakes', {}, wakingRegistry],
 ] as const;
@@ -45,6 +45,9 @@ const cases = [
 describe('the templates', () => {
   const files = [join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml')];
   beforeAll(async () => {
+    const plain = join(service.folder, 'template-no-option.json');
+    await writeFile(plain, await devTemplate());
+    files.push(plain);
     for (const [what, options, registry] of cases) {
       if (registry !== undefined) {
         await writeFile(join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');

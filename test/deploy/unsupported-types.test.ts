@@ -3,16 +3,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { packageTemplate } from '../generate/package-template.ts';
+import { devTemplate } from '../generate/package-template.ts';
 
-const prefix = 'outrigger-proof-';
+const prefix = 'outrigger-dev-';
 const templateShape = z.object({
   Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.looseObject({}).default({}) })),
 });
 
 let template: z.infer<typeof templateShape>;
 beforeAll(async () => {
-  template = templateShape.parse(JSON.parse(await packageTemplate('proof')));
+  template = templateShape.parse(JSON.parse(await devTemplate()));
 });
 
 describe('resources that the emulator does not support', () => {

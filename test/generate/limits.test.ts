@@ -6,7 +6,7 @@ import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { stackLimits } from '../../src/generate/aws/limits.ts';
-import { packageTemplate } from './package-template.ts';
+import { devTemplate, packageTemplate } from './package-template.ts';
 
 const treeKind = (index: number) =>
   defineKind({
@@ -50,9 +50,9 @@ describe('the limits of a stack', () => {
   let text: string;
   let template: { Resources: object; Parameters: object };
   beforeAll(async () => {
-    text = await packageTemplate('limits');
+    text = await devTemplate();
     template = z.looseObject({ Resources: z.looseObject({}), Parameters: z.looseObject({}) }).parse(JSON.parse(text));
-  }, 120_000);
+  }, 240_000);
 
   it('the counted resources and parameters are those of the packaged template', () => {
     expect(used(registry, 'resources')).toBe(Object.keys(template.Resources).length);

@@ -3,8 +3,18 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { build } from '../../src/cli/build.ts';
+import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { serviceFolder } from '../support/service-folder.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const artifactsMilliseconds = 200_000;
+
+/** Returns the template of stage `dev` without parameters, which is packaged once for all tests. */
+export async function devTemplate(): Promise<string> {
+  return await buildArtifacts(build, root, AbortSignal.timeout(artifactsMilliseconds));
+}
 
 /**
  * Packages a stage with parameters as of `--param`. Resolves with the template's text. `registry`: other controllers

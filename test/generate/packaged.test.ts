@@ -8,7 +8,7 @@ import { registry } from '../../src/controllers/registry.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { serviceFolder } from '../support/service-folder.ts';
-import { packageTemplate } from './package-template.ts';
+import { devTemplate, packageTemplate } from './package-template.ts';
 
 const key = 'arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d';
 
@@ -16,10 +16,10 @@ let text: string;
 let stack: Stack;
 
 beforeAll(async () => {
-  text = await packageTemplate('test');
+  text = await devTemplate();
   const parameters = { PlantUrl: 'http://plant', PantryUrl: 'http://pantry' };
   stack = readStack(parseTemplate(text), { region: 'eu-central-1', accountId: '123456789012', parameters });
-}, 120_000);
+}, 240_000);
 
 /**
  * The names that a template gives in an account: of resources that CloudFormation does not name, of exports, and the
@@ -71,7 +71,7 @@ describe('the packaged template', () => {
     ]);
     const [{ PolicyDocument }] = Policies;
     expect([Policies.length, PolicyDocument.Statement.length, ManagedPolicyArns]).toEqual([1, 1, []]);
-    const resource = { 'Fn::Sub': expect.stringMatching(/:function:outrigger-test-resync$/) };
+    const resource = { 'Fn::Sub': expect.stringMatching(/:function:outrigger-dev-resync$/) };
     expect(PolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: resource },
     ]);
@@ -119,7 +119,7 @@ describe('the packaged template', () => {
 
   it.each([
     ['stages', async () => await packageTemplate('prod')],
-    ['projects', async () => await packageTemplate('test', [], { project: 'cafes' })],
+    ['projects', async () => await packageTemplate('dev', [], { project: 'cafes' })],
   ])('two %s have no metric, resource name, alarm, log group, saved query, rule, schedule, export or parameter in common', async (_, packaged) => {
     const other = await packaged();
     const own = identities(text);
@@ -131,7 +131,7 @@ describe('the packaged template', () => {
       'namespace',
     ])
       expect([...own].filter((one) => one.startsWith(`${kind} `)).length, kind).toBeGreaterThan(0);
-    expect(own).toContain('namespace outrigger/test');
+    expect(own).toContain('namespace outrigger/dev');
     const others = identities(other);
     expect([...own].filter((one) => others.has(one))).toEqual([]);
     // The prefixes of the clusters table and of secrets, in the policies of roles.
@@ -151,7 +151,7 @@ describe('the packaged template', () => {
   });
 
   it('the key policy of docs/deploy.md admits every AWS service that uses the key, and lets IAM admit the roles', async () => {
-    const { Resources } = parseTemplate(await packageTemplate('test', [`KMS_KEY_ARN=${key}`]));
+    const { Resources } = parseTemplate(await packageTemplate('dev', [`KMS_KEY_ARN=${key}`]));
     const encrypted = Object.values(Resources).filter(({ Properties }) => JSON.stringify(Properties).includes(key));
     // Queues, bucket, secret and the permissions of roles. Another type may be used by another service: add it here.
     expect(new Set(encrypted.map(({ Type }) => Type))).toEqual(
@@ -178,7 +178,7 @@ describe('the packaged template', () => {
   });
 
   it('every function has the prefix of its queues’ URLs', () => {
-    const prefix = `${awsQueueBase('eu-central-1', '123456789012')}outrigger-test-`;
+    const prefix = `${awsQueueBase('eu-central-1', '123456789012')}outrigger-dev-`;
     expect(stack.functions.map(({ environment }) => environment.QUEUE_URL_PREFIX)).toEqual(
       stack.functions.map(() => prefix),
     );
@@ -186,7 +186,7 @@ describe('the packaged template', () => {
 
   it('the collector of traces and its headers are in the reconcile functions alone, which send traces', () => {
     const knows = (name: string) => stack.functions.filter(({ environment }) => name in environment);
-    const controllers = registry.map(({ name }) => `outrigger-test-${name}`).toSorted();
+    const controllers = registry.map(({ name }) => `outrigger-dev-${name}`).toSorted();
     for (const name of ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`))
       expect(
         knows(name)
