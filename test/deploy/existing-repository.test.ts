@@ -1,5 +1,5 @@
 // Only a repository with Jest, `tsc -b` and CommonJS that becomes a project: its own build and tests run as before, next
-// to those of a controller. test/cli/new has the files that are written, test/deploy/package.test.ts an empty folder.
+// to those of a controller. test/cli/new has the files that are written, test/deploy/tutorial.test.ts an empty folder.
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

@@ -126,11 +126,12 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run demo -- --queue-endpoint URL': ['test/journey/two-projects.test.ts', "'--queue-endpoint'"],
   'npx outrigger new controller Cafe': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npm pack': ['tools/troubleshooting/packed-package.ts', "'pack'"],
-  'npm init --yes': ['test/deploy/package.test.ts', "npm('init', '--yes')"],
-  'npm install ../outrigger-0.1.0.tgz': ['test/deploy/package.test.ts', "'--no-fund', tarball)"],
-  'npx outrigger new project --yes': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project', '--yes'"],
-  'npm install': ['test/deploy/package.test.ts', "npm('install', '--prefer-offline', '--no-audit', '--no-fund')"],
-  'npx outrigger': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project'"],
+  // test/deploy/tutorial.test.ts runs every command of the page.
+  'npm init --yes': ['docs/tutorial.md', '\nnpm init --yes\n'],
+  'npm install ../outrigger-0.1.0.tgz': ['docs/tutorial.md', '\nnpm install ../outrigger-0.1.0.tgz\n'],
+  'npx outrigger new project --yes': ['docs/tutorial.md', '\nnpx outrigger new project --yes\n'],
+  'npm install': ['docs/tutorial.md', '\nnpm install\n'],
+  'npx outrigger': ['docs/tutorial.md', '\nnpx outrigger new '],
   'npx outrigger detach WaterTank --kubeconfig admin.yaml --yes': [
     'test/cluster/uninstall.test.ts',
     'detachCommand(), argv',

@@ -1,5 +1,5 @@
 // Only the files that `outrigger new project` writes, its errors, and the errors of commands outside of a project.
-// test/deploy/package.test.ts builds, tests and runs a new project with the package alone.
+// test/deploy/tutorial.test.ts builds, tests and runs a new project with the package alone.
 import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
