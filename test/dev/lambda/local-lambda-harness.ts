@@ -34,7 +34,7 @@ export function localLambdaFixture() {
   /** Runs one function with one queue, which has a dead-letter queue after two receives. */
   async function run(
     code: string,
-    { fifo = true, timeout = 10, visibility = 60, mapping = {}, resources = {}, scheduleSeconds = 1 } = {},
+    { fifo = true, timeout = 10, mapping = {}, resources = {}, scheduleSeconds = 1 } = {},
   ): Promise<LocalQueue> {
     await write(code);
     const suffix = fifo ? '.fifo' : '';
@@ -47,7 +47,7 @@ export function localLambdaFixture() {
           Type: 'AWS::SQS::Queue',
           Properties: {
             QueueName: `keys${suffix}`,
-            VisibilityTimeout: visibility,
+            VisibilityTimeout: 60,
             RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 2 },
             ...kind,
           },
