@@ -127,7 +127,7 @@ describe('createSend', () => {
     const waits: number[] = [];
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
     const sent = await createSend(sqs, 'https://sqs/', { random: () => 0.5, wait })('q', entries(1), { signal });
-    expect(sent).toEqual([{ accepted: false, reason: 'q: RequestThrottled: slow down' }]);
+    expect(sent).toEqual([{ accepted: false, reason: 'q: RequestThrottled: slow down', error: throttled }]);
     expect(waits).toEqual([50, 100, 200]);
     expect(bodiesOf(mock)).toHaveLength(4);
   });
@@ -151,7 +151,7 @@ describe('createSend', () => {
     const { sqs, mock } = mocked();
     mock.on(SendMessageBatchCommand).callsFake(() => new Promise(() => undefined));
     const send = createSend(sqs, 'https://sqs/', { ...noWait, callSeconds: 0.01, tries: 2 });
-    expect(await send('q', entries(1), { signal })).toEqual([
+    expect(await send('q', entries(1), { signal })).toMatchObject([
       { accepted: false, reason: 'q: Error: no response within 0.01 s' },
     ]);
   });
