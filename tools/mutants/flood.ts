@@ -12,7 +12,7 @@ export const rateLimitDefences: readonly Mutant[] = [
   swap(
     'no fairness: a change waits behind all changes of another namespace',
     'src/forwarding/fair-queue.ts',
-    'namespaces.delete(namespace);',
-    'if (entries.size === 0) namespaces.delete(namespace);',
+    'namespaces.delete(name);',
+    'if (namespace.entries.size === 0) namespaces.delete(name);\n      turns = namespaces.entries();',
   ),
 ];
