@@ -18,6 +18,9 @@ const symbols: readonly (readonly [string, string])[] = [
   ['/', '__slash__'],
 ];
 
+const timestampOf = plan(celEnv(), parse('timestamp(text)'));
+const durationOf = plan(celEnv(), parse('duration(text)'));
+
 /** Returns a value as CEL input. */
 export function toCel(value: Json, schema: Schema): CelInput {
   if (isList(value)) return value.map((item) => toCel(item, schema.items ?? anythingSchema));
@@ -30,8 +33,8 @@ export function toCel(value: Json, schema: Schema): CelInput {
     );
   }
   if (typeof value === 'number') return schema.type !== 'number' && Number.isInteger(value) ? BigInt(value) : value;
-  if (typeof value === 'string' && schema.format === 'date-time') return evaluateText('timestamp(text)', value);
-  if (typeof value === 'string' && schema.format === 'duration') return evaluateText('duration(text)', value);
+  if (typeof value === 'string' && schema.format === 'date-time') return textAs(timestampOf, value);
+  if (typeof value === 'string' && schema.format === 'duration') return textAs(durationOf, value);
   return value;
 }
 
@@ -41,8 +44,8 @@ function escapeField(field: string): string {
   return symbols.reduce((name, [symbol, word]) => name.replaceAll(symbol, word), field);
 }
 
-/** Parses a text by a CEL function, so that CEL creates its own types. An invalid text stays a string. */
-function evaluateText(expression: string, text: string): CelInput {
-  const result = plan(celEnv(), parse(expression))({ text });
+/** Converts a text by a CEL function, so that CEL creates its own types. An invalid text stays a string. */
+function textAs(convert: ReturnType<typeof plan>, text: string): CelInput {
+  const result = convert({ text });
   return isCelError(result) ? text : result;
 }
