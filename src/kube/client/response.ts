@@ -47,7 +47,10 @@ function readText(response: IncomingMessage, limit: number, label: string): Prom
     });
     body.once('end', () => resolve(text));
     body.once('error', (error) => reject(isInvalidGzip(error) ? invalidGzip(error, label) : error));
-    body.once('close', () => reject(new Error('aborted')));
+    body.once('close', () => {
+      // An error costs its stack, and every response closes.
+      if (!body.readableEnded) reject(new Error('aborted'));
+    });
   });
 }
 
