@@ -23,12 +23,12 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
   const suffix = (index: number) => (samples.length === 1 ? '' : ` (sample ${index + 1})`);
   const runsFor = (sample: object, index: number): SampleRuns => {
     const openUnmasked = async () => await openStage(controller, sample, options);
-    const calm = async (): Promise<EndState | undefined> => {
+    const oneRun = async (): Promise<EndState | undefined> => {
       await using stage = await openUnmasked();
       return (await stage.settle()) === undefined ? undefined : await stage.endState();
     };
     const twoRuns = async (): Promise<TwoRuns | undefined> => {
-      const [first, second] = [await calm(), await calm()];
+      const [first, second] = [await oneRun(), await oneRun()];
       return first === undefined || second === undefined ? undefined : [first, second];
     };
     let found: Promise<TwoRuns | undefined> | undefined;
@@ -37,11 +37,21 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
       return await found;
     };
     const open = async () => await openStage(controller, sample, options, await runs());
-    return { sample, label: `sample ${index + 1}`, open, openUnmasked, runs };
+    const convergedEnd = async (): Promise<EndState> => {
+      await using stage = await open();
+      await converged(stage);
+      return await stage.endState();
+    };
+    let end: Promise<EndState> | undefined;
+    const calm = async () => {
+      end ??= convergedEnd();
+      return await end;
+    };
+    return { sample, label: `sample ${index + 1}`, open, openUnmasked, runs, calm };
   };
   const all = samples.map(runsFor);
   const perSample = [...changeChecks, ...faultChecks].flatMap(({ name, run }) =>
-    all.map(({ open }, index) => ({ name: `${name}${suffix(index)}`, run: async () => await run(open) })),
+    all.map(({ open, calm }, index) => ({ name: `${name}${suffix(index)}`, run: async () => await run(open, calm) })),
   );
   const { outside, keeps = [] } = options;
   const actsUnseen = outside !== undefined || controller.declaration.exec !== undefined;

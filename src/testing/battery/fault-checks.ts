@@ -4,18 +4,10 @@
 import { ApiError, ConnectError } from '../../kube/client/errors.ts';
 import { nothingLeft, removed } from './change-checks.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
-import { type EndState, isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
+import { isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
 
 /** A controller with more calls than this is not followed to its last one. */
 const mostCalls = 60;
-
-type Open = () => Promise<Stage>;
-
-async function calm(open: Open): Promise<EndState> {
-  await using stage = await open();
-  await converged(stage);
-  return await stage.endState();
-}
 
 const remember =
   'give a child the name that follows from its owner, and write it again by apply; what a crashed reconcile had made ' +
@@ -67,8 +59,8 @@ function outsideDownFrom(stage: Stage, call: number): () => number {
 export const faultChecks: readonly SampleCheck[] = [
   {
     name: 'after a crash at any write the next reconcile reaches the same end',
-    run: async (open) => {
-      const wanted = await calm(open);
+    run: async (open, calm) => {
+      const wanted = await calm();
       for (let after = 1; after <= mostCalls; after += 1) {
         await using stage = await open();
         const died = crashAfterWrite(stage, after);
@@ -82,8 +74,8 @@ export const faultChecks: readonly SampleCheck[] = [
   },
   {
     name: 'a conflict at every write is retried and ends the same',
-    run: async (open) => {
-      const wanted = await calm(open);
+    run: async (open, calm) => {
+      const wanted = await calm();
       await using stage = await open();
       const met = new Set<string>();
       stage.disturb({
@@ -103,8 +95,8 @@ export const faultChecks: readonly SampleCheck[] = [
   },
   {
     name: 'an API server that is down between any two calls ends the same',
-    run: async (open) => {
-      const wanted = await calm(open);
+    run: async (open, calm) => {
+      const wanted = await calm();
       for (let call = 1; call <= mostCalls; call += 1) {
         await using stage = await open();
         let calls = 0;
@@ -131,8 +123,8 @@ export const faultChecks: readonly SampleCheck[] = [
   },
   {
     name: 'an outside system that is down between any two calls ends the same',
-    run: async (open) => {
-      const wanted = await calm(open);
+    run: async (open, calm) => {
+      const wanted = await calm();
       for (let call = 1; call <= mostCalls; call += 1) {
         await using stage = await open();
         const calls = outsideDownFrom(stage, call);
@@ -184,8 +176,8 @@ export const faultChecks: readonly SampleCheck[] = [
   },
   {
     name: 'two functions at once end as one',
-    run: async (open) => {
-      const wanted = await calm(open);
+    run: async (open, calm) => {
+      const wanted = await calm();
       await using stage = await open();
       await Promise.all([stage.reconcile(), stage.reconcile()]);
       await converged(stage);

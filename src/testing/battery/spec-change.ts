@@ -20,6 +20,8 @@ export type SampleRuns = {
   openUnmasked(): Promise<Stage>;
   /** The end states of two runs; undefined if the sample does not converge. */
   runs(): Promise<TwoRuns | undefined>;
+  /** The masked end state of a run without faults. Rejects as a check does if the sample does not converge. */
+  calm(): Promise<EndState>;
 };
 
 /** The name of the check, without its samples. */

@@ -63,7 +63,8 @@ export type Stage = AsyncDisposable & {
 /** A check of one sample, before it has its stages. */
 export type SampleCheck = {
   readonly name: string;
-  readonly run: (open: () => Promise<Stage>) => Promise<void>;
+  /** @param calm returns how the sample ends without faults. */
+  readonly run: (open: () => Promise<Stage>, calm: () => Promise<EndState>) => Promise<void>;
 };
 
 const mostRounds = 12;
