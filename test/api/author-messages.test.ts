@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { tsc } from '../support/tsc.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -176,9 +177,8 @@ beforeAll(async () => {
       files: mistakes.map((_, index) => `m${index}.ts`),
     };
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-    const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
     const output = await new Promise<string>((resolve) => {
-      execFile(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], { cwd: folder }, (_, out) => resolve(out));
+      execFile(process.execPath, [...tsc, '-p', folder], { cwd: folder }, (_, out) => resolve(out));
     });
     let current: string[] = [];
     for (const line of output.split('\n')) {

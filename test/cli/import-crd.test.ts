@@ -6,6 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/testing/api-server.ts';
 import { useFolder } from '../support/folder.ts';
+import { tsc } from '../support/tsc.ts';
 import { expectUserError, runIn, runProcess } from './command-result.ts';
 
 const crd = {
@@ -87,7 +88,7 @@ export const wrongMode: TLSRouteObject = { spec: { port: 1, mode: 'Other' } };
   await write('use.ts', use);
   const config = { extends: path.resolve('tsconfig.json'), files: ['use.ts'], include: [] };
   await write('tsconfig.json', JSON.stringify(config));
-  const compiled = await runProcess([path.resolve('node_modules/typescript/bin/tsc'), '-p', folder.path], '.');
+  const compiled = await runProcess([...tsc, '-p', folder.path], '.');
   expect(compiled).toMatchObject({ out: '', status: 0 });
   const { TLSRoute, TLSRouteSchema } = z
     .object({ TLSRoute: z.looseObject({}), TLSRouteSchema: z.custom<z.ZodType>() })

@@ -7,18 +7,18 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { useFolder } from '../support/folder.ts';
+import { tsc } from '../support/tsc.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
 const folder = useFolder({ shared: true });
 
 const manifest = z.object({ exports: z.record(z.string(), z.record(z.string(), z.string())) });
 const author = `
-import { defineKind, notOk, ok, type ResultOf } from './outrigger.js';
-import { ConfigMap } from './kubernetes.js';
-import { testContext } from './testing.js';
-import { createReconcileHandler } from './lambda.js';
+import { defineKind, notOk, ok, type ResultOf } from 'outrigger';
+import { ConfigMap } from 'outrigger/kubernetes';
+import { testContext } from 'outrigger/testing';
+import { createReconcileHandler } from 'outrigger/lambda';
 import * as z from 'zod';
 const A = defineKind({ group: 'a.example.com', version: 'v1', kind: 'A', spec: z.object({ n: z.number() }), status: z.object({}), conditions: ['X'] });
 const a = A.controller('a', { owns: [ConfigMap], reconcile: async ({ metadata: { name } }, { apply }): Promise<ResultOf<typeof A>> => {
@@ -45,7 +45,9 @@ const specifiers: Readonly<Record<string, string>> = {
 beforeAll(async () => {
   await symlink(path.join(root, 'node_modules'), folder.at('node_modules'));
   await folder.write('package.json', '{"type":"module"}');
-  await run(process.execPath, [tsc, '-p', path.join(root, 'src/tsconfig.package.json'), '--outDir', folder.path]);
+  // `tsc` in the root checks the same files. The output is the same without a check.
+  const build = ['--noCheck', '-p', path.join(root, 'src/tsconfig.package.json'), '--outDir', folder.path];
+  await run(process.execPath, [...tsc, ...build]);
 }, 240_000);
 
 describe('the package', () => {
@@ -73,15 +75,7 @@ describe('the package', () => {
     expect(own.map(({ name }) => name)).toEqual(['package.json']);
   });
 
-  it("an author's project compiles against the package and runs, and mistakes are compile errors", async () => {
-    await folder.write('author.ts', author);
-    const options = '--ignoreConfig --strict --module nodenext --target es2024 --skipLibCheck --types node'.split(' ');
-    await run(process.execPath, [tsc, ...options, 'author.ts'], { cwd: folder.path });
-    const { stdout } = await run(process.execPath, ['author.js'], { cwd: folder.path });
-    expect(stdout.trim()).toBe('function');
-  });
-
-  it('the samples type-check against the package with two specifiers rewritten, and import nothing else of Outrigger', async () => {
+  it("an author's project compiles against the package and runs, mistakes are compile errors, and the samples import nothing else of Outrigger", async () => {
     // An empty project with the package in its node_modules; the two specifiers of the samples become the package's.
     const installed = folder.at('project/node_modules/outrigger');
     await mkdir(installed, { recursive: true });
@@ -96,11 +90,14 @@ describe('the package', () => {
       );
       await folder.write(`project/controllers/${file}`, rewritten);
     }
+    await folder.write('project/author.ts', author);
     await folder.write('project/package.json', '{"type":"module"}');
     const { compilerOptions } = JSON.parse(await readFile(path.join(root, 'tsconfig.json'), 'utf8'));
-    await folder.write('project/tsconfig.json', JSON.stringify({ compilerOptions, include: ['controllers'] }));
-    const argv = [tsc, '-p', folder.at('project'), '--pretty', 'false'];
-    const { stdout } = await run(process.execPath, argv).catch((error) => error);
-    expect(stdout).toBe('');
+    const include = ['controllers', 'author.ts'];
+    await folder.write('project/tsconfig.json', JSON.stringify({ compilerOptions, include }));
+    const compiled = await run(process.execPath, [...tsc, '-p', folder.at('project')]).catch((error) => error);
+    expect(compiled.stdout).toBe('');
+    const { stdout } = await run(process.execPath, ['author.ts'], { cwd: folder.at('project') });
+    expect(stdout.trim()).toBe('function');
   });
 });

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newNames } from '../../../src/cli/new/controller-files.ts';
 import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
+import { tsc } from '../../support/tsc.ts';
 import { expectUserError, runIn, runProcess } from '../command-result.ts';
 
 const source = path.resolve(import.meta.dirname, '../../..');
@@ -131,7 +132,7 @@ it(
     // Only what the new files reach: the rest of the project is as before.
     const include = ['functions', 'src/controllers', 'test/controllers', 'tools/mutants'];
     await write('tsconfig.new.json', JSON.stringify({ extends: './tsconfig.json', include }));
-    await node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.new.json');
+    await node(...tsc, '-p', 'tsconfig.new.json');
     const formatted = ['src/controllers', 'functions', 'tools/mutants', 'test/statements'];
     await node('node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', ...formatted);
     await node('src/cli/main.ts', 'generate', '--check');
