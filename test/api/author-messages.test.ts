@@ -65,7 +65,7 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     what: 'a kind that is not declared',
     code: reconciling('await context.applyAll(Service, []);', 'owns: [Deployment], '),
     first:
-      'Argument of type \'ForeignKind<"Service", Live<V1Service>, "Namespaced">\' is not assignable to parameter of type \'ForeignKind<"Deployment", Live<V1Deployment>, "Namespaced">\'.',
+      'Argument of type \'ForeignKind<"Service", Live<V1Service>, "Namespaced">\' is not assignable to parameter of type \'ForeignKind<"Deployment", Live<WithGeneration<V1Deployment>>, "Namespaced">\'.',
     last: 'Type \'"Service"\' is not assignable to type \'"Deployment"\'.',
   },
   {
