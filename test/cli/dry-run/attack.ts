@@ -11,7 +11,6 @@ import https from 'node:https';
 import net from 'node:net';
 import { createContext, runInContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 
 const [name = '', port = '', socketPath = ''] = process.argv.slice(2);
 const url = `http://127.0.0.1:${port}/`;
@@ -36,6 +35,8 @@ const attacks: Readonly<Record<string, () => unknown>> = {
   'node:https': async () => await settled(https.request(`https://127.0.0.1:${port}/`, { method: 'POST' }).end()),
   'node:http2': async () => await settled(http2.connect(url), 'connect'),
   'AWS SDK': async () => {
+    // The other attacks, each in a process of its own, need not load it.
+    const { SendMessageCommand, SQSClient } = await import('@aws-sdk/client-sqs');
     const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
     const sqs = new SQSClient({ endpoint: url, region: 'eu-west-1', credentials, maxAttempts: 1 });
     await sqs.send(new SendMessageCommand({ QueueUrl: `${url}1/q`, MessageBody: 'x' }));
