@@ -30,6 +30,8 @@ type ResyncOptions = {
   readonly nowSeconds?: number | (() => number);
   readonly remainingMs?: number | (() => number);
   readonly rejectAll?: boolean;
+  /** Messages to the timers are accepted and not sent, where many of them would only load the SQS server. */
+  readonly acceptTimers?: boolean;
   /** The error of every read of a queue's depth. */
   readonly depthFails?: Error;
   /** The clusters table never responds. */
@@ -74,6 +76,7 @@ export function resyncFixture() {
     nowSeconds = runSeconds + 2,
     remainingMs = 60_000,
     rejectAll = false,
+    acceptTimers = false,
     depthFails,
     tableHangs = false,
     entryFails,
@@ -99,6 +102,7 @@ export function resyncFixture() {
         if (rejectAll) return entries.map(() => ({ accepted: false, reason: 'throttled' }));
         if (queue === 'timers') timed.push(...entries.map(({ body }) => parseMessage(body)));
         if (queue === 'resync') resyncEntries.push(...entries);
+        if (queue === 'timers' && acceptTimers) return entries.map(() => ({ accepted: true, messageId: 'accepted' }));
         return await send(queue, entries, options);
       },
       depth: async (...given) => {
