@@ -17,7 +17,9 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { continueTokenOf, isGone } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
 import { type ListPage, listPages, listPagesAs } from '../kube/client/read.ts';
+import { MessageError } from '../sqs/body.ts';
 import type { Depth } from '../sqs/depth.ts';
+import type { Message } from '../sqs/message.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import { formatResyncMessage, type ResyncMessage } from './message.ts';
@@ -101,9 +103,14 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     const idle = queueIdle === undefined ? {} : { queueIdle };
     return { ...scheduled, scheduledPerSecond: scheduledPerSecond + scheduled.scheduledPerSecond, ...idle };
   };
+  const sendTimers = async (messages: readonly Message[]) => {
+    const entries = toEntries(messages, deps.now(), log);
+    await sendAll(deps, timersQueue, entries, time.signal);
+    return entries.length;
+  };
   const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
   try {
-    await sendAll(deps, timersQueue, await leftSelection(deps, input, time.signal), time.signal);
+    await sendTimers(await leftSelection(deps, input, time.signal));
     for await (const page of listObjects(
       deps,
       { message, controller, client, isBusy: queueIdle === false },
@@ -111,10 +118,9 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     )) {
       totals.pages += 1;
       totals.objects += page.items.length;
-      const { entries, unobserved } = selectDue(deps, { message, controller, client }, page.items, rateLimiter);
+      const { messages, unobserved } = selectDue(deps, { message, controller, client }, page.items, rateLimiter);
       totals.unobserved += unobserved;
-      await sendAll(deps, timersQueue, entries, time.signal);
-      totals.sent += entries.length;
+      totals.sent += await sendTimers(messages);
       if (page.continue === undefined || time.remainingMs() > reserveMs) continue;
       const next = { ...message, continue: page.continue, ...continued() };
       await sendAll(deps, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
@@ -224,19 +230,18 @@ function listObjects(
 }
 
 /**
- * Makes the entries of objects that the controller holds although they have left its selection. Neither its watch nor
+ * Makes the messages of objects that the controller holds although they have left its selection. Neither its watch nor
  * its list finds them: they may have left while no watcher ran.
  */
 async function leftSelection(
   { now, project }: ListKindDeps,
   { message, controller: { name: controller, declaration }, client }: ListKindInput,
   signal: AbortSignal,
-): Promise<readonly QueueEntry[]> {
+): Promise<readonly Message[]> {
   const { resource, selector } = declaration;
   if (selector === undefined || message.continue !== undefined) return [];
-  const nowMs = now();
-  const cause = { type: 'resync', run: message.run, dueAt: Math.floor(nowMs / 1000) } as const;
-  const entries: QueueEntry[] = [];
+  const cause = { type: 'resync', run: message.run, dueAt: Math.floor(now() / 1000) } as const;
+  const messages: Message[] = [];
   const { namespace: listed } = message;
   const labelSelector = heldLabelOf(controller, project);
   const held = { namespace: listed, labelSelector, timeoutSeconds: pageSeconds, signal };
@@ -246,10 +251,10 @@ async function leftSelection(
       const { name, namespace } = object.metadata;
       const place = namespace === undefined ? {} : { namespace };
       const key = { controller, cluster: message.cluster, group: resource.group, resource: resource.plural };
-      entries.push(timerEntry({ ...key, ...place, name, cause }, { nowMs }));
+      messages.push({ ...key, ...place, name, cause });
     }
   }
-  return entries;
+  return messages;
 }
 
 /** Selects the objects of a page whose keys are sent, and assigns their due times. */
@@ -258,7 +263,7 @@ function selectDue(
   { message, controller }: ListKindInput,
   objects: readonly ListedObject[],
   rateLimiter: ResyncRateLimiter,
-): { readonly entries: readonly QueueEntry[]; readonly unobserved: number } {
+): { readonly messages: readonly Message[]; readonly unobserved: number } {
   const nowMs = now();
   const { resource, options } = controller.declaration;
   const run = {
@@ -267,7 +272,7 @@ function selectDue(
     periodSeconds: periodSeconds ?? options.resyncPeriodSeconds,
     nowSeconds: nowMs / 1000,
   };
-  const entries: QueueEntry[] = [];
+  const messages: Message[] = [];
   let unobserved = 0;
   for (const { name, namespace, decision } of objects) {
     if (decision === 'skip') continue;
@@ -289,9 +294,25 @@ function selectDue(
     if (dueAt === undefined) continue;
     const observed = unobservedDueAt === undefined ? {} : { observedAt: Math.floor(nowMs) };
     const cause = { type: 'resync', run: message.run, dueAt, ...observed } as const;
-    entries.push(timerEntry({ ...key, cause }, { nowMs }));
+    messages.push({ ...key, cause });
   }
-  return { entries, unobserved };
+  return { messages, unobserved };
+}
+
+/**
+ * Makes the timer entries of messages. A key that no message can have, such as the name of a Role, which has no limit,
+ * is logged: it must not hold up the others.
+ */
+function toEntries(messages: readonly Message[], nowMs: number, log: Log): readonly QueueEntry[] {
+  return messages.flatMap((message) => {
+    try {
+      return [timerEntry(message, { nowMs })];
+    } catch (error) {
+      if (!(error instanceof MessageError)) throw error;
+      log.error('key cannot be sent', { key: formatReconcileKey(message), error: redact(error.message) });
+      return [];
+    }
+  });
 }
 
 async function sendAll(deps: ListKindDeps, queue: string, entries: readonly QueueEntry[], signal: AbortSignal) {

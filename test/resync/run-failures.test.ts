@@ -36,6 +36,14 @@ describe('a failing list', () => {
     expect(resync.lines.some(({ message }) => message === 'list failed')).toBe(true);
   });
 
+  it('an object with a name that no message can have is logged, and the keys of the other objects are sent', async () => {
+    const resync = await resyncOf(['a', 'long'.repeat(100), 'b'].map(aMissedGadget));
+    expect(await resync.run({})).toEqual([]);
+    expect(names(resync.timed)).toEqual(['a', 'b']);
+    expect(retriesOf(resync)).toEqual([]);
+    expect(resync.lines).toContainEqual(expect.objectContaining({ level: 'error', message: 'key cannot be sent' }));
+  });
+
   it('a list is retried if the queue rejects its keys', async () => {
     const { alpha } = await serving(listing([aMissedGadget('missed')]));
     expect(await aResync({ clusters: { alpha }, rejectAll: true }).run({})).toEqual(['m0']);
