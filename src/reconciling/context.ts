@@ -1,5 +1,6 @@
 // Creates the context of the author's code for one object: reads, applies, commands and Events, made from a Kubernetes
 // client. It counts the writes, so that the report of a resync shows whether drift was corrected.
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import type { UntypedContext } from '../api/context.ts';
 import { isCustomKind } from '../api/custom-kind.ts';
@@ -30,6 +31,11 @@ export type ContextHandle = {
   writes(): number;
   /** Applies to children that changed nothing. */
   noops(): number;
+  /**
+   * Resolves when no call runs any more. Later ones are refused: they would run beside the next reconcile of the
+   * object.
+   */
+  end(): Promise<void>;
 };
 
 /** The dependencies of a context. */
@@ -66,6 +72,25 @@ export function createContext(
   const recorded = new Map<string, PendingEvent>();
   let writes = 0;
   let noops = 0;
+  const running = new Set<Promise<unknown>>();
+  let isOver = false;
+  /** Makes a function of the context whose calls `end` waits for. */
+  function tracked<A extends readonly unknown[], R>(run: (...given: A) => Promise<R>): (...given: A) => Promise<R> {
+    return async (...given) => {
+      if (isOver) throw new Error(`${controller}: the call is over; await every call of the context`);
+      const result = run(...given);
+      running.add(result);
+      return await result.finally(() => running.delete(result));
+    };
+  }
+  async function end(): Promise<void> {
+    while (running.size > 0) {
+      await Promise.allSettled(running);
+      // Then what follows a call has made the next one.
+      await setImmediate();
+    }
+    isOver = true;
+  }
   const namespaceOf = (kind: Kind, namespace: string | undefined) =>
     kind.namespaced && namespace !== undefined ? { namespace } : {};
 
@@ -101,9 +126,11 @@ export function createContext(
       const message = String(given);
       recorded.set(JSON.stringify([type, reason, message]), { type, reason, message });
     },
-    get: async (kind, { name, namespace = owner.namespace }) =>
-      await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
-    list: async (kind, labels, { namespace = owner.namespace } = {}) => {
+    get: tracked(
+      async (kind, { name, namespace = owner.namespace }) =>
+        await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
+    ),
+    list: tracked(async (kind, labels, { namespace = owner.namespace } = {}) => {
       const wrong = invalidLabel(labels);
       if (wrong !== undefined) throw new TypeError(`list of ${kind.plural}: ${wrong} is no valid label and value`);
       const labelSelector = Object.entries(labels ?? {})
@@ -114,18 +141,20 @@ export function createContext(
       const selection = { ...within, ...(labelSelector === '' ? {} : { labelSelector }) };
       for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
       return found;
-    },
-    apply: async (kind, desired) =>
-      count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { isThorough, signal })))
-        .object,
-    applyAll: async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
+    }),
+    apply: tracked(
+      async (kind, desired) =>
+        count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { isThorough, signal })))
+          .object,
+    ),
+    applyAll: tracked(async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
       const request = { ...childKind(kind), prune, replaceLists, onChange, signal, isThorough };
       const result = await unlessDenied(
         applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
       );
       return count(kind, result).objects;
-    },
-    setMetadata: async (values) => {
+    }),
+    setMetadata: tracked(async (values) => {
       const { primary, kind } = owner;
       if (primary === undefined || kind === undefined)
         throw new TypeError(`${controller}: a mapping function has no object, so it cannot set its metadata`);
@@ -134,8 +163,8 @@ export function createContext(
       const returned = await unlessDenied(applyOwnMetadata(client, target, primary.current(), values, options));
       if (returned !== undefined && primary.written(returned) === 'no-op')
         log.warn('apply changed nothing', { noopApplies: 1 });
-    },
-    exec: async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
+    }),
+    exec: tracked(async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
       const pod = { name, ...(namespace === undefined ? {} : { namespace }) };
       const result = await exec(client, pod, { container, command }, { ...options, signal });
       const changed = rule.mutates && result.exitCode === 0;
@@ -144,9 +173,9 @@ export function createContext(
       const fields = { pod: name, container, command: rule.argv, exitCode: result.exitCode };
       log[changed ? 'info' : 'debug']('command ended', fields);
       return result;
-    },
+    }),
   };
-  return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops };
+  return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops, end };
 }
 
 /** Names the error of a write that an admission policy refused. */

@@ -13,8 +13,7 @@ import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } f
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context.ts';
-import { isOfFormerScope } from './reconcile.ts';
-import type { ReconcileDeps, ReconcileInput, ReconcileReport } from './report.ts';
+import { isOfFormerScope, type ReconcileDeps, type ReconcileInput, type ReconcileReport } from './report.ts';
 
 /** Returns whether a message is about a watched object of another kind than the one that the controller reconciles. */
 export function isMapped({ resource }: ControllerDeclaration, message: Message): boolean {

@@ -1,7 +1,6 @@
 // Reconciles one key: reads the object, adds the finalizer, runs the author's function, writes the status, and sends
 // Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
 // outcome means for the message.
-import type { Kind } from '../api/kind.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../core/errors.ts';
 import { fieldManagerOf, finalizerOf, heldLabelOf, pausedAnnotation } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
@@ -23,7 +22,13 @@ import { outcomeOfNotFound } from './not-found.ts';
 import { noteObserved } from './note-observed.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
-import type { ReconcileDeps, ReconcileInput, ReconcileReport, SessionDeps } from './report.ts';
+import {
+  isOfFormerScope,
+  type ReconcileDeps,
+  type ReconcileInput,
+  type ReconcileReport,
+  type SessionDeps,
+} from './report.ts';
 import { followsOwnWrite } from './self-triggered.ts';
 import { currentConditions } from './status/status.ts';
 import { createStatusWriter } from './status/status-writer.ts';
@@ -50,14 +55,6 @@ export function createReconcile(deps: ReconcileDeps): (input: ReconcileInput) =>
       input.log.debug('resource version conflict, reading again', { tries: passes });
     }
   };
-}
-
-/**
- * Returns whether a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. The kind had
- * another scope when the message was sent. A scope only changes with a new CRD, so the object is gone.
- */
-export function isOfFormerScope({ namespaced }: Kind, { namespace }: Message): boolean {
-  return namespaced !== (namespace !== undefined);
 }
 
 /** `added`: the object with its finalizer, if this pass added it. */
@@ -197,14 +194,14 @@ function openSession(
 
   /** One for the reconciler, and one for each finalize. */
   const contexts: ContextHandle[] = [];
-  const openContext = ({ isThorough = isPeriodic(message.cause) } = {}) => {
+  const openContext = (isThorough = isPeriodic(message.cause)) => {
     const object = primary.current();
     const handle = createContext(
       { client, cluster: message.cluster, controller: name, project, log, now, signal, isThorough },
       { object, kind: resource, namespace: object.metadata.namespace, primary },
     );
     contexts.push(handle);
-    return handle.context;
+    return handle;
   };
 
   let ignored: IgnoredSignalError | undefined;
@@ -228,7 +225,12 @@ function openSession(
 
   /** The object with the finalizer that this session added, and the writes until then. */
   let added: { readonly object: KubeObject; readonly writes: number } | undefined;
-  const runFinalize = async () => await unlessIgnored(instance.finalize(primary.current(), openContext()));
+  /** Calls the author's code. It ends when the calls that it did not await have, or with its signal. */
+  const runAuthor = async <T>(call: (context: ContextHandle['context']) => Promise<T>): Promise<T> => {
+    const { context, end } = openContext();
+    return await unlessIgnored(call(context).finally(end));
+  };
+  const runFinalize = async () => await runAuthor((context) => instance.finalize(primary.current(), context));
 
   async function runReconciler(): Promise<Outcome> {
     try {
@@ -239,7 +241,7 @@ function openSession(
         primary.countWrite();
         if (declaration.finalizes) added = { object: primary.current(), writes: primary.writes() };
       }
-      const result = await unlessIgnored(instance.reconcile(primary.current(), openContext()));
+      const result = await runAuthor((context) => instance.reconcile(primary.current(), context));
       if (result.error !== undefined) {
         const { retryState, outcome } = resolveFailure(result.error, primary, deps);
         await writeStatus(primary, statusWriter.afterResult(result, statusInput(), retryState), deps);
@@ -260,7 +262,7 @@ function openSession(
   async function leaveSelection(): Promise<Outcome> {
     if (!isMarked(primary.current(), marks)) return { type: 'nothing', reason: 'not-selected' };
     try {
-      const context = openContext({ isThorough: true });
+      const { context } = openContext(true);
       for (const kind of declaration.owns) await context.applyAll(kind, () => [], { prune: true });
       const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
       if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };

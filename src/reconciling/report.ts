@@ -1,6 +1,7 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
 
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import type { Kind } from '../api/kind.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import { errorText, KindNotServedError, maxCauses, StatusSubresourceMissingError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -74,6 +75,14 @@ export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 's
   /** Returns the signal for reporting a failure: the session's own, or a later one if the reconciler ignored that. */
   readonly reportSignal: () => AbortSignal;
 };
+
+/**
+ * Returns whether a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. The kind had
+ * another scope when the message was sent. A scope only changes with a new CRD, so the object is gone.
+ */
+export function isOfFormerScope({ namespaced }: Kind, { namespace }: Message): boolean {
+  return namespaced !== (namespace !== undefined);
+}
 
 /** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */
 export function reportReconcile(

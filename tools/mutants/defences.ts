@@ -197,11 +197,11 @@ export const objectDefences: readonly Mutant[] = [
         file: reconcile,
         find: 'if (!isHeld(primary.current(), marks)) {',
         replace:
-          'const result = await unlessIgnored(instance.reconcile(primary.current(), openContext())); if (!isHeld(primary.current(), marks)) {',
+          'const result = await runAuthor((context) => instance.reconcile(primary.current(), context)); if (!isHeld(primary.current(), marks)) {',
       },
       {
         file: reconcile,
-        find: 'const result = await unlessIgnored(instance.reconcile(primary.current(), openContext()));\n      if (result.error',
+        find: 'const result = await runAuthor((context) => instance.reconcile(primary.current(), context));\n      if (result.error',
         replace: 'if (result.error',
       },
     ],

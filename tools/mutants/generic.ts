@@ -100,7 +100,7 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
 }
 
 function finalizesNothing(isIt: string): Mutant {
-  const finalized = 'await unlessIgnored(instance.finalize(primary.current(), openContext()))';
+  const finalized = 'await runAuthor((context) => instance.finalize(primary.current(), context))';
   return {
     name: 'removes the finalizer without calling finalize',
     edits: [{ file: reconcile, find: finalized, replace: `${isIt} ? 'done' : ${finalized}` }],

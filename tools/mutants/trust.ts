@@ -42,7 +42,7 @@ export const serverMutants: readonly Mutant[] = [
 export const messageMutants: readonly Mutant[] = [
   swap(
     'reads the object of a message without its namespace',
-    'src/reconciling/reconcile.ts',
+    'src/reconciling/report.ts',
     'return namespaced !== (namespace !== undefined);',
     'return !namespaced && namespace !== undefined;',
   ),

@@ -1,0 +1,56 @@
+// Calls of the context that the author's code does not await. Guarantee 2: none of them runs beside the next reconcile
+// of the object. A reconciler that ignores its signal is in ignored-signal.test.ts.
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { KubeRequest } from '../../src/kube/client/client.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { built, configMap, widgetsOn } from './widgets.ts';
+
+const { connect } = await useApiServer();
+const widgets = widgetsOn(connect);
+const { apply, behaviour, reconcile } = { ...widgets, behaviour: () => widgets.behaviour };
+const result = { status: {}, conditions: { Built: built } };
+const child = (name: string) => ({ metadata: { name }, data: { size: '1' } });
+
+/** Reconciles the object, and returns the requests that are not answered when that ends. */
+async function requestsAtTheEnd(): Promise<readonly string[]> {
+  const open = new Set<string>();
+  const before = async ({ method, path }: KubeRequest) => {
+    if (!path.includes('/configmaps')) return;
+    open.add(`${method} ${path}`);
+    for (let turns = 0; turns < 200; turns += 1) await turn();
+    open.delete(`${method} ${path}`);
+  };
+  await reconcile('a', {}, { before });
+  return [...open];
+}
+
+it('a reconcile that fails ends after the applies that run beside the failed one', async () => {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    await Promise.all([Promise.reject(new Error('no')), context.apply(configMap, child('late'))]);
+    return result;
+  };
+  expect(await requestsAtTheEnd()).toEqual([]);
+});
+
+it('a reconcile ends after the applies that its reconciler did not await, and those that follow from them', async () => {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    void context.apply(configMap, child('one')).then(async () => await context.apply(configMap, child('two')));
+    return result;
+  };
+  expect(await requestsAtTheEnd()).toEqual([]);
+  expect(widgets.requests.filter((request) => request.endsWith('/configmaps/two')).length).toBeGreaterThan(0);
+});
+
+it('an apply after the end of its reconcile is refused', async () => {
+  await apply('a', { size: 1 });
+  let later = async (): Promise<unknown> => undefined;
+  behaviour().reconcile = async (_, context) => {
+    later = async () => await context.apply(configMap, child('late'));
+    return result;
+  };
+  await reconcile('a');
+  await expect(later()).rejects.toThrow('the call is over');
+});
