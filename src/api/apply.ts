@@ -15,8 +15,8 @@ type Given<T> = T extends readonly (infer E)[]
   : T extends object
     ? { readonly [P in keyof T]: (P extends TimeField ? T[P] | Date : Given<T[P]>) | Absent<T, P> }
     : T;
-/** A field that may be left out may be `undefined`. */
-type Absent<T, P extends keyof T> = object extends Pick<T, P> ? undefined : never;
+/** A field that may be left out may be `undefined`, as may an entry of a map. */
+type Absent<T, P extends keyof T> = string extends P ? undefined : object extends Pick<T, P> ? undefined : never;
 type TimeField = 'creationTimestamp' | 'deletionTimestamp' | 'lastProbeTime' | 'lastTransitionTime' | 'time';
 
 /**

@@ -192,11 +192,17 @@ async function unlessDenied<T>(writing: Promise<T>): Promise<T> {
 /** Parses a desired child. The author's code is typed, so only the metadata is checked. */
 const toDesired = (child: object): DesiredChild => desiredChild.parse(child, uncompiled);
 
+/** An undefined entry is not given. */
+const textsIn = z.record(z.string(), z.string().optional()).transform((entries) => {
+  const given = Object.entries(entries).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+  return Object.fromEntries(given);
+});
+
 const desiredChild = z.looseObject({
   metadata: z.object({
     name: z.string().min(1),
     namespace: z.string().optional(),
-    labels: z.record(z.string(), z.string()).optional(),
-    annotations: z.record(z.string(), z.string()).optional(),
+    labels: textsIn.optional(),
+    annotations: textsIn.optional(),
   }),
 });

@@ -84,9 +84,9 @@ it.each([
 });
 
 it('a field of a child that is undefined is not given, in metadata, in the spec and in a list', async () => {
-  const containers = [{ name: 'c', image: 'i', command: undefined }];
+  const containers = [{ name: 'c', image: 'i', command: undefined, resources: { limits: { cpu: undefined } } }];
   const desired = {
-    metadata: { name: 'one', labels: undefined, annotations: undefined },
+    metadata: { name: 'one', labels: { x: undefined }, annotations: undefined },
     spec: {
       replicas: undefined,
       selector: { matchLabels: labels },
