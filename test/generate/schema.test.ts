@@ -107,6 +107,11 @@ describe('structuralSchema', () => {
       'the default {"a":""} is not valid: a',
     ],
     ['a prefault that is no choice', z.string().regex(/^a/).prefault('b'), 'the default "b" is not valid: '],
+    [
+      'a default that cannot be checked',
+      z.object({ a: z.string().refine(async () => true) }).default({ a: '' }),
+      'the default {"a":""} is not valid: Encountered Promise',
+    ],
     ['an enum of numbers and texts', z.enum({ one: 1, two: 'two' }), 'an enum of numbers and texts cannot become'],
     ['a case-insensitive pattern', z.string().regex(/a/i), 'the flag i of a pattern'],
     ['a lookahead', z.string().regex(/^(?=a)/), "Go's regular expressions"],

@@ -2,7 +2,7 @@
 // not enforce a check that only zod has. A construct that is not known to be supported is rejected.
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
-import { SchemaError } from '../../core/errors.ts';
+import { SchemaError, toError } from '../../core/errors.ts';
 import { formatZodIssues } from '../../core/json.ts';
 import { propertiesOf } from './pattern.ts';
 
@@ -62,9 +62,9 @@ function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly
     const [first, second] = [schema._zod.def.defaultValue, schema._zod.def.defaultValue];
     if (JSON.stringify(first) !== JSON.stringify(second)) throw cannot('a default that changes');
     // The API server refuses the CRD ("structural defaults"), and zod does not check a default.
-    const { success, error } = z.safeParse(schema.unwrap(), first);
-    if (!success)
-      throw new SchemaError(path, `the default ${JSON.stringify(first)} is not valid: ${formatZodIssues(error)}`);
+    const problem = problemOf(schema.unwrap(), first);
+    if (problem !== undefined)
+      throw new SchemaError(path, `the default ${JSON.stringify(first)} is not valid: ${problem}`);
     return [['', schema.unwrap()]];
   }
   if (
@@ -91,6 +91,16 @@ function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly
     return schema.options.map((option) => ['', option] as const);
   }
   throw cannot(constructNames.get(type) ?? `${type} (zod)`);
+}
+
+/** A refinement that throws, or is asynchronous, makes the parse throw. */
+function problemOf(schema: z.core.$ZodType, value: unknown): string | undefined {
+  try {
+    const { error } = z.safeParse(schema, value);
+    return error === undefined ? undefined : formatZodIssues(error);
+  } catch (error) {
+    return toError(error).message;
+  }
 }
 
 /** The checks that have a keyword, by the type of their schema. Rules are counted. */
