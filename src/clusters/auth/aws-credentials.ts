@@ -14,8 +14,11 @@ export type AwsCredentials = {
 /** Credential providers call AWS services, which may hang. */
 const timeoutSeconds = 5;
 
+/** There are no credentials, for now or at all: a provider calls AWS services, which may fail. */
+export class CredentialsError extends UserError {}
+
 /**
- * Reads the credentials, and keeps them out of logs. Throws a UserError if there are none, or none within `seconds`.
+ * Reads the credentials, and keeps them out of logs. Throws a CredentialsError if there are none within `seconds`.
  * `where` begins its message, such as `cluster "prod": access`.
  */
 export async function readCredentials(
@@ -28,7 +31,7 @@ export async function readCredentials(
     return rememberCredentials(await unlessAborted(provider(), deadline));
   } catch (error) {
     const reason = deadline.aborted ? `none within ${seconds} s` : toError(error).message;
-    throw new UserError(`${where}: no AWS credentials (${reason}); give this process a role or a profile`, {
+    throw new CredentialsError(`${where}: no AWS credentials (${reason}); give this process a role or a profile`, {
       cause: error,
     });
   }

@@ -11,7 +11,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { toError, UserError } from '../../core/errors.ts';
 import { sleep } from '../../core/time.ts';
-import { type AwsCredentials, readCredentials } from '../auth/aws-credentials.ts';
+import { type AwsCredentials, CredentialsError, readCredentials } from '../auth/aws-credentials.ts';
 
 /** How this process reaches AWS. */
 export type AwsAccess = {
@@ -118,7 +118,8 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
         try {
           return await read(etag);
         } catch (error) {
-          if (error instanceof UserError || etag !== undefined || attempt === firstAttempts) throw error;
+          const isFinal = error instanceof UserError && !(error instanceof CredentialsError);
+          if (isFinal || etag !== undefined || attempt === firstAttempts) throw error;
           await sleep(retrySeconds * 2 ** attempt * Math.random(), new AbortController().signal);
         }
       }

@@ -130,6 +130,17 @@ describe('the clusters table in S3', () => {
     expect(s3.requests).toHaveLength(5);
   });
 
+  it('the first read is tried again when its credential provider fails', async () => {
+    s3.object = JSON.stringify({ a: entry('1') });
+    let attempts = 0;
+    const { table } = open(async () => {
+      attempts += 1;
+      if (attempts < 3) throw new Error('socket hang up');
+      return keys;
+    });
+    expect(await table.get('a')).toMatchObject(entry('1'));
+  });
+
   it.each([
     [403, 'allow s3:GetObject on the object and s3:ListBucket on its bucket'],
     [404, 'create the bucket, or correct its name'],
