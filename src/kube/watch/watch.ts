@@ -9,7 +9,7 @@
 // Assumptions: a bookmark arrives at least every 60 s, as Kubernetes' watch cache sends them.
 import type { Wait } from '../../core/time.ts';
 import type { KubeClient, KubeStream } from '../client/client.ts';
-import { ConnectError, IdleError, isGone, ResponseError } from '../client/errors.ts';
+import { ApiError, ConnectError, DeadlineError, IdleError, isGone, ResponseError } from '../client/errors.ts';
 import type { ResourceName } from '../client/object.ts';
 import { collectionPath } from '../client/path.ts';
 import { listPageSize, listPagesAs } from '../client/read.ts';
@@ -134,19 +134,22 @@ export async function* listAndWatch(
   }
 }
 
-/** About 5 MB of metadata. */
-const maxPageSize = 8_000;
+/** 8 to 20 MB: an object's metadata with its managedFields and annotations has 2 to 5 KB. */
+const maxPageSize = 4_000;
 
 /**
  * Returns the objects on a page of the next list. A list that takes longer than its continue token is valid, about five
  * minutes, would fail each time, so the next one has fewer and larger pages. A 410 of an exact list says nothing about
- * its token: the version may be too old.
+ * its token: the version may be too old. After a timeout the pages are smaller again. Other errors say nothing about
+ * the size. (listPagesAs itself divides a page that is larger than the client accepts.)
  */
 function nextPageSize(
   limit: number,
   { mode, error, pageSize }: { readonly mode: ListMode; readonly error: unknown; readonly pageSize: number },
 ): number {
-  if (!isGone(error)) return pageSize;
+  const isTimeout = error instanceof DeadlineError || (error instanceof ApiError && error.status === 504);
+  if (isTimeout) return Math.max(pageSize, Math.floor(limit / 2));
+  if (!isGone(error)) return limit;
   return mode === 'exact' ? limit : Math.max(limit, Math.min(4 * limit, maxPageSize));
 }
 

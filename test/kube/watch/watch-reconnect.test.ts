@@ -109,6 +109,21 @@ describe('listAndWatch', () => {
     ]);
   });
 
+  it('listAndWatch lists in larger pages after a 410, in smaller ones after a timeout, and keeps them otherwise', async () => {
+    const failures = [410, 503, 410, 500, 504, 410, 504, 504, 504, 504, 200];
+    const limits: unknown[] = [];
+    const { server } = await startScript({
+      list: ({ query }, response, count) => {
+        limits.push(Number(query.limit));
+        const code = failures[count - 1] ?? 200;
+        sendJson(response, code, code === 200 ? listOf('100') : statusOf(code, 'No'));
+      },
+    });
+    const { take } = startWatch(server.client());
+    while (limits.length < failures.length) await take(1);
+    expect(limits).toEqual([500, 2000, 2000, 4000, 4000, 2000, 4000, 2000, 1000, 500, 500]);
+  });
+
   it('listAndWatch closes a watch after the idle timeout and resumes at the last version', async () => {
     const { server } = await startScript({
       watch: (_, response, count) => openWatch(response, eventLine('MODIFIED', tank('a', String(100 + count)))),
