@@ -67,7 +67,8 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   get<K extends T['owns'] | T['reads']>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
   /**
    * Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object), or in the namespace of
-   * the options: `'*'` is all of them.
+   * the options: `'*'` is all of them. A project with `outrigger.namespaces` has permissions only in those: for `'*'`
+   * and any other namespace the API server returns 403.
    */
   list<K extends T['owns'] | T['reads']>(
     kind: K,
