@@ -13,7 +13,7 @@ import { replaceFile } from './replace-file.ts';
 const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
 /** The version of osls is in one of the two lock files, as its program is. */
-const inputs = ['serverless.yml', 'infra/aws', 'package-lock.json', 'infra/package-lock.json'];
+const inputs = ['serverless.yml', 'package.json', 'infra/aws', 'package-lock.json', 'infra/package-lock.json'];
 /** The template that osls writes. */
 export const packagedFile = '.serverless/cloudformation-template-update-stack.json';
 

@@ -4,6 +4,7 @@ import { access, mkdir, utimes } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { buildBundles, withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
+import { packagedFile, packagedTemplate } from '../../src/dev/packaged-template.ts';
 import { createStateFile, type DevState } from '../../src/dev/state-file.ts';
 import { useFolder } from '../support/folder.ts';
 
@@ -62,6 +63,15 @@ it('bundles that another build made of other sources are stale, although the sou
   await save('one');
   await buildBundles(build, folder.path, signal);
   expect(await folder.read(bundle)).toBe('one');
+});
+
+it('the template is packaged again after the project was renamed in package.json', async () => {
+  await folder.write('package.json', '{"outrigger":{"project":"one"}}');
+  const osls = "const { cpSync } = require('node:fs'); cpSync('package.json', '%s');".replace('%s', packagedFile);
+  await folder.write('node_modules/osls/bin/serverless.js', osls);
+  expect(await packagedTemplate(folder.path, signal)).toContain('one');
+  await folder.write('package.json', '{"outrigger":{"project":"two"}}');
+  expect(await packagedTemplate(folder.path, signal)).toContain('two');
 });
 
 it('hashFiles changes with a content, a name and a missing file only', async () => {
