@@ -1,6 +1,6 @@
 // Applies the options of the controllers to the compiled template: those of their declarations, and those that a stage
 // overrides with --param. What depends on an option follows it: the visibility timeout of a queue is six times the
-// timeout of its function, and two alarms wait for a longer one.
+// timeout of its function, its receives take two days, and two alarms wait for a longer one.
 import { OptionError } from './options.ts';
 import type { Resource, Template } from './with-options.ts';
 
@@ -69,12 +69,19 @@ function withOptionsOf(
     });
   }
   // AWS, "Using Lambda with Amazon SQS": at least six times the function's timeout.
-  if (id === `${controller}Queue` && timeout !== undefined) return withProperties({ VisibilityTimeout: 6 * timeout });
+  if (id === `${controller}Queue` && timeout !== undefined) {
+    const maxReceiveCount = Math.min(1_000, Math.floor(172_800 / (6 * timeout)));
+    const RedrivePolicy = { ...Object(Properties.RedrivePolicy), maxReceiveCount };
+    return withProperties({ VisibilityTimeout: 6 * timeout, RedrivePolicy });
+  }
   // The same as in src/generate/aws/alarms.ts.
   if (id === `${controller}LateAlarm` && timeout !== undefined)
     return withProperties({ Threshold: Math.max(300, 2 * timeout) });
-  if (id === `${controller}ErrorsAlarm` && timeout !== undefined)
-    return withProperties({ Period: 300 * Math.ceil(timeout / 300) });
+  if (id === `${controller}ErrorsAlarm` && timeout !== undefined) {
+    const Period = 300 * Math.ceil(timeout / 300);
+    const EvaluationPeriods = Math.max(3, Math.ceil((3 * 7 * timeout) / Period));
+    return withProperties({ Period, EvaluationPeriods, DatapointsToAlarm: 3 });
+  }
   if (Type === 'AWS::Lambda::EventSourceMapping' && namesFunction(Properties.FunctionName, functionId)) {
     return withProperties({
       BatchSize: options.get('batchSize'),

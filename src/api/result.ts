@@ -31,7 +31,10 @@ export type Later =
       readonly error?: undefined;
     }
   | {
-      /** Not before this time, and a few seconds after it, for what expires. One that has passed is in a second. */
+      /**
+       * Not before this time, and a few seconds after it, for what expires. After a time that has passed the wait is as
+       * long as it is past, from a second to five minutes.
+       */
       readonly requeueAt?: Date | undefined;
       readonly requeueAfterSeconds?: undefined;
       readonly error?: undefined;

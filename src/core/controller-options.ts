@@ -82,6 +82,15 @@ export function visibilitySecondsOf(timeoutSeconds: number): number {
 }
 
 /**
+ * Returns how many times SQS delivers a message: for about two days, and at most as often as SQS allows. Receives are
+ * not attempts of a reconcile, which the function counts itself. Throttles and failed deployments are receives too, for
+ * keys that were never tried.
+ */
+export function maxReceiveCountOf(timeoutSeconds: number): number {
+  return Math.min(1_000, Math.floor(172_800 / visibilitySecondsOf(timeoutSeconds)));
+}
+
+/**
  * Returns the age at which a change that was not reconciled counts as missed. A change whose function died is
  * reconciled after the visibility timeout, so a function with a longer timeout than the default has more time.
  * @param withDefaults the age for a function with the default timeout

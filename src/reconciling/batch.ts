@@ -49,13 +49,6 @@ const lastDeleteMs = 1_000;
 export function createBatch(
   deps: BatchDeps,
 ): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
-  /**
-   * The redelivered keys that run at a time. One of them may have crashed its function, so a new process, which is what
-   * a crash leaves, begins with one. Each wave that ends doubles the number: after Lambda has throttled the function
-   * every message is redelivered, and all of them one by one would take too long.
-   */
-  let waveSize = 1;
-
   return async (records, { reconcileMs, graceMs }) => {
     const startedAt = deps.monotonicMs();
     const remaining = new Set(records.map(({ messageId }) => messageId));
@@ -123,7 +116,9 @@ export function createBatch(
         }),
         ...firstDeliveries.map(dispatch),
       ]);
-      for (let begun = 0; begun < redeliveries.length; ) {
+      // One of the redelivered keys may have crashed its function, so the first runs alone. Each wave that ends doubles
+      // the next one: after Lambda has throttled the function all are redelivered, and one by one would take too long.
+      for (let begun = 0, waveSize = 1; begun < redeliveries.length; begun += waveSize, waveSize *= 2) {
         if (work.signal.aborted) {
           // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent. Nothing has
           // failed either, so they are not delayed by their receive count.
@@ -136,10 +131,7 @@ export function createBatch(
           return;
         }
         await deleteDone();
-        const wave = redeliveries.slice(begun, begun + waveSize);
-        await Promise.all(wave.map(dispatch));
-        begun += wave.length;
-        waveSize = Math.max(waveSize, 2 * wave.length);
+        await Promise.all(redeliveries.slice(begun, begun + waveSize).map(dispatch));
       }
     })();
     // Messages that finished before this moment are deleted now. Without this they would wait for the next one to

@@ -123,7 +123,7 @@ export function groupRecords(
 }
 
 /**
- * Orders redelivered groups, of which the first may run alone. The order of an odd receive count is the reverse of the
+ * Orders redelivered groups, of which the first runs alone. The order of an odd receive count is the reverse of the
  * one before it, so that keys that were blocked by a crashing key run before it the next time. Every other pair of
  * receive counts has another order, for the case of two crashing keys.
  */

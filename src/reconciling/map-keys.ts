@@ -13,7 +13,7 @@ import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } f
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context.ts';
-import { isOfFormerScope, type ReconcileDeps, type ReconcileInput, type ReconcileReport } from './report.ts';
+import { type ReconcileDeps, type ReconcileInput, type ReconcileReport, scopeMismatch } from './report.ts';
 
 /** Returns whether a message is about a watched object of another kind than the one that the controller reconciles. */
 export function isMapped({ resource }: ControllerDeclaration, message: Message): boolean {
@@ -42,12 +42,11 @@ export function createMapKeys(
       ({ kind, label }) => label === undefined && kind.group === message.group && kind.plural === message.resource,
     );
     const watched = declaration.watches[index];
-    if (watched === undefined) {
-      const error = new Error(`${name} watches no ${message.resource}.${message.group}`);
-      return { outcome: { type: 'refused', error }, writes: 0 };
-    }
-    if (isOfFormerScope(watched.kind, message))
-      return { outcome: { type: 'nothing', reason: 'former-scope' }, writes: 0 };
+    const mismatch =
+      watched === undefined
+        ? new Error(`${name} watches no ${message.resource}.${message.group}`)
+        : scopeMismatch(watched.kind, message);
+    if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
     const deps = { client, cluster: message.cluster, controller: name, project, log, now, signal };
     try {
       const { context } = createContext(deps, { namespace: message.namespace });

@@ -25,11 +25,10 @@ export type Outcome =
   /**
    * There was nothing to reconcile. `no-finalizer`: the object is being deleted, and has no finalizer of the
    * controller. `not-selected`: the controller's selector does not match it, and the controller holds nothing of it.
-   * `former-scope`: the kind was namespaced, and is not any more, or the other way round. Its former objects are gone.
    */
   | {
       readonly type: 'nothing';
-      readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' | 'not-selected' | 'former-scope';
+      readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' | 'not-selected';
     }
   | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
   /** Not retried until the object changes. */
@@ -97,6 +96,9 @@ const ignoredSignalRetrySeconds = 20;
 /** How much the time of a message may be ahead of the time that is calculated from another message. */
 const toleranceSeconds = 60;
 
+/** The longest wait after a `requeueAt` that has passed. */
+const maxLateSeconds = 300;
+
 /** When the first cause was observed, in milliseconds since 1970, and the latest due time so far, in seconds. */
 type Times = { readonly observedAt?: number; readonly afterDueAt?: number | undefined };
 
@@ -147,10 +149,14 @@ export function decide(
     case 'done': {
       const { requeueAfterSeconds, requeueAt } = outcome;
       if (requeueAfterSeconds === undefined && requeueAt === undefined) return { type: 'delete' };
+      const atMs = requeueAt?.getTime();
+      // A time that has passed is not returned in a loop: the wait grows with its age.
+      const delaySeconds =
+        atMs === undefined ? (requeueAfterSeconds ?? 1) : Math.min((nowMs - atMs) / 1000, maxLateSeconds);
       const slot =
-        requeueAt === undefined
-          ? slotIn(Math.max(1, Math.round(requeueAfterSeconds ?? 1)))
-          : slotAt({ atMs: requeueAt.getTime(), nowMs, ...after });
+        atMs !== undefined && atMs > nowMs
+          ? slotAt({ atMs, nowMs, ...after })
+          : slotIn(Math.max(1, Math.round(delaySeconds)));
       return { type: 'timer', message: { ...keyOfMessage(message), cause: { type: 'requeue', ...slot } } };
     }
     case 'nothing':

@@ -23,11 +23,11 @@ import { noteObserved } from './note-observed.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
 import {
-  isOfFormerScope,
   type ReconcileDeps,
   type ReconcileInput,
   type ReconcileReport,
   type SessionDeps,
+  scopeMismatch,
 } from './report.ts';
 import { followsOwnWrite } from './self-triggered.ts';
 import { currentConditions } from './status/status.ts';
@@ -63,8 +63,8 @@ type PassReport = ReconcileReport & { readonly added?: KubeObject | undefined };
 async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<PassReport> {
   const { message, client, signal } = input;
   const { resource } = deps.declaration;
-  if (isOfFormerScope(resource, message))
-    return { outcome: { type: 'nothing', reason: 'former-scope' }, foundUid: null, writes: 0 };
+  const mismatch = scopeMismatch(resource, message);
+  if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
   let stage: Stage = 'first-read';
   let writes = 0;
   let read: KubeObject | undefined;

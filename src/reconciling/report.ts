@@ -77,11 +77,15 @@ export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 's
 };
 
 /**
- * Returns whether a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. The kind had
- * another scope when the message was sent. A scope only changes with a new CRD, so the object is gone.
+ * Returns an error if a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. Either the
+ * kind had another scope when the message was sent, and the object is gone, or the declaration is wrong or too old.
  */
-export function isOfFormerScope({ namespaced }: Kind, { namespace }: Message): boolean {
-  return namespaced !== (namespace !== undefined);
+export function scopeMismatch({ plural, namespaced }: Kind, { namespace }: Message): Error | undefined {
+  if (namespaced === (namespace !== undefined)) return undefined;
+  const said = namespaced ? 'namespaced, and this key has no' : 'cluster-scoped, and this key has a';
+  return new Error(
+    `scope: ${plural} are declared ${said} namespace; correct the scope of the kind, or delete a key of a former scope`,
+  );
 }
 
 /** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */

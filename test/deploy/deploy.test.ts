@@ -96,7 +96,7 @@ describe('a deployment with osls', () => {
     expect(queue).not.toMatchObject({ ContentBasedDeduplication: 'true' });
     expect(JSON.parse(queue.RedrivePolicy ?? '')).toEqual({
       deadLetterTargetArn: queueArn(controllerDeadLetterQueue(name)),
-      maxReceiveCount: 1_000,
+      maxReceiveCount: 960,
     });
     expect(await account.queue(controllerDeadLetterQueue(name))).toMatchObject(highThroughput);
   });

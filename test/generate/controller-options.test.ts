@@ -61,10 +61,16 @@ function rowOf(text: string, name: string): Row {
   ];
 }
 
-/** The seconds after which the alarm late fires, and those of a period of the alarm errors. */
+/**
+ * The seconds after which the alarm late fires, the periods of the alarm errors and how many of them must have an error,
+ * and the receives before a dead letter.
+ */
 function alarmsOf(text: string, id: string): Row {
   const { Resources } = JSON.parse(text);
-  return [Resources[`${id}LateAlarm`].Properties.Threshold, Resources[`${id}ErrorsAlarm`].Properties.Period];
+  const { Period, EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods } = Resources[`${id}ErrorsAlarm`].Properties;
+  const { maxReceiveCount } = Resources[`${id}Queue`].Properties.RedrivePolicy;
+  const { Threshold } = Resources[`${id}LateAlarm`].Properties;
+  return [Threshold, Period, EvaluationPeriods, DatapointsToAlarm, maxReceiveCount];
 }
 
 describe('the options of controllers in the packaged template', () => {
@@ -106,12 +112,12 @@ describe('the options of controllers in the packaged template', () => {
     expect(rowOf(declared, 'tuned')).toEqual([900, 5400, 512, 4, 20, 20]);
   });
 
-  it('a reconcile of 15 minutes fires no alarm late, and a function that dies at its timeout fires errors', () => {
+  it('a reconcile of 15 minutes fires no alarm late, three deaths by one key fire errors, and it is delivered for two days', () => {
     expect([alarmsOf(declared, 'Plain'), alarmsOf(declared, 'Tuned')]).toEqual([
-      [300, 300],
-      [1800, 900],
+      [300, 300, 3, 3, 960],
+      [1800, 900, 21, 3, 32],
     ]);
-    expect(alarmsOf(overridden, 'Plain')).toEqual([800, 600]);
+    expect(alarmsOf(overridden, 'Plain')).toEqual([800, 600, 14, 3, 72]);
   });
 
   it('--param overrides an option of one controller in one stage, and what is derived from it', () => {

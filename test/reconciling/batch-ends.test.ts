@@ -174,7 +174,7 @@ describe('createBatch, with redeliveries', () => {
     expect(lines).toContainEqual(order);
   });
 
-  it('a process doubles the redelivered messages that it runs at a time, as after throttling all are redelivered', async () => {
+  it('a batch doubles the redelivered messages that it runs at a time, as after throttling all are redelivered', async () => {
     const together: number[] = [];
     let running = 0;
     const { run } = setUp(async () => {
@@ -188,8 +188,6 @@ describe('createBatch, with redeliveries', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
     await run(names.map((name) => record(name, {}, 12)));
     expect(together).toEqual([1, 2, 2, 4, 4, 4, 4, 3, 3, 3]);
-    await run(names.map((name) => record(name, {}, 12)));
-    expect(together.slice(10)).toEqual([8, 8, 8, 8, 8, 8, 8, 8, 2, 2]);
   });
 });
 

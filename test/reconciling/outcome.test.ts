@@ -76,13 +76,21 @@ it('a forged due time of the year 9999 does not delay the next requeue', () => {
 it.each<[string, number, Parameters<typeof decide>[3], number]>([
   ['in an hour is at that time', 3_600_000, {}, 3_600],
   ['with milliseconds is not before it', 10_001, {}, 11],
-  ['in the past is in a second', -5_000, {}, 1],
   ['that the current message was due at, and early, is later than that', 500, { afterDueAt: nowMs / 1000 + 1 }, 2],
   ['in two years is in one', 63_072_000_000, {}, 31_536_000],
 ])('a requeue at a time %s', (_, inMs, times, seconds) => {
   const dueAt = nowMs / 1000 + seconds;
   const action = decide({ type: 'done', requeueAt: new Date(nowMs + inMs) }, message, nowMs, times);
   expect(action).toMatchObject({ type: 'timer', message: { cause: { type: 'requeue', dueAt, slot: `1/${dueAt}` } } });
+});
+
+it.each([
+  [0, '1/'],
+  [20_000, '20/'],
+  [86_400_000, '300/'],
+])('a requeue at a time that is %d ms past waits as long as that, from a second to five minutes', (agoMs, slot) => {
+  const action = decide({ type: 'done', requeueAt: new Date(nowMs - agoMs) }, message, nowMs);
+  expect(action).toMatchObject({ message: { cause: { type: 'requeue', slot: expect.stringContaining(slot) } } });
 });
 
 it('a retry keeps only the time when the change was observed', () => {

@@ -12,13 +12,13 @@ const widgets = widgetsOn(connect);
 const { apply, condition, messageFor, read, reconcile, returns, throws } = widgets;
 const warnings = async () => (await widgets.list(Event)).filter((one) => Reflect.get(one, 'type') === 'Warning');
 
-it('a key of the former scope of a kind is done without a request, since its object is gone', async () => {
+it('a message without a namespace for a namespaced kind is refused with the scope, and sends no request', async () => {
   widgets.requests.length = 0;
   const { namespace: _, ...message } = messageFor('a');
   const { signal } = new AbortController();
   const { client } = widgets;
   const { outcome } = await widgets.runReconcile({ client, message, messageId: 'm', log: silent, signal });
-  expect(outcome).toEqual({ type: 'nothing', reason: 'former-scope' });
+  expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringMatching(/^scope: widgets are/) } });
   expect(widgets.requests).toEqual([]);
 });
 

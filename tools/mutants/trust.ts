@@ -43,8 +43,8 @@ export const messageMutants: readonly Mutant[] = [
   swap(
     'reads the object of a message without its namespace',
     'src/reconciling/report.ts',
-    'return namespaced !== (namespace !== undefined);',
-    'return !namespaced && namespace !== undefined;',
+    'if (namespaced === (namespace !== undefined)) return undefined;',
+    'if (namespaced || namespace === undefined) return undefined;',
   ),
   swap(
     'accepts half a character in a name',

@@ -76,7 +76,6 @@ const nothingReasons = {
   paused: 'the object is paused (annotation outrigger.dev/paused)',
   'not-selected': 'the selector of the controller does not match it',
   'no-finalizer': 'the object is being deleted, and has no finalizer of this controller',
-  'former-scope': 'the scope of the kind has changed since, so the object is gone',
 } as const;
 
 function fieldLine({ path, before, after }: ChangedField): string {

@@ -28,14 +28,17 @@ type AlarmDefinition = {
   /** A heading of docs/operating.md, as a link names it. */
   readonly runbook: string;
   readonly threshold?: number;
-  /** The number of consecutive periods. */
+  /** The number of periods that are looked at. */
   readonly periods?: number;
+  /** How many of them must be above the threshold. Default: all. */
+  readonly datapoints?: number;
   readonly metric: JsonObject;
 };
 
 /** Makes a controller's alarms, by id. */
 export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObject {
   const { timeoutSeconds } = declaration.options;
+  const errorPeriodSeconds = periodSeconds * Math.ceil(timeoutSeconds / periodSeconds);
   const id = logicalId(name);
   const queue = (of: string, metric: string): JsonObject =>
     simple('AWS/SQS', metric, { Name: 'QueueName', Value: { 'Fn::GetAtt': [of, 'QueueName'] } }, 'Maximum');
@@ -66,9 +69,11 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
       because: 'the function keeps failing',
       first: `npx outrigger doctor ${stage}`,
       runbook: 'function-errors',
-      periods: 3,
-      // A function that dies at its timeout has one error in that time.
-      metric: { ...lambda('Errors'), Period: periodSeconds * Math.ceil(timeoutSeconds / periodSeconds) },
+      // A function that dies at its timeout has one error in that time, and a key that kills it is received again after
+      // the visibility timeout and a little more: three errors of it are within three of these.
+      periods: Math.max(3, Math.ceil((3 * 7 * timeoutSeconds) / errorPeriodSeconds)),
+      datapoints: 3,
+      metric: { ...lambda('Errors'), Period: errorPeriodSeconds },
     }),
     [`${id}ThrottlesAlarm`]: alarm(name, {
       what: 'throttles',
@@ -95,7 +100,7 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
 
 function alarm(
   controller: string,
-  { what, because, first, runbook, threshold = 0, periods = 1, metric }: AlarmDefinition,
+  { what, because, first, runbook, threshold = 0, periods = 1, datapoints = periods, metric }: AlarmDefinition,
 ): JsonObject {
   return {
     Type: 'AWS::CloudWatch::Alarm',
@@ -104,6 +109,7 @@ function alarm(
       AlarmDescription: `${controller}: ${because}. First: ${first}. Runbook: docs/operating.md#${runbook}`,
       ...metric,
       EvaluationPeriods: periods,
+      ...(datapoints === periods ? {} : { DatapointsToAlarm: datapoints }),
       Threshold: threshold,
       ComparisonOperator: 'GreaterThanThreshold',
       TreatMissingData: 'notBreaching',

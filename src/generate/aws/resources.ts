@@ -1,7 +1,7 @@
 // The AWS resources of each controller: a FIFO queue with a dead-letter queue, a function with a role, alarms, and a
 // stack parameter for each setting. serverless.yml includes them next to the shared resources (infra/aws).
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { visibilitySecondsOf } from '../../core/controller-options.ts';
+import { maxReceiveCountOf, visibilitySecondsOf } from '../../core/controller-options.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   controllerDeadLetterQueue,
@@ -25,11 +25,6 @@ import { queriesOf } from './queries.ts';
 import { mapsKeys, roleOf } from './role.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
-/**
- * The maximum of SQS: with the default timeout more than two days. Receives are not attempts of a reconcile, which the
- * function counts itself. Throttles and failed deployments are receives too, for keys that were never tried.
- */
-const maxReceiveCount = 1_000;
 /** The maximum of SQS: 14 days. */
 const retentionSeconds = 1_209_600;
 /** The collector of traces, as an option of the deployment. */
@@ -124,10 +119,15 @@ function queuesOf({ name }: ControllerDefinition): readonly string[] {
 function resourcesOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
   const id = logicalId(name);
+  const { timeoutSeconds } = controller.declaration.options;
   return {
     [`${id}Queue`]: fifoQueue(controllerQueue(name), {
-      VisibilityTimeout: visibilitySecondsOf(controller.declaration.options.timeoutSeconds),
-      RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount },
+      // infra/aws/controller-options.ts has both formulas, for a timeout of --param.
+      VisibilityTimeout: visibilitySecondsOf(timeoutSeconds),
+      RedrivePolicy: {
+        deadLetterTargetArn: arnOf(`${id}DeadLetters`),
+        maxReceiveCount: maxReceiveCountOf(timeoutSeconds),
+      },
     }),
     [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {
       RedriveAllowPolicy: {

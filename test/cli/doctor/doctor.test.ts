@@ -138,7 +138,7 @@ describe('doctor', () => {
     const of = (name: string) => expected.find((one) => one.name === name);
     expect(of('foo.fifo')?.attributes).toMatchObject({ FifoQueue: 'true', VisibilityTimeout: '180' });
     // Throttles are receives: a key that Lambda never tried waits until it can.
-    expect(of('foo.fifo')?.deadLetters).toEqual({ name: 'foo-dlq.fifo', maxReceiveCount: 1_000 });
+    expect(of('foo.fifo')?.deadLetters).toEqual({ name: 'foo-dlq.fifo', maxReceiveCount: 960 });
     expect(of('timers')?.attributes).toMatchObject({ VisibilityTimeout: '180' });
     // A requeue waits until the function runs again: a dead letter ends its chain.
     expect(of('timers')?.deadLetters).toEqual({ name: 'timers-dlq', maxReceiveCount: 1_000 });
