@@ -80,8 +80,9 @@ Examples:
 If a controller was renamed, or was removed while other controllers of its kind stay, deploy without it, then run
   outrigger detach WaterTank --controller former-name --yes
 
-If finalize was removed from a controller, deploy its function, and then remove the finalizer. Nothing has to be paused:
+If finalize was removed from a controller, deploy its function, wait for its timeout, and run until nothing is left:
   outrigger detach WaterTank --controller water-tank --finalizers-only --yes
+It leaves objects that are being deleted to the controller, which runs on.
 
 To uninstall completely:
   1. Stop the watchers and remove the functions (osls remove). A running controller adds its finalizer again.
@@ -135,8 +136,8 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
         printError(`${collectionName(target.resource)} ${object}: ${redact(reason)}`);
     }
     const remaining = left.reduce((sum, { count }) => sum + count.affected, 0);
-    printResults(done, flags, 'detached');
-    if (remaining === 0) return 0;
+    const status = printResults(done, flags, 'detached');
+    if (remaining === 0) return status;
     throw new UserError(
       `${remaining} objects are not detached, or were changed again; stop the watchers and functions, and run it again`,
     );
@@ -149,7 +150,12 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
 function requireNoFinalize(registry: readonly ControllerDefinition[], { controller, orphan }: Flags): void {
   if (controller === undefined) throw new UserError('--finalizers-only needs --controller; name the controller');
   if (orphan === true) throw new UserError('--finalizers-only and --orphan exclude each other');
-  if (registry.find(({ name }) => name === controller)?.declaration.finalizes === true)
+  const known = registry.find(({ name }) => name === controller);
+  if (known === undefined) {
+    const fix = 'correct the name, or for a controller that was removed, leave out --finalizers-only';
+    throw new UserError(`the registry has no controller ${JSON.stringify(controller)}; ${fix}`);
+  }
+  if (known.declaration.finalizes)
     throw new UserError(`${controller} has a finalize, and adds its finalizer again; remove finalize and deploy first`);
 }
 
@@ -268,14 +274,20 @@ function printResults(
     printLines(alignColumns([titles, ...cells]));
   }
   const verb = state === 'detached' ? 'did' : 'will';
-  for (const object of shown.flatMap(({ count }) => count.deleting)) {
+  const deleting = shown.flatMap(({ count }) => count.deleting);
+  const isLeft = finalizersOnly === true && deleting.length > 0;
+  if (isLeft) {
+    const next = 'which their controller removes; run this again until there are none';
+    printError(`${deleting.length} objects are being deleted and keep the finalizer, ${next}`);
+  }
+  for (const object of isLeft ? [] : deleting) {
     printError(`${object} is being deleted: its controller's clean-up outside the cluster ${verb} not run`);
   }
   if (state === 'planned') {
     const before = finalizersOnly === true ? '' : 'stop the watchers, remove the functions, and ';
     printError(`nothing was changed; ${before}run this again with --yes`);
   }
-  return state === 'planned' ? 1 : 0;
+  return state === 'planned' || isLeft ? 1 : 0;
 }
 
 function isSame(a: CollectionId, b: CollectionId): boolean {

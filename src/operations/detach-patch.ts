@@ -30,7 +30,10 @@ export type DetachScope = {
   readonly orphan?: boolean;
   /** For primaries: other controllers still reconcile them, so annotations for all controllers (paused) stay. */
   readonly shared?: boolean;
-  /** For primaries: the controllers still run, and have no finalize any more, so nothing else is removed. */
+  /**
+   * For primaries: the controllers still run, and have no finalize any more, so nothing else is removed. They remove
+   * the finalizer of an object that is being deleted themselves; a former version would still have to finalize it.
+   */
   readonly finalizersOnly?: boolean;
 };
 
@@ -55,11 +58,20 @@ export function controllersOn(
   ].filter((name) => name !== undefined);
 }
 
+/** Returns whether the finalizers of an object stay, because a running controller removes them. */
+export function isLeftToController(
+  { metadata: { deletionTimestamp, finalizers = [] } }: KubeObject,
+  { controllers, project, finalizersOnly = false }: DetachScope,
+): boolean {
+  const isHeld = finalizers.some((one) => controllers.has(controllerOfFinalizer(one, project) ?? ''));
+  return finalizersOnly && deletionTimestamp !== undefined && isHeld;
+}
+
 /** Makes the patch that detaches an object that was read; undefined if there is nothing to remove. */
-export function detachPatch(
-  { metadata }: KubeObject,
-  { controllers, project, as, orphan = false, shared = false, finalizersOnly = false }: DetachScope,
-): DetachPatch | undefined {
+export function detachPatch(object: KubeObject, scope: DetachScope): DetachPatch | undefined {
+  if (isLeftToController(object, scope)) return undefined;
+  const { metadata } = object;
+  const { controllers, project, as, orphan = false, shared = false, finalizersOnly = false } = scope;
   const { resourceVersion, finalizers = [] } = metadata;
   const concerned: Partial<KubeObject['metadata']> = finalizersOnly ? {} : metadata;
   const { managedFields = [], labels = {}, annotations = {} } = concerned;

@@ -15,7 +15,7 @@ import { isConflict, isGone, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject, type ListOptions, listPages } from '../kube/client/read.ts';
-import { controllersOn, type DetachScope, detachPatch } from './detach-patch.ts';
+import { controllersOn, type DetachScope, detachPatch, isLeftToController } from './detach-patch.ts';
 
 /** A collection, and the controllers to detach from it. */
 export type DetachTarget = { readonly resource: ResourceName; readonly scope: DetachScope };
@@ -30,8 +30,8 @@ export type DetachCount = {
   /** Labels, annotations and controller references. */
   readonly metadata: number;
   /**
-   * Objects that are being deleted and have a finalizer of the controllers: their external resources are not cleaned
-   * up.
+   * Objects that are being deleted and have a finalizer of the controllers. With `finalizersOnly` they keep it. Without
+   * it, their external resources are not cleaned up.
    */
   readonly deleting: readonly string[];
   readonly failed: readonly { readonly object: string; readonly reason: string }[];
@@ -76,12 +76,13 @@ export async function detach(
 ): Promise<DetachCount> {
   const zero = { objects: 0, affected: 0, finalizers: 0, managers: 0, metadata: 0 };
   let count = zero;
-  const deleting: string[] = [];
+  const deleting = new Set<string>();
   const failed: { object: string; reason: string }[] = [];
   const detachItem = async (item: KubeObject) => {
+    const object = nameOf(item);
+    if (isLeftToController(item, scope)) deleting.add(object);
     const removes = detachPatch(item, scope)?.removes;
     if (removes === undefined) return;
-    const object = nameOf(item);
     try {
       if (scope.as === 'copy' && (await isCopyOfChild(client, item, signal))) return;
       if (!dryRun) await detachOne(client, resource, item, scope, signal);
@@ -97,7 +98,7 @@ export async function detach(
       managers: count.managers + removes.managers,
       metadata: count.metadata + removes.metadata,
     };
-    if (removes.finalizers > 0 && item.metadata.deletionTimestamp !== undefined) deleting.push(object);
+    if (removes.finalizers > 0 && item.metadata.deletionTimestamp !== undefined) deleting.add(object);
   };
   await eachPage(client, resource, { labelSelector: selectorOf(scope), signal }, async (items, isFirst) => {
     // A restarted list returns the same objects again. Objects that were detached before stay counted.
@@ -106,7 +107,7 @@ export async function detach(
     await forEachConcurrently(concurrency, items, detachItem);
     onProgress?.(count.affected);
   });
-  return { ...count, deleting, failed };
+  return { ...count, deleting: [...deleting], failed };
 }
 
 /**

@@ -50,9 +50,8 @@ export async function finalizeObject(
 }
 
 /** The role of a controller without finalize does not permit it. A former version may have had finalize. */
-function explainForbidden(cause: unknown, { finalizer, resource, message }: SessionDeps): Error {
-  const detach = `outrigger detach ${resource.kind} --controller ${message.controller} --finalizers-only`;
-  const fix = `apply its manifests, or if it has no finalize any more, run ${detach}`;
+function explainForbidden(cause: unknown, { finalizer, message }: SessionDeps): Error {
+  const fix = 'apply its manifests, or if it has no finalize any more, those of its last version with finalize';
   return new Error(`the role of ${message.controller} does not permit to remove ${finalizer}: ${fix}`, { cause });
 }
 

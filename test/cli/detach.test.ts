@@ -44,6 +44,15 @@ async function hold(name: string, controller: string): Promise<void> {
   await holdObject(client, tanks, await read(tanks, name), { finalizer: finalizerOf(controller) }, options);
 }
 
+/** Creates a tank whose deletion waits for the finalizer of a controller. */
+async function createDeleted(controller: string): Promise<void> {
+  const metadata = { ...keyOf('deleted'), finalizers: [finalizerOf(controller)] };
+  const { apiVersion, kind } = tanks;
+  const extra = parseObject({ apiVersion, kind, metadata, spec: { targetLevel: 1, capacity: 2 } });
+  await applyObject(client, tanks, extra, { fieldManager: 'test' });
+  await client.request({ method: 'DELETE', path: objectPath(tanks, keyOf('deleted')) });
+}
+
 /** Creates a child of the dinner, of a kind that the current version of its controller does not own. */
 async function createFormerChild(): Promise<void> {
   const owner = { ...(await read(dinners, 'risotto')), apiVersion: dinners.apiVersion, kind: dinners.kind };
@@ -81,11 +90,7 @@ describe('detach without --yes', () => {
   });
 
   it('detach names the objects that are being deleted without the clean-up of their controller', async () => {
-    const metadata = { ...keyOf('deleted'), finalizers: [finalizerOf('water-tank')] };
-    const { apiVersion, kind } = tanks;
-    const extra = parseObject({ apiVersion, kind, metadata, spec: { targetLevel: 1, capacity: 2 } });
-    await applyObject(client, tanks, extra, { fieldManager: 'test' });
-    await client.request({ method: 'DELETE', path: objectPath(tanks, keyOf('deleted')) });
+    await createDeleted('water-tank');
     const { err } = await system.run('detach', 'wt');
     expect(err).toContain(
       "default/deleted is being deleted: its controller's clean-up outside the cluster will not run",
@@ -127,6 +132,22 @@ describe('detach --yes', () => {
     expect(await system.run('detach', ...argv, '--yes')).toMatchObject({ status: 0 });
     expect(await finalizersOf('north')).toEqual([finalizerOf('water-tank')]);
     expect(JSON.stringify((await read(ConfigMap, 'menu')).metadata)).toContain('outrigger.dev/controller');
+  });
+
+  it('detach --finalizers-only exits with 1 while a deleted object has the finalizer, which its controller removes', async () => {
+    await createDeleted('dinner');
+    const argv = ['WaterTank', '--controller', 'dinner', '--finalizers-only', '--yes'];
+    const line = '1 objects are being deleted and keep the finalizer, which their controller removes';
+    for (const others of [['north'], []]) {
+      for (const name of others) await hold(name, 'dinner');
+      const { err, status } = await system.run('detach', ...argv);
+      expect([err, status]).toEqual([expect.stringContaining(line), 1]);
+    }
+    expect((await read(tanks, 'deleted')).metadata.finalizers).toEqual([finalizerOf('dinner')]);
+    const body = { metadata: { finalizers: null } };
+    const path = objectPath(tanks, keyOf('deleted'));
+    await client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+    expect(await system.run('detach', ...argv)).toMatchObject({ status: 0 });
   });
 
   it('detach finds children of every kind, also those of earlier versions', async () => {
@@ -177,6 +198,7 @@ describe('detach errors', () => {
     [['WaterTank', '--kubeconfig', 'x', '--cluster', 'local'], '--kubeconfig and --cluster exclude each other'],
     [['WaterTank', '--finalizers-only'], '--finalizers-only needs --controller; name the controller'],
     [['WaterTank', '--finalizers-only', '--controller', 'water-tank'], 'water-tank has a finalize, and adds its'],
+    [['WaterTank', '--finalizers-only', '--controller', 'watertank'], 'the registry has no controller "watertank"; '],
     [['WaterTank', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
   ])('detach %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const result = await system.run('detach', ...argv);

@@ -92,8 +92,8 @@ describe('detach of a kind', () => {
     await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
   });
 
-  it('detach with `finalizersOnly` takes the finalizer of a running controller without finalize, and nothing else', async () => {
-    await tanks('north');
+  it('detach with `finalizersOnly` takes the finalizer of a running controller without finalize, except during a deletion', async () => {
+    await tanks('north', 'south');
     const { start, ...later } = WaterTank.controller(waterTank.name, {
       reconcile: async () => ({
         status: { action: 'Holding' },
@@ -102,14 +102,20 @@ describe('detach of a kind', () => {
     });
     const { group, plural: resource } = WaterTank;
     const { client, namespace } = fixture.system;
-    const message = aMessage({ controller: later.name, group, resource, namespace, name: 'north' });
     const reconcile = createReconcile({ ...later, instance: start({}), now: () => new Date() });
-    const run = async () => (await reconcile({ client, message, messageId: 'm', log: silentLog, signal })).outcome.type;
+    const run = async (name = 'north') => {
+      const message = aMessage({ controller: later.name, group, resource, namespace, name });
+      return (await reconcile({ client, message, messageId: 'm', log: silentLog, signal })).outcome.type;
+    };
     expect(await run()).toBe('done');
     const before = await fixture.system.read(WaterTank, 'north');
     expect(before.metadata.finalizers).toEqual(['outrigger.dev/water-tank']);
     const only = { ...tank, scope: { ...tank.scope, finalizersOnly: true } };
-    expect(await detachFrom(only)).toMatchObject({ affected: 1, finalizers: 1, managers: 0, metadata: 0 });
+    await fixture.system.delete(WaterTank, 'south');
+    const counts = { affected: 1, finalizers: 1, managers: 0, metadata: 0 };
+    expect(await detachFrom(only)).toMatchObject({ ...counts, deleting: [`${namespace}/south`] });
+    expect(await run('south')).toBe('done');
+    expect(await fixture.system.get(WaterTank, 'south')).toBeUndefined();
     expect(await run()).toBe('done');
     const { metadata, status } = await fixture.system.read(WaterTank, 'north');
     expect([metadata.finalizers, status]).toEqual([undefined, before.status]);
