@@ -39,6 +39,9 @@ describe('an action', () => {
     await fake.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Escape');
     await fake.page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await fake.page.locator(':focus').innerText()).toBe('Pause');
+    await fake.page.getByRole('button', { name: 'Pause' }).click();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await fake.page.getByRole('dialog').waitFor({ state: 'detached' });
     fake.source.respond = () => {
       throw new Error('it is gone');
     };

@@ -1,7 +1,8 @@
-// Only the rows and seeds that a command line of `npm run chaos` selects; not the rows themselves.
+// Only the rows and seeds that a command line of `npm run chaos` selects, and when a row fails; not the rows themselves.
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../../tools/chaos/chaos.ts';
 import { makePlan } from '../../../tools/chaos/plan.ts';
+import { makeReport } from '../../../tools/chaos/report.ts';
 
 const catalogue = createCatalogue();
 const plan = (commit: number, ...args: string[]) =>
@@ -36,5 +37,23 @@ describe('makePlan', () => {
 
   it('createCatalogue has rows with unique names', () => {
     expect(new Set(names(catalogue)).size).toBe(catalogue.length);
+  });
+});
+
+const good = {
+  ...{ seed: 1, fault: 'overload', how: 'many requests', fired: 2, changes: 10, lost: [], concurrent: 0 },
+  ...{ extraWrites: 1, convergeSeconds: 1.25, notes: [] },
+};
+
+it.each([
+  ['passes if the fault occurred and no change was lost', good, undefined],
+  ['fails if the fault did not occur', { ...good, fired: 0 }, 'fired 0 times'],
+  ['fails without changes', { ...good, changes: 0 }, '0 changes'],
+  ['fails with concurrent reconciles of one object', { ...good, concurrent: 1 }, '1 concurrent'],
+  ['names a lost change', { ...good, lost: ['portion-1: gone'] }, 'lost: portion-1: gone'],
+])('a row of the chaos test %s', (_, outcome, failure) => {
+  const failureMessages = failure === undefined ? [] : [expect.stringContaining(failure)];
+  expect(makeReport('npm run chaos', [outcome])).toMatchObject({
+    testResults: [{ assertionResults: [{ failureMessages }] }],
   });
 });
