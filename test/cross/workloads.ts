@@ -106,7 +106,7 @@ export function createWorkloadTurns(
           }
         }
       }
-      if (writes === before) {
+      if (writes === before && (await serverVersion(client, namespace)) === version) {
         quietAt = version;
         return;
       }
