@@ -85,6 +85,9 @@ export const clusterSteps: readonly Step[] = [
   },
 ];
 
+/** Runs every command of the page. */
+const tutorial = ['test/deploy/tutorial.test.ts', "stepsOf('docs/tutorial.md')"] as const;
+
 /** Commands that something else runs: the file, and a text in it that shows where. */
 export const testedElsewhere: Readonly<Record<string, readonly [file: string, text: string]>> = {
   'outrigger import crd': ['test/cli/import-crd.test.ts', "importCrd('crds.yaml'"],
@@ -126,12 +129,11 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run demo -- --queue-endpoint URL': ['test/journey/two-projects.test.ts', "'--queue-endpoint'"],
   'npx outrigger new controller Cafe': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npm pack': ['tools/troubleshooting/packed-package.ts', "'pack'"],
-  // test/deploy/tutorial.test.ts runs every command of the page.
-  'npm init --yes': ['docs/tutorial.md', '\nnpm init --yes\n'],
-  'npm install ../outrigger-0.1.0.tgz': ['docs/tutorial.md', '\nnpm install ../outrigger-0.1.0.tgz\n'],
-  'npx outrigger new project --yes': ['docs/tutorial.md', '\nnpx outrigger new project --yes\n'],
-  'npm install': ['docs/tutorial.md', '\nnpm install\n'],
-  'npx outrigger': ['docs/tutorial.md', '\nnpx outrigger new '],
+  'npm init --yes': tutorial,
+  'npm install ../outrigger-0.1.0.tgz': tutorial,
+  'npx outrigger new project --yes': tutorial,
+  'npm install': tutorial,
+  'npx outrigger': tutorial,
   'npx outrigger detach WaterTank --kubeconfig admin.yaml --yes': [
     'test/cluster/uninstall.test.ts',
     'detachCommand(), argv',
