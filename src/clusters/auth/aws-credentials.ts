@@ -14,11 +14,12 @@ export type AwsCredentials = {
 /** Credential providers call AWS services, which may hang. */
 const timeoutSeconds = 5;
 
-/** There are no credentials, for now or at all: a provider calls AWS services, which may fail. */
+/** The provider failed: it has no credentials, or a call of an AWS service failed, which another try may help. */
 export class CredentialsError extends UserError {}
 
 /**
- * Reads the credentials, and keeps them out of logs. Throws a CredentialsError if there are none within `seconds`.
+ * Reads the credentials, and keeps them out of logs. Throws a CredentialsError if the provider fails, and another
+ * UserError if it hangs for `seconds`.
  * `where` begins its message, such as `cluster "prod": access`.
  */
 export async function readCredentials(
@@ -31,8 +32,7 @@ export async function readCredentials(
     return rememberCredentials(await unlessAborted(provider(), deadline));
   } catch (error) {
     const reason = deadline.aborted ? `none within ${seconds} s` : toError(error).message;
-    throw new CredentialsError(`${where}: no AWS credentials (${reason}); give this process a role or a profile`, {
-      cause: error,
-    });
+    const message = `${where}: no AWS credentials (${reason}); give this process a role or a profile`;
+    throw new (deadline.aborted ? UserError : CredentialsError)(message, { cause: error });
   }
 }
