@@ -138,9 +138,8 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const remaining = left.reduce((sum, { count }) => sum + count.affected, 0);
     const status = printResults(done, flags, 'detached');
     if (remaining === 0) return status;
-    throw new UserError(
-      `${remaining} objects are not detached, or were changed again; stop the watchers and functions, and run it again`,
-    );
+    const next = finalizersOnly ? 'run it again' : 'stop the watchers and functions, and run it again';
+    throw new UserError(`${remaining} objects are not detached, or were changed again; ${next}`);
   } finally {
     close();
   }
