@@ -48,6 +48,8 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
     case 'unusable':
       return stage === 'first-read' ? 'unreachable' : 'error';
   }
+  // An API server explains a refusal by a Status. A proxy in front of it redirects to a login page or returns its own.
+  if (stage === 'first-read' && error instanceof ApiError && error.body === undefined) return 'unreachable';
   if (error instanceof ChildrenRefusedError) {
     const isEnding = error.errors.every((one) => errorClassOf(one, stage, message) === 'namespace-terminating');
     return isEnding ? 'namespace-terminating' : 'error';

@@ -84,6 +84,8 @@ it.each([
       ['a 503', api(503)],
       ['a 504 of a cache that lags behind', api(504, 'Timeout', [{ reason: 'ResourceVersionTooLarge' }])],
       ['a deadline', new DeadlineError('late')],
+      ['a 403 of a proxy', new ApiError('GET /x', 403, '<html>')],
+      ['a redirect to a login page', new ApiError('GET /x', 302, '')],
     ],
     ['first read'],
   ),
