@@ -82,13 +82,17 @@ export type ResolvedFailure = {
 
 /**
  * Decides the outcome of a failed step. Throws the error again if no status can be written for it: the signal is
- * aborted, the server is unreachable, the resource version is stale, or the namespace is terminating.
+ * aborted, the server is unreachable, the resource version is stale, or the namespace of an object that is not being
+ * deleted is terminating.
  */
 export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: SessionDeps): ResolvedFailure {
   const signal = deps.reportSignal();
   signal.throwIfAborted();
   const error = toError(thrown);
-  const errorClass = errorClassOf(thrown, 'later', deps.message);
+  const found = errorClassOf(thrown, 'later', deps.message);
+  // The namespace does not end before the finalizer is removed, so only the status can show what it waits for.
+  const isFinalizing = primary.current().metadata.deletionTimestamp !== undefined;
+  const errorClass = found === 'namespace-terminating' && isFinalizing ? 'error' : found;
   switch (errorClass) {
     case 'unreachable':
     case 'conflict':

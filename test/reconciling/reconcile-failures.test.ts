@@ -250,3 +250,15 @@ it('a role that does not permit to remove the finalizer is named in the status, 
     message: expect.stringMatching(/^the role of widget does not permit .* those of its last version with finalize/),
   });
 });
+
+it('a finalize whose request is refused because its namespace is terminating fails with a condition', async () => {
+  widgets.behaviour.finalize = async ({ metadata }, { applyAll }) => {
+    await applyAll(ConfigMap, [{ metadata: { name: metadata.name }, data: {} }]);
+    return 'done';
+  };
+  await reconcile();
+  await widgets.remove(name);
+  const { outcome } = await reconcile(failAt('list of children', terminating));
+  expect(outcome).toMatchObject({ type: 'failed' });
+  expect(await condition('Finalized')).toMatchObject({ status: 'False', reason: 'FinalizeFailed' });
+});
