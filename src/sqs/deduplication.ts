@@ -53,11 +53,6 @@ export function watchId(key: ReconcileKey, sources: readonly ChangeSource[]): st
   return hashOf('change', ...keyParts(key), ...new Set(hashes.sort()));
 }
 
-/** Makes the id of a deletion: of the key's own object, or of a related object. */
-export function deletionId(key: ReconcileKey, source: Omit<ChangeSource, 'gone'>): string {
-  return watchId(key, [{ ...source, gone: true }]);
-}
-
 /** Makes the id of a replay. `source` is the id of the message that is sent again, or a nonce. */
 export function replayId(key: ReconcileKey, { source }: { readonly source: string }): string {
   return hashOf('command', ...keyParts(key), source);

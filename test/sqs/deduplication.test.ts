@@ -3,14 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatReconcileKey, type ReconcileKey } from '../../src/core/key.ts';
-import {
-  createFunctionIds,
-  deletionId,
-  type FunctionIds,
-  groupIdOf,
-  replayId,
-  watchId,
-} from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, type FunctionIds, groupIdOf, replayId, watchId } from '../../src/sqs/deduplication.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { useTestQueues } from './use-queues.ts';
@@ -26,7 +19,7 @@ const source = { uid: 'u1', resourceVersion: '7' };
 const ids = createFunctionIds('secret');
 const idsOf = (one: ReconcileKey): readonly string[] => [
   watchId(one, [source]),
-  deletionId(one, source),
+  watchId(one, [{ ...source, gone: true }]),
   ids.requeue(one, { slot: '30/7', dueAt: 7 }),
   ids.retry(one, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 7 }),
   ids.resync(one, { run: '7' }),
@@ -94,7 +87,7 @@ describe('deduplication ids', () => {
       watchId(key, [{ ...source, resourceVersion: '8' }]),
       watchId(key, [{ ...source, uid: 'u2' }]),
       watchId(key, [source, { uid: 'u2', resourceVersion: '7' }]),
-      deletionId(key, source),
+      watchId(key, [{ ...source, gone: true }]),
     ];
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -169,11 +162,9 @@ describe('a controller’s FIFO queue', () => {
   });
 
   it('a FIFO queue accepts both messages of an object that was deleted and created again', async () => {
-    const before = { uid: 'w', resourceVersion: '4' };
-    expect(await deliver([key, deletionId(key, before)], [key, watchId(key, [{ ...before, uid: 'x' }])])).toEqual([
-      'one 0',
-      'one 1',
-    ]);
+    const gone = watchId(key, [{ uid: 'w', resourceVersion: '4', gone: true }]);
+    const created = watchId(key, [{ uid: 'x', resourceVersion: '4' }]);
+    expect(await deliver([key, gone], [key, created])).toEqual(['one 0', 'one 1']);
   });
 
   it('a FIFO queue accepts a resync run once for each object, however often it was triggered', async () => {

@@ -188,11 +188,6 @@ export function isInvalidInList(error: unknown, list: string): error is ApiError
   return isInvalid(error) && (error.body?.details?.causes?.some(({ field }) => field?.startsWith(`${list}[`)) ?? false);
 }
 
-/** There was no complete response. */
-export function isConnectFailure(error: unknown): error is ConnectError {
-  return error instanceof ConnectError;
-}
-
 /** 403 because the namespace is being deleted: no object can be created in it. */
 export function isNamespaceTerminating(error: unknown): error is ApiError {
   return hasStatus(error, 403) && hasCause(error, 'NamespaceTerminating');

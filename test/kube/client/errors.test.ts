@@ -14,7 +14,6 @@ const guards = {
   isThrottled: errors.isThrottled,
   isServerError: errors.isServerError,
   isInvalid: errors.isInvalid,
-  isConnectFailure: errors.isConnectFailure,
   isNamespaceTerminating: errors.isNamespaceTerminating,
   isTooLargeVersion: errors.isTooLargeVersion,
 };
@@ -51,7 +50,7 @@ describe('the guards of errors', () => {
       ['isServerError', 'isTooLargeVersion'],
     ],
     ['504', api(504, 'Timeout'), ['isServerError']],
-    ['no connection', new errors.ConnectError('x'), ['isConnectFailure']],
+    ['no connection', new errors.ConnectError('x'), []],
     ['a DeadlineError', new errors.DeadlineError('x'), []],
     ['an error whose text contains reasons', new Error('404 NotFound Conflict Expired'), []],
   ])('the guards of errors for %s', (_, error, expected) => {
