@@ -11,10 +11,18 @@ const onlyInGo = /\(\?|\\x\{/;
 const maxRepeat = 1000;
 const category = /^\^?(?:C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/;
 
-/** Returns whether a pattern is valid in a cluster. src/generate/crd/pattern.ts has the same rules. */
+/** Returns what a pattern has and Go's regular expressions have not; undefined if there is nothing. */
+export function missingInGo(pattern: string): string | undefined {
+  if (!goPattern.test(pattern)) return 'lookaround, back references or \\u';
+  const property = propertiesOf(pattern).find((name) => !category.test(name) && !isScript(name));
+  if (property !== undefined) return `\\p{${property}}, only categories such as \\p{Lu}`;
+  if (largestRepeat(pattern) <= maxRepeat) return undefined;
+  return `more than ${maxRepeat} repeats, and nested ones are multiplied (max() can limit the length)`;
+}
+
+/** Returns whether a pattern is valid in a cluster. */
 export function isPattern(pattern: string): boolean {
-  if (!goPattern.test(pattern) || largestRepeat(pattern) > maxRepeat) return false;
-  if (!propertiesOf(pattern).every((name) => category.test(name) || isScript(name))) return false;
+  if (missingInGo(pattern) !== undefined) return false;
   try {
     return compilePattern(pattern) instanceof RegExp;
   } catch {
@@ -39,7 +47,8 @@ export function compilePattern(pattern: string): RegExp {
   }
 }
 
-function propertiesOf(pattern: string): readonly string[] {
+/** Returns the names of the Unicode properties in a pattern. */
+export function propertiesOf(pattern: string): readonly string[] {
   return [...pattern.matchAll(/\\(?:[pP]\{([^}]*)\}|.)/gs)].flatMap(([, name]) => (name === undefined ? [] : [name]));
 }
 

@@ -3,9 +3,9 @@
 // replaced.
 import * as z from 'zod';
 import { preserveKey, rulesKey } from '../../api/rule.ts';
+import { missingInGo } from '../../apiserver/schema/pattern.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { checkedPattern } from './pattern.ts';
 import { checksOf, isUrl, rejectUnsupported } from './unsupported.ts';
 
 /**
@@ -187,4 +187,11 @@ function asObject(value: Json | undefined): JsonObject {
 
 function defined(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}
+
+/** Rejects a pattern that is not valid in the API server, with the field's path. Throws SchemaError. */
+function checkedPattern(pattern: string, path: string): string {
+  const missing = missingInGo(pattern);
+  if (missing !== undefined) throw new SchemaError(path, `Go's regular expressions have no ${missing}: ${pattern}`);
+  return pattern;
 }

@@ -2,9 +2,9 @@
 // not enforce a check that only zod has. A construct that is not known to be supported is rejected.
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
+import { propertiesOf } from '../../apiserver/schema/pattern.ts';
 import { SchemaError, toError } from '../../core/errors.ts';
 import { formatZodIssues } from '../../core/json.ts';
-import { propertiesOf } from './pattern.ts';
 
 /** Rejects constructs that a structural schema cannot express, at any depth. Throws SchemaError. */
 export function rejectUnsupported(
