@@ -49,8 +49,8 @@ export function createMapKeys(
     if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
     const deps = { client, cluster: message.cluster, controller: name, project, log, now, signal };
     try {
-      const { context } = createContext(deps, { namespace: message.namespace });
-      const keys = await keysOf(instance, index, message, context);
+      const { context, end } = createContext(deps, { namespace: message.namespace });
+      const keys = await keysOf(instance, index, message, context).finally(end);
       const { mapped } = await ids();
       const invalid: string[] = [];
       const entries = keys.flatMap((returned) => {

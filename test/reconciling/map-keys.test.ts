@@ -51,7 +51,7 @@ async function mapped(
   const controller =
     scope === 'Cluster'
       ? site.controller('site', { watches, reconcile })
-      : gadget.controller('gadget', { watches, reconcile });
+      : gadget.controller('gadget', { reads: [ConfigMap], watches, reconcile });
   const { name } = controller;
   const deps = { name, declaration: controller.declaration, instance: controller.start({}), now: () => new Date(0) };
   const { log } = createRecorder();
@@ -74,6 +74,15 @@ it('isMapped is true for messages about another kind than the controller’s', (
   expect(isMapped(declaration, aMessage())).toBe(false);
   expect(isMapped(declaration, changed())).toBe(true);
   expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
+});
+
+it('a call of the context after the end of its mapping function is refused', async () => {
+  let later = async (): Promise<unknown> => undefined;
+  await mapped(async (_, context) => {
+    later = async () => await context.list(ConfigMap);
+    return [];
+  });
+  await expect(later()).rejects.toThrow('the call is over');
 });
 
 it('a mapping function receives only the key, and its keys are sent as first attempts', async () => {
