@@ -160,7 +160,7 @@ export function createQueueSender(
       const entry = attempt(() => toEntry(queued));
       if (entry.error === undefined) return [{ queued, entry: entry.value }];
       // The key can never be sent. If it stayed pending, it would hold back the low watermark for ever.
-      log.error('key cannot be sent', { key: formatReconcileKey(queued.target), error: redact(entry.error) });
+      log.error('key cannot be sent', { key: redact(formatReconcileKey(queued.target)), error: redact(entry.error) });
       metrics.rejected(queue, 1);
       workQueue.done(queued, 'accepted', now());
       return [];

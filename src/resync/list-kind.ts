@@ -309,7 +309,7 @@ function toEntries(messages: readonly Message[], nowMs: number, log: Log): reado
       return [timerEntry(message, { nowMs })];
     } catch (error) {
       if (!(error instanceof MessageError)) throw error;
-      log.error('key cannot be sent', { key: formatReconcileKey(message), error: redact(error.message) });
+      log.error('key cannot be sent', { key: redact(formatReconcileKey(message)), error: redact(error.message) });
       return [];
     }
   });

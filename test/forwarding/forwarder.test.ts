@@ -202,12 +202,14 @@ it('low-priority keys that SQS rejects are due within the time that their rate n
 
 it('a key that cannot be formatted as a message is logged and dropped, and does not delay other keys', async () => {
   const { add, nextCall, forwarder, recorder } = forwarderFixture();
-  add('a'.repeat(300), 1);
+  add('a'.repeat(3_000), 1);
   add('b', 2);
   const { names, respond } = await nextCall();
   expect(names).toEqual(['b']);
   respond('accepted');
-  expect(recorder.lines).toMatchObject([{ level: 'error', message: 'key cannot be sent' }]);
+  expect(recorder.lines).toMatchObject([
+    { level: 'error', message: 'key cannot be sent', fields: { key: expect.stringMatching(/^.{100,512}$/) } },
+  ]);
   expect(forwarder.queueDepth()).toBe(1);
 });
 
