@@ -13,7 +13,7 @@ import { clusterNames } from '../core/names.ts';
 import { ownModule } from '../dev/lambda/own-module.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
-import { runCommand } from './command.ts';
+import { printLines, runCommand } from './command.ts';
 import { fileExists, readProjectName } from './project.ts';
 
 /** Makes the command. */
@@ -56,6 +56,12 @@ async function run(root: string, { cloudformation, chart, stage, param }: Flags,
         name: clusterNames(await readProjectName(root)).watcher,
         version: await versionOf(root),
       });
+    const folders = [
+      'dist/',
+      ...(cloudformation === true ? [`${cloudFormationFolder}/`] : []),
+      ...(chart === true ? [`${chartFolder}/`] : []),
+    ];
+    printLines([`built ${folders.join(', ')}`]);
     return 0;
   } catch (error) {
     // The message names file, line and column; the bundler's stack adds nothing.

@@ -57,7 +57,8 @@ it('--cloudformation writes a template whose code is in a bucket of the user, an
   await writeOsls(packaged);
   await write('dist/cloudformation/code/old.zip', 'old');
   const argv = ['--cloudformation', '--stage', 'prod', '--param', 'A=1', '--param', 'B=2'];
-  expect(await run(...argv)).toEqual({ out: '', err: '', status: 0 });
+  const out = 'built dist/, dist/cloudformation/\n';
+  expect(await run(...argv)).toEqual({ out, err: '', status: 0 });
   const file = `tree-${createHash('sha256').update(zip).digest('hex').slice(0, 12)}.zip`;
   expect(await filesOf('dist')).toEqual(
     ['cloudformation', 'cloudformation/code', `cloudformation/code/${file}`, 'cloudformation/template.json']
@@ -84,7 +85,8 @@ const manifests: Readonly<Record<string, string>> = {
 it('--chart writes a chart with the name and version of the project, and nothing of a former one', async () => {
   for (const [name, text] of Object.entries(manifests)) await write(`infra/kubernetes/${name}`, text);
   await write('dist/chart/templates/old.yaml', 'old');
-  expect(await run('--chart')).toEqual({ out: '', err: '', status: 0 });
+  const out = 'built dist/, dist/chart/\n';
+  expect(await run('--chart')).toEqual({ out, err: '', status: 0 });
   const templates = ['deployment.yaml', 'roles.yaml', 'settings.yaml'].map((name) => `templates/${name}`);
   expect(await filesOf('dist/chart')).toEqual(['Chart.yaml', 'templates', ...templates, 'values.yaml']);
   expect(await read('dist/chart/Chart.yaml')).toMatch(/^name: outrigger-plant-watcher\nversion: 1\.2\.3$/m);
