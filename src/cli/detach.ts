@@ -283,7 +283,10 @@ function printResults(
     printError(`${object} is being deleted: its controller's clean-up outside the cluster ${verb} not run`);
   }
   if (state === 'planned') {
-    const before = finalizersOnly === true ? '' : 'stop the watchers, remove the functions, and ';
+    const before =
+      finalizersOnly === true
+        ? 'deploy this project first, because a deployed finalize adds its finalizer again, and '
+        : 'stop the watchers, remove the functions, and ';
     printError(`nothing was changed; ${before}run this again with --yes`);
   }
   return state === 'planned' || isLeft ? 1 : 0;
