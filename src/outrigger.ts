@@ -2,7 +2,7 @@
 export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
-export type { Context, ListOptions, MapContext } from './api/context.ts';
+export type { Context, ListScope, MapContext } from './api/context.ts';
 export type { Controller, ControllerSpec, Watch } from './api/controller.ts';
 export {
   type AnyCustomKind,

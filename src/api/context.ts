@@ -37,7 +37,7 @@ type BaseContext = {
 };
 
 /** Where a list looks: in one namespace, or with `'*'` in all. Absent: in that of the object. */
-export type ListOptions = { readonly namespace?: string | undefined };
+export type ListScope = { readonly namespace?: string | undefined };
 
 /** The types of a controller from which the type of its context is made. */
 export type ContextTypes = {
@@ -73,7 +73,7 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   list<K extends T['owns'] | T['reads']>(
     kind: K,
     labels?: Readonly<Record<string, string>>,
-    options?: ListOptions,
+    options?: ListScope,
   ): Promise<readonly ObjectOf<K>[]>;
   /**
    * Applies one child, and returns it. Deletes nothing: for a child whose name can change, use applyAll. Throws
@@ -110,7 +110,7 @@ export interface MapContext<T extends ContextTypes>
 /** A Context without types: objects go in and out as the API server has them. */
 export interface UntypedContext extends BaseContext {
   get(kind: Kind, key: Key): Promise<object | undefined>;
-  list(kind: Kind, labels?: Readonly<Record<string, string>>, options?: ListOptions): Promise<readonly object[]>;
+  list(kind: Kind, labels?: Readonly<Record<string, string>>, options?: ListScope): Promise<readonly object[]>;
   apply(kind: Kind, desired: object): Promise<object>;
   applyAll(
     kind: Kind,
