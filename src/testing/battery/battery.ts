@@ -27,26 +27,16 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
       await using stage = await openUnmasked();
       return (await stage.settle()) === undefined ? undefined : await stage.endState();
     };
-    const twoRuns = async (): Promise<TwoRuns | undefined> => {
+    const runs = once(async (): Promise<TwoRuns | undefined> => {
       const [first, second] = [await oneRun(), await oneRun()];
       return first === undefined || second === undefined ? undefined : [first, second];
-    };
-    let found: Promise<TwoRuns | undefined> | undefined;
-    const runs = async () => {
-      found ??= twoRuns();
-      return await found;
-    };
+    });
     const open = async () => await openStage(controller, sample, options, await runs());
-    const convergedEnd = async (): Promise<EndState> => {
+    const calm = once(async (): Promise<EndState> => {
       await using stage = await open();
       await converged(stage);
       return await stage.endState();
-    };
-    let end: Promise<EndState> | undefined;
-    const calm = async () => {
-      end ??= convergedEnd();
-      return await end;
-    };
+    });
     return { sample, label: `sample ${index + 1}`, open, openUnmasked, runs, calm };
   };
   const all = samples.map(runsFor);
@@ -79,4 +69,13 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     },
   };
   return [...perSample, ...(changes.length === 0 ? [alone] : changes)];
+}
+
+/** Returns a function that calls `make` at its first call, and resolves with that result at each. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
