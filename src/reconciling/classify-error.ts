@@ -10,7 +10,7 @@ import {
 } from '../core/errors.ts';
 import type { ReconcileKey } from '../core/key.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
-import { ApiError } from '../kube/client/errors.ts';
+import { ApiError, isThrottled } from '../kube/client/errors.ts';
 import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
@@ -38,7 +38,7 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   const response = classifyResponse(error);
   switch (response) {
     case 'unreachable':
-      return response;
+      return stage === 'later' && isOwnThrottle(error) ? 'error' : response;
     case 'namespace-terminating':
       return isOwnNamespace(error, message) ? response : 'error';
     case 'stale':
@@ -59,6 +59,14 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   // The other client gives it up by a change of the object, which is reconciled.
   if (error instanceof TerminalError || error instanceof FieldOwnedError) return 'terminal';
   return 'error';
+}
+
+/**
+ * Returns whether an error is a 429 of an admission webhook, which may refuse one object with any status. Those of
+ * kube-apiserver itself have a Retry-After.
+ */
+function isOwnThrottle(error: unknown): boolean {
+  return isThrottled(error) && error.body !== undefined && error.retryAfterSeconds === undefined;
 }
 
 /**

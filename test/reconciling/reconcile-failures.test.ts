@@ -54,18 +54,19 @@ const calls: Readonly<Record<string, (request: KubeRequest) => boolean>> = {
   'apply of a child': ({ method, path }) => method === 'PATCH' && path.endsWith(`/configmaps/${name}`),
   status: ({ method, path }) => method === 'PATCH' && path.endsWith('/status'),
 };
-const api = (status: number, reason = '', causes: readonly object[] = []) =>
-  new ApiError('PATCH /x', status, { kind: 'Status', reason, message: 'no', details: { causes } });
+const api = (status: number, reason = '', causes: readonly object[] = [], retryAfterSeconds?: number) =>
+  new ApiError('PATCH /x', status, { kind: 'Status', reason, message: 'no', details: { causes } }, retryAfterSeconds);
 const terminating = api(403, 'Forbidden', [{ reason: 'NamespaceTerminating', message: 'going' }]);
 const unreachable = [
   ['no connection', new ConnectError('connect ECONNREFUSED')],
   ['401', api(401, 'Unauthorized')],
-  ['429', api(429, 'TooManyRequests')],
+  ['429', api(429, 'TooManyRequests', [], 1)],
 ] as const;
 const otherErrors = [
   ['a 500', api(500, 'InternalError')],
   ['a 403', api(403, 'Forbidden')],
   ['a deadline', new DeadlineError('no response within 10 s')],
+  ['a 429 of an admission webhook', api(429, 'TooManyRequests')],
 ] as const;
 /** All calls but the first read, which fails before there is anything to report, and that of the status itself. */
 const reportedCalls = ['finalizer', 'list of children', 'apply of a child'];
