@@ -118,10 +118,13 @@ export function createBatch(
       ]);
       // One of the redelivered keys may have crashed its function, so the first runs alone. Each wave that ends doubles
       // the next one: after Lambda has throttled the function all are redelivered, and one by one would take too long.
+      let longestMs = 0;
       for (let begun = 0, waveSize = 1; begun < redeliveries.length; begun += waveSize, waveSize *= 2) {
-        if (work.signal.aborted) {
-          // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent. Nothing has
-          // failed either, so they are not delayed by their receive count.
+        const waveAt = deps.monotonicMs();
+        if (work.signal.aborted || longestMs > startedAt + reconcileMs - waveAt) {
+          // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent. One that has too
+          // little time would be ended at the deadline. Nothing has failed either, so they are not delayed by their
+          // receive count.
           const options = { signal: sending.signal };
           const kept = redeliveries.slice(begun).flatMap((keyGroup) => keyGroup.records);
           await deps.returnMessages(
@@ -132,6 +135,7 @@ export function createBatch(
         }
         await deleteDone();
         await Promise.all(redeliveries.slice(begun, begun + waveSize).map(dispatch));
+        longestMs = Math.max(longestMs, deps.monotonicMs() - waveAt);
       }
     })();
     // Messages that finished before this moment are deleted now. Without this they would wait for the next one to

@@ -206,6 +206,16 @@ it('redelivered messages that no time is left for are returned as at their first
   expect(returned.map(({ receiveCount }) => receiveCount)).toEqual([1, 1]);
 });
 
+it('redelivered messages are returned when less time is left than the one before them took', async () => {
+  const { run, advance, reconciled, returned } = setUp(async () => {
+    advance(13_000);
+    return done;
+  });
+  expect(await run(['a', 'b', 'c'].map((name) => record(name, {}, 12)))).toHaveLength(2);
+  expect(reconciled).toHaveLength(1);
+  expect(returned.map(({ receiveCount }) => receiveCount)).toEqual([1, 1]);
+});
+
 describe('createBatch, with a failing cluster lookup', () => {
   it.each([
     'the table is unavailable',
