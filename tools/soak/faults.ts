@@ -1,7 +1,7 @@
 // Random faults, one after the other, for a few seconds each: at the API server, at SQS, and kills of processes.
 // Between two of them is a pause, so the system has to recover again and again.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ProxiedRequest, Rule } from '../chaos/chaos-proxy.ts';
+import { type ProxiedRequest, type Rule, statusFault } from '../chaos/chaos-proxy.ts';
 import { createSeededRandom, type SeededRandom } from '../chaos/random.ts';
 import type { SoakSystem } from './system.ts';
 
@@ -19,10 +19,6 @@ export type FaultCounts = ReadonlyMap<string, { readonly times: number; readonly
 const maxMilliseconds = { pause: 8_000, fault: 6_000 };
 const isWatch = ({ url }: ProxiedRequest) => /[?&]watch=(true|1)/.test(url);
 const isSend = ({ headers }: ProxiedRequest) => String(headers['x-amz-target'] ?? '').includes('SendMessage');
-const statusFault = (code: number, reason: string) => ({
-  ...{ type: 'respond' as const, status: code },
-  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason, code }),
-});
 
 const faults: readonly SoakFault[] = [
   { name: 'watches reset', weight: 3, run: streamFault('reset') },
@@ -42,7 +38,7 @@ const faults: readonly SoakFault[] = [
       );
     },
   },
-  { name: '429 storm', weight: 3, run: requestFaults(statusFault(429, 'TooManyRequests')) },
+  { name: '429 storm', weight: 3, run: requestFaults(statusFault(429, 'TooManyRequests', { 'retry-after': '1' })) },
   { name: '503 storm', weight: 3, run: requestFaults(statusFault(503, 'ServiceUnavailable')) },
   {
     name: 'API responses lost',
