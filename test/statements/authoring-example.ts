@@ -2,14 +2,23 @@
 // document contains this file, and a test compares them.
 import * as z from 'zod';
 import { ConfigMap, Deployment, Ingress, Secret } from '../../src/kubernetes.ts';
-import { defineKind, deploymentAvailable, ok, type ResultOf, secret, TerminalError } from '../../src/outrigger.ts';
+import {
+  defineKind,
+  deploymentAvailable,
+  ok,
+  type ResultOf,
+  secret,
+  TerminalError,
+  withRule,
+} from '../../src/outrigger.ts';
 
 export const Site = defineKind({
   group: 'sites.example.com',
   version: 'v1',
   kind: 'Site',
   spec: z.object({
-    host: z.string(),
+    // A host that could change would have to be removed under its former name, too.
+    host: withRule(z.string().max(253), { rule: 'self == oldSelf', message: 'host is immutable' }, () => true),
     replicas: z.number().int().min(0).max(20).default(1),
   }),
   status: z.object({
