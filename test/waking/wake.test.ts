@@ -174,11 +174,12 @@ describe('an event outside of the clusters', () => {
         }
         await tick(3_000);
         expect(sentMs.some((sent) => sent >= lastEventMs)).toBe(true);
+        // A message is seen up to 50 ms after it was sent.
         for (const from of sentMs) {
-          expect(sentMs.filter((sent) => sent >= from && sent < from + 1_000).length).toBeLessThanOrEqual(3);
+          expect(sentMs.filter((sent) => sent >= from && sent < from + 950).length).toBeLessThanOrEqual(3);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: [[[101, 884, 787, 215, 2, 1148], 13]] },
     );
   });
 
