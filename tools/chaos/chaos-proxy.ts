@@ -110,13 +110,13 @@ export async function startChaosProxy({
 
   const forward = (original: ProxiedRequest, response: http.ServerResponse): void => {
     const request = forwardRequest(original);
-    const isWatch = /[?&]watch=(true|1)/.test(original.url);
     request.on('response', (upstreamResponse) => {
       if (upstreamResponse.statusCode === 410) onGone();
       const { 'transfer-encoding': _, connection: __, ...headers } = upstreamResponse.headers;
       response.writeHead(upstreamResponse.statusCode ?? 502, headers);
       response.flushHeaders();
-      if (isWatch && upstreamResponse.statusCode === 200) streams.forward(original.url, upstreamResponse, response);
+      if (isWatch(original) && upstreamResponse.statusCode === 200)
+        streams.forward(original.url, upstreamResponse, response);
       else upstreamResponse.pipe(response);
       upstreamResponse.on('error', () => response.destroy());
     });

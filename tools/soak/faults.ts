@@ -1,7 +1,7 @@
 // Random faults, one after the other, for a few seconds each: at the API server, at SQS, and kills of processes.
 // Between two of them is a pause, so the system has to recover again and again.
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ProxiedRequest, type Rule, statusFault } from '../chaos/chaos-proxy.ts';
+import { isWatch, type ProxiedRequest, type Rule, statusFault } from '../chaos/chaos-proxy.ts';
 import { createSeededRandom, type SeededRandom } from '../chaos/random.ts';
 import type { SoakSystem } from './system.ts';
 
@@ -17,7 +17,6 @@ type SoakFault = {
 export type FaultCounts = ReadonlyMap<string, { readonly times: number; readonly hits: number }>;
 
 const maxMilliseconds = { pause: 8_000, fault: 6_000 };
-const isWatch = ({ url }: ProxiedRequest) => /[?&]watch=(true|1)/.test(url);
 const isSend = ({ headers }: ProxiedRequest) => String(headers['x-amz-target'] ?? '').includes('SendMessage');
 
 const faults: readonly SoakFault[] = [
