@@ -1,7 +1,8 @@
-// Only the battery's check of a changed spec, and TerminalErrors. The other checks are in battery.test.ts.
+// Only the battery's check of a changed spec, TerminalErrors, and fields that are not compared. The other checks are in
+// battery.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ConfigMap } from '../../src/kubernetes.ts';
+import { ConfigMap, Pod } from '../../src/kubernetes.ts';
 import { defineKind, notOk, ok, type ResultOf, TerminalError } from '../../src/outrigger.ts';
 import { battery } from '../../src/testing.ts';
 
@@ -170,5 +171,39 @@ describe('a check that cannot be made', () => {
     const check = battery(right, { samples: samples.slice(0, 1) }).find(({ name }) => name === changed);
     await check?.run();
     expect(check?.run).toHaveLength(0);
+  });
+});
+
+describe('a status with a version that other writes raise', () => {
+  const Copy = defineKind({
+    ...{ group: 'test.example.com', version: 'v1', kind: 'Copy', spec: z.object({}), conditions: ['Made'] },
+    status: z.object({ copies: z.array(z.object({ name: z.string(), etag: z.number() })) }),
+  });
+  const sample = { apiVersion: Copy.apiVersion, kind: 'Copy', metadata: { name: 'one' }, spec: {} };
+  const copy = Copy.controller('copy', {
+    owns: [ConfigMap],
+    async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Copy>> {
+      const { metadata } = await apply(ConfigMap, { metadata: { name } });
+      const copies = [{ name, etag: Number(metadata.resourceVersion) }];
+      return { status: { copies }, conditions: { Made: ok('Made') } };
+    },
+  });
+
+  it('fails a check unless its field is ignored, and the message names the option', async () => {
+    const check = 'a child whose deletion was missed is created again';
+    const { failed } = await resultsOf(copy, { samples: [sample] }, check);
+    expect(failed[check]).toMatch(/Copy\/one\.owned\.status\.copies\.0\.etag is .* give the battery ignoreStatus\.$/);
+    expect((await resultsOf(copy, { samples: [sample], ignoreStatus: ['copies.etag'] })).failed).toEqual({});
+    const other = await resultsOf(copy, { samples: [sample], ignoreStatus: ['copies.name'] }, check);
+    expect(Object.keys(other.failed)).toEqual([check]);
+  });
+
+  it('a field that the kind does not have is refused before a check runs', () => {
+    const from = (ignoreStatus: string[]) => () => battery(copy, { samples: [sample], ignoreStatus });
+    expect(from(['copies.version'])).toThrow('the status of Copy has no field copies.version (there is no version)');
+    expect(from([''])).toThrow('the status of Copy has no field ');
+    const pods = Pod.controller('pods', { changes: 'any', reconcile: async () => undefined });
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } };
+    expect(() => battery(pods, { samples: [pod], ignoreStatus: ['phase'] })).toThrow('Pod is no kind of defineKind');
   });
 });

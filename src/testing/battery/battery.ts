@@ -5,6 +5,7 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import { changeChecks } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
+import { ignoredStatus } from './ignored-status.ts';
 import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
 import { checkSpecChange, renamed, type SampleRuns, specChangeName } from './spec-change.ts';
@@ -13,13 +14,14 @@ import type { TwoRuns } from './varying.ts';
 
 /**
  * Makes the checks of a controller. Each starts its own in-memory API server. Throws TypeError for a sample of another
- * kind.
+ * kind, and for an ignored field that the status does not have.
  * @example for (const { name, run } of battery(waterTank, { samples: [north] })) it(name, run);
  */
 export function battery(controller: ControllerDefinition, options: BatteryOptions): readonly BatteryCheck[] {
   const { samples } = options;
   if (samples.length === 0) throw new TypeError('samples: the battery needs at least one object of the kind');
   for (const [index, sample] of samples.entries()) checkSampleKind(controller, sample, index);
+  ignoredStatus(controller.declaration.resource, options.ignoreStatus ?? []);
   const suffix = (index: number) => (samples.length === 1 ? '' : ` (sample ${index + 1})`);
   const runsFor = (sample: object, index: number): SampleRuns => {
     const openUnmasked = async () => await openStage(controller, sample, options);

@@ -43,6 +43,11 @@ export type BatteryOptions = {
    */
   readonly changesWithTime?: boolean;
   /**
+   * Fields of the status that an outside system counts or dates, such as `['record.etag']`: no two ends are compared by
+   * them. A list or a map stands for each of its items. A reconcile that only repeats must still write nothing.
+   */
+  readonly ignoreStatus?: readonly string[];
+  /**
    * Kinds of children that may be left of an earlier spec on purpose, such as a configuration that pods still mount.
    * Default none.
    */

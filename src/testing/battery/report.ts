@@ -13,7 +13,9 @@ export function fail(happened: string, change: string, cause?: Error): never {
 export function expectSame(is: unknown, wanted: unknown, when: string, change: string): void {
   if (isDeepStrictEqual(is, wanted)) return;
   const [path, now, before] = firstDifference(is, wanted, '');
-  fail(`${when}, ${path} is ${text(now)} instead of ${text(before)}`, change);
+  const isStatus = path.includes('.owned.status.') && !path.includes('.owned.status.conditions');
+  const ignore = isStatus ? '; for a field that changes with an outside system, give the battery ignoreStatus' : '';
+  fail(`${when}, ${path} is ${text(now)} instead of ${text(before)}`, `${change}${ignore}`);
 }
 
 /** Reconciles until nothing is written. Fails the check with the writes that do not end, or with the error. */

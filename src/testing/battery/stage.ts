@@ -19,6 +19,7 @@ import { startServerWithout } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
+import { ignoredStatus } from './ignored-status.ts';
 import { checkSampleSelected } from './sample.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
 import { createFetchWatch, type DisturbFetch } from './watch-fetch.ts';
@@ -97,6 +98,7 @@ export async function openStage(
     shortestRequeueSeconds = 30,
     changesWithTime = false,
     allowTerminalErrors = false,
+    ignoreStatus = [],
   }: BatteryOptions,
   runs?: TwoRuns,
 ): Promise<Stage> {
@@ -105,6 +107,7 @@ export async function openStage(
   const now = () => new Date(clock.ms);
   const { name, declaration } = controller;
   const kind: Kind = declaration.resource;
+  const withoutIgnored = ignoredStatus(kind, ignoreStatus);
   const world = await outside?.();
   const own = isCustomKind(kind) ? [kind] : [];
   const server = await startServerWithout(own, { crds: [...own, ...crds], objects: [...objects, sample], now });
@@ -222,7 +225,7 @@ export async function openStage(
       const all = [...(own === undefined ? [] : [{ kind, object: own }]), ...(await children())];
       const outsideNow = await outsideState();
       const there = outsideNow === undefined ? {} : { 'the outside system': outsideNow };
-      return maskVarying({ ...endStateOf(name, all), ...there }, runs);
+      return maskVarying({ ...endStateOf(name, all, withoutIgnored), ...there }, runs);
     },
     outsideState,
     [Symbol.asyncDispose]: close,
@@ -232,10 +235,12 @@ export async function openStage(
 function endStateOf(
   controller: string,
   all: readonly { readonly kind: Kind; readonly object: KubeObject }[],
+  withoutIgnored: (status: unknown) => unknown,
 ): EndState {
   const manager = fieldManagerOf(controller);
   const entries = all.map(({ kind, object }) => {
-    const owned = { ...ownedFields(object, manager), ...ownedFields(object, manager, 'status') };
+    const { status, ...content } = { ...ownedFields(object, manager), ...ownedFields(object, manager, 'status') };
+    const owned = { ...content, ...(status === undefined ? {} : { status: withoutIgnored(status) }) };
     const { finalizers = [], deletionTimestamp } = object.metadata;
     const state = { finalizers, deleting: deletionTimestamp !== undefined, owned };
     const text = JSON.stringify(state)
