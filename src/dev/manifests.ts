@@ -9,7 +9,7 @@ import { toError, UserError } from '../core/errors.ts';
 import { sleep } from '../core/time.ts';
 import { createOrApply } from '../kube/apply/apply.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { isInvalid, isNotFound } from '../kube/client/errors.ts';
+import { ApiError, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { pathSegment } from '../kube/client/path.ts';
 
@@ -131,7 +131,8 @@ export async function applyManifests(
     try {
       return { resource, kind, ...(await createOrApply(client, resource, wanted, { fieldManager, signal })) };
     } catch (error) {
-      if (signal.aborted || !isInvalid(error)) throw error;
+      // Any refusal: a field of the wrong type is a 500, an immutable one a 422, a policy a 403.
+      if (signal.aborted || !(error instanceof ApiError)) throw error;
       throw new UserError(`${file}: ${kind} ${metadata.name}: ${toError(error).message}`, { cause: error });
     }
   }

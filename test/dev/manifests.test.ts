@@ -1,6 +1,7 @@
-// Only the reading of manifests. The journeys apply them.
+// Only the reading of manifests, and what the API server refuses. The journeys apply them.
 import { expect, it } from 'vitest';
-import { parseManifests, readManifests } from '../../src/dev/manifests.ts';
+import { applyManifests, parseManifests, readManifests } from '../../src/dev/manifests.ts';
+import { startApiServer } from '../../src/testing.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();
@@ -42,4 +43,11 @@ it('readManifests reads the manifests of a folder in the order of their names', 
 
 it('readManifests names a missing path', async () => {
   await expect(readManifests('/nowhere')).rejects.toThrow('/nowhere: cannot be read');
+});
+
+it('applyManifests names the file and the object that the API server refuses, also for a field of the wrong type', async () => {
+  await using server = await startApiServer();
+  const manifests = parseManifests(`${document('a')}data: text\n`, 'a.yaml');
+  const applied = applyManifests(server.client, manifests, { signal: new AbortController().signal });
+  await expect(applied).rejects.toThrow(/^a\.yaml: ConfigMap a: .*\.data: expected map/);
 });
