@@ -40,7 +40,7 @@ export function generateCommand(): Command {
         printError(`${differences.length} generated files are out of date; run npm run generate`);
       } catch (error) {
         if (!(error instanceof SchemaError || error instanceof UserError)) throw error;
-        printError(`${error.message}`);
+        printError(`outrigger generate: ${error.message}`);
       }
       process.exitCode = 1;
     });

@@ -2,7 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { SchemaError, toError, UserError } from '../core/errors.ts';
+import { SchemaError, UserError } from '../core/errors.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { parseManifests } from '../dev/manifests.ts';
 import { replaceFile } from '../dev/replace-file.ts';
@@ -88,9 +88,9 @@ async function run(from: string, flags: Flags, signal: AbortSignal): Promise<num
 
 async function readCrds(file: string): Promise<readonly unknown[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const hint =
-      file.includes('/') || /\.ya?ml$/.test(file) ? '' : '; to read it from a cluster, add --kubeconfig FILE';
-    throw new UserError(`${toError(error).message}${hint}`, { cause: error });
+    const isName = !file.includes('/') && !/\.ya?ml$/.test(file);
+    const hint = isName ? '; to read it from a cluster, add --kubeconfig FILE' : '; give a YAML file with CRDs';
+    throw new UserError(`${file}: cannot be read${hint}`, { cause: error });
   });
   const crds = parseManifests(text, file).filter(({ kind }) => kind === CustomResourceDefinition.kind);
   if (crds.length === 0) throw new UserError(`${file}: there is no CustomResourceDefinition in it`);

@@ -35,7 +35,7 @@ Exit status: 0 when SQS accepted every key, 1 when no wake matches the event or 
 
 async function run(file: string, flags: InstallationFlags, signal: AbortSignal): Promise<number> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UserError(`${file}: ${toError(error).message}`, { cause: error });
+    throw new UserError(`${file}: cannot be read; give a JSON file with the event`, { cause: error });
   });
   const event = eventOf(file, text);
   const { registry } = await loadProject(process.cwd());

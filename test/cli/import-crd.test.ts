@@ -118,6 +118,7 @@ it('a file that the command did not write stays, and a file without a CRD is nam
   expect(await read('own/tls-route.ts')).toBe('export {};\n');
   await write('none.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n');
   expectUserError(await importCrd('none.yaml'), 'none.yaml: there is no CustomResourceDefinition in it');
+  expectUserError(await importCrd('nowhere.yaml'), 'nowhere.yaml: cannot be read; give a YAML file with CRDs');
 });
 
 it('a kind of another group does not overwrite the module of a kind with the same name', async () => {

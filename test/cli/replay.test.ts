@@ -53,6 +53,11 @@ describe('replay', () => {
     expectUserError(await system.run('wake', system.folder.at('event.json')), error);
   });
 
+  it('wake names a file that is missing, and what it should be', async () => {
+    const error = 'nowhere.json: cannot be read; give a JSON file with the event';
+    expectUserError(await system.run('wake', 'nowhere.json'), error);
+  });
+
   it('wake names the next step for an event that no controller maps, and sends nothing', async () => {
     const event = { id: '1', source: 'plant', 'detail-type': 'x', detail: {} };
     await system.folder.write('event.json', JSON.stringify(event));
