@@ -23,7 +23,7 @@ export function buildCommand(): Command {
     .option('--cloudformation', `also write the template and the packages of the functions to ${cloudFormationFolder}/`)
     .option('--chart', `also write a Helm chart of kinds, roles and watcher to ${chartFolder}/`)
     .option('--stage <name>', 'the stage of the template', 'dev')
-    .option('--param <name=value>', 'a parameter of serverless.yml for the template; repeatable', repeated, [])
+    .option('--param <name=value>', 'a parameter of serverless.yml for the template; repeatable', repeated)
     .addHelpText('after', helpText)
     .action(
       async (flags: Flags) => await runCommand('build', async (signal) => await run(process.cwd(), flags, signal)),
@@ -34,10 +34,10 @@ type Flags = {
   readonly cloudformation?: boolean;
   readonly chart?: boolean;
   readonly stage: string;
-  readonly param: readonly string[];
+  readonly param?: readonly string[];
 };
 
-const repeated = (value: string, previous: readonly string[]): readonly string[] => [...previous, value];
+const repeated = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
 
 const helpText = `
 Example:
@@ -46,7 +46,11 @@ Example:
 
 Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile.`;
 
-async function run(root: string, { cloudformation, chart, stage, param }: Flags, signal: AbortSignal): Promise<number> {
+async function run(
+  root: string,
+  { cloudformation, chart, stage, param = [] }: Flags,
+  signal: AbortSignal,
+): Promise<number> {
   try {
     await build(root);
     if (cloudformation === true)

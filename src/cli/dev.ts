@@ -65,7 +65,7 @@ export function devCommand(): Command {
     .addOption(
       new Option('--apply <path>', 'manifests to apply, a file or a folder; may be repeated')
         .argParser(collect)
-        .default([]),
+        .default([], 'none'),
     )
     .option('--keep', 'keep the objects of the embedded API server in the folder: a restart has them again')
     .option('--cleanup', 'with --kubeconfig: at the end delete what was created there, and wait for finalizers')
@@ -78,17 +78,17 @@ export function devCommand(): Command {
         'break a simulator: pantry=down, plant=sensor-error, bitcoin=hang; may be repeated',
       )
         .argParser(collect)
-        .default([]),
+        .default([], 'none'),
     )
     .addOption(
       new Option('--set <NAME=value>', 'a setting of the controllers; a secret is file:PATH; may be repeated')
         .argParser(collect)
-        .default([]),
+        .default([], 'none'),
     )
     .addOption(
       new Option('--allow-host <name>', 'a name of this machine for containers: host.docker.internal; may be repeated')
         .argParser(collect)
-        .default([]),
+        .default([], 'none'),
     )
     .option(
       '--attempts <n>',

@@ -6,9 +6,14 @@ import { loadCommands } from '../../src/cli/commands.ts';
 
 const introduction = `# Commands
 
-Each works on the project in the current folder, and prints with \`--help\` what this page has. Every command exits with
-0 on success, and with 1 on a problem; a dry run with \`--exit-code\` exits with 2 if something would change. The last
-line on stderr then names the problem and the next step. [operating.md](operating.md) says when an operator uses which.
+Each works on the project in the current folder, and prints with \`--help\` what this page has.
+[operating.md](operating.md) says when an operator uses which.
+
+| exit status | means |
+| --- | --- |
+| 0 | The command succeeded. |
+| 1 | It failed: the last line on stderr names the problem and the next step. Or it found a problem and printed it, as \`doctor\` and \`explain\` do. Or it only showed what it would do, because \`--yes\` is missing (\`detach\`, \`dlq delete\`). |
+| 2 | \`replay --dry-run --exit-code\`: something would change. |
 
 This page is written by \`node tools/reference/cli-page.ts\` from the definitions of the commands.
 `;
@@ -33,10 +38,11 @@ function section({ path, command }: Leaf): string {
     const name = argument.variadic ? `${argument.name()}...` : argument.name();
     return ` ${argument.required ? `<${name}>` : `[${name}]`}`;
   });
+  const aliases = command.aliases().map((alias) => `\`outrigger ${alias}\` is the same command.`);
   const lines = [
     `## ${path.join(' ')}${operands.join('').replaceAll('<', '\\<')}`,
     '',
-    `${capitalized(command.description())}.`,
+    [`${capitalized(command.description())}.`, ...aliases].join(' '),
     '',
   ];
   const described = command.registeredArguments.filter(({ description }) => description !== '');
