@@ -23,20 +23,41 @@ const binarySuffixes: readonly (readonly [string, bigint])[] = [
   ['Ki', nano << 10n],
 ];
 
-/** Returns the canonical form of a quantity, or undefined for another text. */
-export function canonicalQuantity(text: string): string | undefined {
-  const [, sign = '', whole = '', fraction = '', suffix = '', exponent] =
+type Parsed = {
+  readonly minus: '-' | '';
+  readonly suffix: string;
+  readonly exponent: string | undefined;
+  /** The absolute value in nanos, times 10^18: the decimal places that make the rounding exact. */
+  readonly scaled: bigint;
+};
+
+function parseQuantity(text: string): Parsed | undefined {
+  const [, sign, whole = '', fraction = '', suffix = '', exponent] =
     /^([+-]?)(\d*)(?:\.(\d*))?(?:(Ei|Pi|Ti|Gi|Mi|Ki|[numkMGTPE]?)|[eE]([+-]?\d+))$/.exec(text) ?? [];
   if (whole === '' && fraction === '') return undefined;
   const unit = [...binarySuffixes, ...decimalSuffixes].find(([name]) => name === suffix)?.[1] ?? nano;
-  // 18 decimal places, nine more than a nano, make the rounding exact.
   const digits = BigInt(`${whole}${fraction.slice(0, 18).padEnd(18, '0')}`) * unit;
   const scaled = exponent === undefined ? digits : scale(digits, Number(exponent));
+  return { minus: sign === '-' ? '-' : '', suffix, exponent, scaled };
+}
+
+/** Returns a quantity in nanos, rounded away from zero, or undefined for another text. */
+export function nanosOf(text: string): bigint | undefined {
+  const parsed = parseQuantity(text);
+  if (parsed === undefined) return undefined;
+  const nanos = (parsed.scaled + 10n ** 18n - 1n) / 10n ** 18n;
+  return parsed.minus === '-' ? -nanos : nanos;
+}
+
+/** Returns the canonical form of a quantity, or undefined for another text. */
+export function canonicalQuantity(text: string): string | undefined {
+  const parsed = parseQuantity(text);
+  if (parsed === undefined) return undefined;
+  const { minus, suffix, exponent, scaled } = parsed;
   // kube-apiserver rounds resource amounts up to a thousandth. All quantities of the served kinds are resource amounts.
   const millis = (scaled + 10n ** 24n - 1n) / 10n ** 24n;
   const nanos = millis * 1_000_000n;
   if (nanos === 0n) return '0';
-  const minus = sign === '-' ? '-' : '';
   const binary = suffix.endsWith('i') && nanos >= nano << 10n;
   const units = binary
     ? [...binarySuffixes, ...decimalSuffixes.slice(6)]

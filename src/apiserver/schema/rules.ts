@@ -1,7 +1,7 @@
 // `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: what
-// optionals.ts names. Of Kubernetes' CEL libraries only strings is available. Rules that call isSorted, sum,
-// min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr, quantity, semver, format or
-// sets fail with "unbound function".
+// optionals.ts names. Of Kubernetes' CEL libraries only strings and quantity are available. Rules that call isSorted,
+// sum, min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr, semver, format or sets
+// fail with "unbound function".
 import { celEnv, isCelError, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
@@ -9,6 +9,7 @@ import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
 import { optionalMethods } from './optionals.ts';
 import { parseRule } from './parse-rule.ts';
+import { quantityFunctions } from './quantity-functions.ts';
 import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
 import { matchByKey } from './validate.ts';
 
@@ -32,7 +33,7 @@ const ruleReasons: readonly string[] = [
 export const compileRule: (expression: string) => Program | Error = createCompiler();
 
 function createCompiler(): (expression: string) => Program | Error {
-  const env = celEnv({ funcs: [...strings, ...optionalMethods] });
+  const env = celEnv({ funcs: [...strings, ...optionalMethods, ...quantityFunctions] });
   const programs = new Map<string, Program | Error>();
   return (expression) => {
     let program = programs.get(expression);

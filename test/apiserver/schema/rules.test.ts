@@ -47,6 +47,12 @@ describe('evaluation of rules', () => {
       `self.labels[?'a-b'].orValue('') == 'c.?d' && self.labels[?"a-b"].orValue('').matches('^c[.?]+d')`,
       { labels: { 'a-b': 'c.?d' } },
     ],
+    ["isQuantity('1.5Gi') && !isQuantity('1Q') && !isQuantity('')", {}],
+    ["quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('-1').isLessThan(quantity('0'))", {}],
+    ["quantity('200M') == quantity('0.2G') && quantity('200M').compareTo(quantity('0.2G')) == 0", {}],
+    ["quantity('50k').asInteger() == 50000 && quantity('9Gi').isInteger() && !quantity('1500m').isInteger()", {}],
+    ["quantity('50k').add(20) == quantity('50020') && quantity('50k').sub(quantity('60k')).sign() == -1", {}],
+    ["quantity('1500m').asApproximateFloat() == 1.5 && quantity('9E').compareTo(quantity('8Ei')) == -1", {}],
   ])('the rule %s is true for %j', (rule, value) => {
     expect(holds(rule, value)).toBe(true);
     expect(holds(`!(${rule})`, value)).toBe(false);
