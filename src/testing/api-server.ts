@@ -3,6 +3,7 @@
 // client and the objects of the test.
 import { isDeepStrictEqual } from 'node:util';
 import { type AnyCustomKind, isCustomKind } from '../api/custom-kind.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind, ObjectOf } from '../api/kind.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '../apiserver/server.ts';
 import { toError, UserError } from '../core/errors.ts';
@@ -160,4 +161,15 @@ function definitionOf(kind: AnyCustomKind): object {
   const known = definitions.get(kind) ?? crdOf(kind);
   definitions.set(kind, known);
   return known;
+}
+
+/** The kinds of defineKind that the controllers reconcile, own, read or watch, each once. */
+export function ownKinds(controllers: readonly ControllerDefinition[]): readonly AnyCustomKind[] {
+  const kinds: readonly Kind[] = controllers.flatMap(({ declaration: { resource, owns, reads, watches } }) => [
+    resource,
+    ...owns,
+    ...reads,
+    ...watches.map(({ kind }) => kind),
+  ]);
+  return [...new Set(kinds)].filter(isCustomKind);
 }

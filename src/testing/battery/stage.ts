@@ -15,7 +15,7 @@ import { objectPath } from '../../kube/client/path.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
-import { startServerWithout } from '../api-server.ts';
+import { ownKinds, startServerWithout } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
@@ -110,7 +110,10 @@ export async function openStage(
   const withoutIgnored = ignoredStatus(kind, ignoreStatus);
   const world = await outside?.();
   const own = isCustomKind(kind) ? [kind] : [];
-  const server = await startServerWithout(own, { crds: [...own, ...crds], objects: [...objects, sample], now });
+  const server = await startServerWithout(own, {
+    crds: [...ownKinds([controller]), ...crds],
+    ...{ objects: [...objects, sample], now },
+  });
   const { metadata } = parseObject(sample);
   const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
   const close = async () => {

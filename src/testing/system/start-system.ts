@@ -1,9 +1,7 @@
 // A whole system in the test's process: an API server, what a watcher forwards, queues, the functions of controllers,
 // timers and resync. Its clock moves only when the test moves it, so hours of requeues and backoff take no time.
 import { setImmediate } from 'node:timers/promises';
-import { type AnyCustomKind, isCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
-import type { Kind } from '../../api/kind.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import {
@@ -15,7 +13,7 @@ import {
 } from '../../core/names.ts';
 import { definitionsOf } from '../../generate/files.ts';
 import { createWake } from '../../waking/wake.ts';
-import { startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
+import { ownKinds, startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
 import { createSystemFunctions } from './functions.ts';
@@ -206,15 +204,4 @@ function endlessText(key: string, reconciles: readonly ReconcileRecord[]): strin
     `${controller}: ${object} is reconciled again and again while no time passes; the last causes: ${causes}. ` +
     'A reconcile that has nothing to change must write nothing: compare what it writes with what is there'
   );
-}
-
-/** The kinds of defineKind that the controllers reconcile, own, read or watch, each once. */
-function ownKinds(controllers: readonly ControllerDefinition[]): readonly AnyCustomKind[] {
-  const kinds: readonly Kind[] = controllers.flatMap(({ declaration: { resource, owns, reads, watches } }) => [
-    resource,
-    ...owns,
-    ...reads,
-    ...watches.map(({ kind }) => kind),
-  ]);
-  return [...new Set(kinds)].filter(isCustomKind);
 }
