@@ -111,13 +111,14 @@ export async function finalizeIfGone(
     await finalizeUntilDone(finalize, { wait, signal });
     return 'finalized';
   } catch (error) {
-    const text = redact(errorText(toError(error)));
-    log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
+    // The reconcile of its deletion calls finalize again, and its status then has the error.
     if (state === 'exists') return undefined;
+    const text = redact(errorText(toError(error)));
     if (state === 'unknown' && !suspected) {
       const failure = new Error(`not known to exist since its finalizer was added: ${uid}: ${text}`, { cause: error });
       return { type: 'postponed', reason: 'unreachable', error: failure, unverifiedUid: uid };
     }
+    log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
     const orphan = formatOrphan(resource, read);
     if (state === 'gone') {
       const failure = new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error });

@@ -21,7 +21,10 @@ const deleteInSpite = async () => await widgets.vanish('one');
 
 let resources: Set<string>;
 let finalizeFails: boolean;
+let errors: string[];
+const log = { ...silent, error: (text: string) => void errors.push(text) };
 beforeEach(() => {
+  errors = [];
   resources = new Set();
   finalizeFails = false;
   widgets.behaviour.reconcile = async ({ metadata }) => {
@@ -60,7 +63,7 @@ async function reconcileDeleted(
     requests += 1;
     if (fails(request, requests)) throw new ConnectError('connection reset');
   };
-  return await reconcile('one', {}, { before, signal: deadline.signal });
+  return await reconcile('one', {}, { before, signal: deadline.signal, log });
 }
 
 it('an object that is deleted in spite of its finalizer is finalized although its status write and three reads fail', async () => {
@@ -74,6 +77,7 @@ it('an object that is deleted in spite of its finalizer becomes a dead letter if
   expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('finalize failed') } });
   expect(orphanIn(outcome)).toMatchObject({ kind: 'Widget', metadata: { name: 'one' }, spec: { size: 1 } });
   expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
+  expect(errors).toEqual(['finalize failed after deletion; external resources may be orphaned']);
 });
 
 it('an object whose write shows that it is gone, and whose reads fail until the time ends, is retried, and its dead letter has the object', async () => {
@@ -102,6 +106,8 @@ it('an API server that fails from the status write until the time ends leaves th
   const [uid] = resources;
   expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable', unverifiedUid: uid });
   expect(outcome).not.toHaveProperty('orphan');
+  // No dead letter, to which the line would refer: the retry finds out.
+  expect(errors).toEqual([]);
   expect(await reconcile('one')).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, foundUid: null });
 });
 
