@@ -13,7 +13,10 @@ const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const folder = useFolder({ shared: true });
 
-const manifest = z.object({ exports: z.record(z.string(), z.record(z.string(), z.string())) });
+const manifest = z.object({
+  scripts: z.record(z.string(), z.string()),
+  exports: z.record(z.string(), z.record(z.string(), z.string())),
+});
 const author = `
 import { defineKind, notOk, ok, type ResultOf } from 'outrigger';
 import { ConfigMap } from 'outrigger/kubernetes';
@@ -56,6 +59,12 @@ describe('the package', () => {
     const named = Object.values(exports).flatMap((entry) => Object.values(entry));
     expect(named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(folder.at(file)))).toEqual([]);
     expect(named).toHaveLength(10);
+  });
+
+  it('the package has no script that npm runs, or warns about, where the package is installed', async () => {
+    const { scripts } = manifest.parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
+    const atInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare'];
+    expect(Object.keys(scripts).filter((name) => atInstall.includes(name))).toEqual([]);
   });
 
   it('the package has each module that is started or bundled by its path', async () => {
