@@ -3,7 +3,8 @@
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../core/errors.ts';
@@ -55,9 +56,11 @@ export const packageFolder = '.serverless';
 export async function runOsls(root: string, signal: AbortSignal, argv: readonly string[] = []): Promise<void> {
   const osls = oslsProgram(root);
   try {
+    const home = path.join(root, '.outrigger', 'cache');
     const environment = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
-      HOME: path.join(root, '.outrigger', 'cache'),
+      HOME: home,
+      SLS_SCHEMA_CACHE_BASE_DIR: (await sharedSchemaCache()) ?? home,
       SLS_TELEMETRY_DISABLED: '1',
       CI: 'true',
     };
@@ -77,5 +80,20 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
         cause: error,
       },
     );
+  }
+}
+
+/**
+ * The folder in which osls keeps the validation of serverless.yml. Generating it takes three seconds of a processor, so
+ * all projects of a user share it. Undefined if the home cannot be written, as in some containers.
+ */
+async function sharedSchemaCache(): Promise<string | undefined> {
+  try {
+    const folder = path.join(homedir(), '.cache', 'outrigger', 'osls');
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+    return folder;
+  } catch {
+    return undefined;
   }
 }

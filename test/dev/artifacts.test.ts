@@ -1,7 +1,7 @@
 // Only the lock across processes, the hash of an artifact's inputs, and the writes of the state file. The journeys run
 // the build and the packaging.
 import { access, mkdir, utimes } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { buildBundles, withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
 import { packagedFile, packagedTemplate } from '../../src/dev/packaged-template.ts';
@@ -72,6 +72,21 @@ it('the template is packaged again after the project was renamed in package.json
   expect(await packagedTemplate(folder.path, signal)).toContain('one');
   await folder.write('package.json', '{"outrigger":{"project":"two"}}');
   expect(await packagedTemplate(folder.path, signal)).toContain('two');
+});
+
+it('the packaging of a new folder finds what osls has generated for another one', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('HOME', folder.at('home'));
+  const osls = `const { cpSync, existsSync, mkdirSync } = require('node:fs');
+    const cache = process.env.SLS_SCHEMA_CACHE_BASE_DIR + '/.serverless';
+    cpSync(existsSync(cache) ? 'found' : 'generated', '${packagedFile}');
+    mkdirSync(cache, { recursive: true });`;
+  const packaged = async (project: string) => {
+    await folder.write(`${project}/node_modules/osls/bin/serverless.js`, osls);
+    for (const text of ['found', 'generated']) await folder.write(`${project}/${text}`, text);
+    return await packagedTemplate(folder.at(project), signal);
+  };
+  expect([await packaged('one'), await packaged('two')]).toEqual(['generated', 'found']);
 });
 
 it('hashFiles changes with a content, a name and a missing file only', async () => {
