@@ -22,7 +22,7 @@ export function buildCommand(): Command {
     .description('bundle every function and the watcher into dist/')
     .option('--cloudformation', `also write the template and the packages of the functions to ${cloudFormationFolder}/`)
     .option('--chart', `also write a Helm chart of kinds, roles and watcher to ${chartFolder}/`)
-    .option('--stage <name>', 'the stage of the template', 'dev')
+    .option('--stage <name>', 'the stage of the template; dev by default')
     .option('--param <name=value>', 'a parameter of serverless.yml for the template; repeatable', repeated)
     .addHelpText('after', helpText)
     .action(
@@ -33,7 +33,7 @@ export function buildCommand(): Command {
 type Flags = {
   readonly cloudformation?: boolean;
   readonly chart?: boolean;
-  readonly stage: string;
+  readonly stage?: string;
   readonly param?: readonly string[];
 };
 
@@ -46,11 +46,11 @@ Example:
 
 Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile.`;
 
-async function run(
-  root: string,
-  { cloudformation, chart, stage, param = [] }: Flags,
-  signal: AbortSignal,
-): Promise<number> {
+async function run(root: string, flags: Flags, signal: AbortSignal): Promise<number> {
+  const { cloudformation, chart, stage = 'dev', param = [] } = flags;
+  const ofTemplate = (['stage', 'param'] as const).find((option) => flags[option] !== undefined);
+  if (cloudformation !== true && ofTemplate !== undefined)
+    throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
   try {
     await build(root);
     if (cloudformation === true)

@@ -111,3 +111,8 @@ it('a template that refers to the bucket of osls elsewhere is not written', asyn
   expect(err).toContain('the template refers to the bucket of osls in a way that is not known');
   expect([status, await filesOf('dist/cloudformation')]).toEqual([1, ['code']]);
 });
+
+it('an option of the template without --cloudformation is refused before anything is built', async () => {
+  expectUserError(await run('--stage', 'prod'), 'outrigger build: --stage is for --cloudformation; add it');
+  expectUserError(await run('--param', 'A=b'), 'outrigger build: --param is for --cloudformation; add it');
+});
