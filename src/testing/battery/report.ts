@@ -32,7 +32,7 @@ export async function converged(stage: Stage): Promise<void> {
   const outcome = await stage.reconcile();
   if (outcome.type === 'failed') {
     const { error } = outcome;
-    const change = 'the reconciler where it throws this, or the settings, secrets and objects that the test gives it';
+    const change = 'the reconciler where it throws this, or the settings, secrets, objects and crds of the test';
     fail(`the reconcile of the sample fails: ${error.message}`, change, error);
   }
   if (outcome.type === 'refused' || outcome.type === 'postponed') {
