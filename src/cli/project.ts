@@ -35,7 +35,9 @@ const project = z.object({ registry: z.array(controller), crdsOnly: z.array(kind
 export async function loadProject(root: string): Promise<Project> {
   const file = path.join(root, registryFile);
   if (!(await fileExists(file)))
-    throw new UserError(`there is no ${registryFile} here; run it in the folder of the project`);
+    throw new UserError(
+      `there is no ${registryFile} here; run it in the folder of the project, or make one: npx outrigger new project`,
+    );
   let loaded: unknown;
   try {
     loaded = await import(pathToFileURL(file).href);

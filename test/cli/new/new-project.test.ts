@@ -148,7 +148,10 @@ it.each([
   'dev --until-ready',
 ])('outrigger %s outside of a project prints one line that says where to run it', async (command) => {
   const result = await outrigger(...command.split(' '));
-  expectUserError(result, 'there is no src/controllers/registry.ts here; run it in the folder of the project');
+  expectUserError(
+    result,
+    'there is no src/controllers/registry.ts here; run it in the folder of the project, or make one: npx outrigger new project',
+  );
 });
 
 it.each([
