@@ -26,6 +26,7 @@ import { createSend } from '../sqs/send.ts';
 import type { Send } from '../sqs/sender.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
+import { logFatalErrors } from './fatal-errors.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
@@ -47,6 +48,7 @@ export function createReconcileHandler(controller: ControllerDefinition): Handle
 function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
+  logFatalErrors(telemetry);
   const monotonicMs = () => performance.now();
   const project = settings.PROJECT;
   const { clusters, table, ...opened } = openClusters(

@@ -152,6 +152,11 @@ export function reportReconcile(
 
 const maxFrames = 5;
 
+/** Returns the log fields of an error. */
+export function errorFields(error: Error): { readonly error: string; readonly stack: readonly string[] } {
+  return { error: redact(errorText(error)), stack: stackFrames(error) };
+}
+
 /**
  * Returns where an error was thrown: the frames of its stack outside of Node and of packages, and those of the errors
  * that caused it. Messages are left out, because those of causes may quote a response.

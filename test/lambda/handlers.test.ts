@@ -15,11 +15,16 @@ import { functionSystem, widgetMessage, widgetRecord } from './function-system.t
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { widget } from './widget.ts';
 
+const throwLost = () => {
+  throw new Error('lost');
+};
 const controller = widget.controller('widget', {
   settings: z.object({ GREETING: z.string().min(1) }),
   clients: ({ GREETING }) => ({ greet: (name: string) => `${GREETING} ${name}` }),
   reconcile: async ({ metadata }, { clients }) => {
     if (metadata.name === 'fails') throw new Error('no');
+    if (metadata.name === 'rejects') void Promise.reject(new Error('lost'));
+    if (metadata.name === 'throws') setTimeout(throwLost, 0);
     return {
       status: { note: clients.greet(metadata.name) },
       conditions: { Built: { status: 'True', reason: 'Built' } },
@@ -112,6 +117,27 @@ describe('createReconcileHandler', () => {
     const retry = widgetRecord('fails', asRetry({ attempt: 1, dueAt, slot: `500/${dueAt}` }), 'retry');
     expect(await handler(anEvent(retry), aContext())).toEqual(nothingKept);
     expect(await deadLetters('widget-dlq.fifo')).toEqual({ retry: 'retries exhausted after 2 attempts' });
+  });
+
+  it.each([
+    ['rejects', 'unhandledRejection'],
+    ['throws', 'uncaughtException'],
+  ] as const)('an error of code that a reconciler does not wait for, and that %s, is logged before the runtime ends the process', async (name, event) => {
+    await apply(name);
+    const lines = logLines();
+    const handler = createReconcileHandler(controller);
+    // In the place of Vitest's listener.
+    const listeners = process.listeners(event as 'uncaughtException');
+    process.removeAllListeners(event);
+    onTestFinished(() => {
+      process.removeAllListeners(event);
+      for (const listener of listeners) process.on(event, listener);
+    });
+    const linesOfRuntime = new Promise<readonly string[]>((resolve) => process.on(event, () => resolve([...lines])));
+    expect(await handler(anEvent(widgetRecord(name)), aContext())).toEqual(nothingKept);
+    const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
+    const expected = { level: 'ERROR', service: 'widget', error: 'lost', stack: place };
+    expect((await linesOfRuntime).map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(expected));
   });
 
   it('a reconcile function keeps messages whose timers were rejected', async () => {
