@@ -92,6 +92,14 @@ describe('a controller', () => {
     expect(tolerance).toBe(0.5);
   });
 
+  it('an object of a test has the metadata that is given, and that of a new object else', () => {
+    const { metadata } = WaterTank.object('a', { targetLevel: 40 }, { namespace: 'plant', labels: { tier: 'gold' } });
+    const given = { namespace: 'plant', labels: { tier: 'gold' } };
+    expect(metadata).toEqual({ name: 'a', uid: 'uid-of-a', generation: 1, resourceVersion: '', ...given });
+    // @ts-expect-error: the name is the first argument
+    WaterTank.object('a', { targetLevel: 40 }, { name: 'b' });
+  });
+
   it('a controller may own a kind of which an error is returned as undefined', () => {
     WaterTank.controller('undefined-error', {
       async reconcile(): Promise<ResultOf<typeof WaterTank>> {

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
+import { collectionName } from '../../core/key.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import {
   controllerDeadLetterQueue,
@@ -64,6 +65,8 @@ export type TestSystem = AsyncDisposable & {
   wake(event: Omit<OutsideEvent, 'id'> & { readonly id?: string }): Promise<number>;
   /** Every reconcile so far, oldest first. */
   readonly reconciles: readonly ReconcileRecord[];
+  /** Every run of a mapping function so far, oldest first. The object is the watched one. */
+  readonly mappings: readonly ReconcileRecord[];
   /** The reasons of the dead letters of a controller. */
   deadLetters(controller: string): readonly string[];
   close(): Promise<void>;
@@ -94,6 +97,7 @@ export async function startSystem({
   const clock = () => nowMs;
   const now = () => new Date(nowMs);
   const reconciles: ReconcileRecord[] = [];
+  const mappings: ReconcileRecord[] = [];
   const deadLetters = new Map<string, string[]>();
   const counts = new Map<string, number>();
   const queues = createSystemQueues(clock);
@@ -125,20 +129,31 @@ export async function startSystem({
     resync: { rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 } },
   });
 
+  const ownKeys = new Map(
+    controllers.map(({ name, declaration }) => [
+      name,
+      `${name}:${testCluster}:${collectionName(declaration.resource)}/`,
+    ]),
+  );
   /** Records reconciles. All else that the runtime logs is not shown in a test. */
   function createLog(controller: string, about: object): Log {
     const add = (message: string, more?: object) => {
       if (message !== 'reconciled' && message !== 'message refused') return;
       const fields: Readonly<Record<string, unknown>> = { ...about, ...more };
-      const { namespace, name, cause, causedBy, outcome, error, writes } = fields;
+      const { key, namespace, name, cause, causedBy, outcome, error, writes } = fields;
       const object = namespace === undefined ? String(name) : `${namespace}/${name}`;
-      counts.set(`${controller} ${object}`, (counts.get(`${controller} ${object}`) ?? 0) + 1);
-      reconciles.push({
+      const record: ReconcileRecord = {
         ...{ controller, object, cause: String(cause), outcome: String(outcome), writes: Number(writes ?? 0) },
         ...(causedBy === undefined ? {} : { causedBy: String(causedBy) }),
         ...(error === undefined ? {} : { error: String(error) }),
         at: now(),
-      });
+      };
+      if (key !== undefined && !String(key).startsWith(ownKeys.get(controller) ?? '')) {
+        mappings.push(record);
+        return;
+      }
+      counts.set(`${controller} ${object}`, (counts.get(`${controller} ${object}`) ?? 0) + 1);
+      reconciles.push(record);
     };
     return { debug: add, info: add, warn: add, error: add };
   }
@@ -183,7 +198,7 @@ export async function startSystem({
 
   const close = async () => await cluster.close();
   return {
-    ...{ cluster, now, settled, advance, reconciles, close },
+    ...{ cluster, now, settled, advance, reconciles, mappings, close },
     wake: async (event) => {
       events += 1;
       return await wake({ id: `event-${events}`, ...event }, { signal: new AbortController().signal });
