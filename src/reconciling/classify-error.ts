@@ -10,7 +10,7 @@ import {
 } from '../core/errors.ts';
 import type { ReconcileKey } from '../core/key.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
-import { ApiError, isThrottled } from '../kube/client/errors.ts';
+import { ApiError, isThrottled, isUnauthorized } from '../kube/client/errors.ts';
 import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
@@ -38,7 +38,7 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   const response = classifyResponse(error);
   switch (response) {
     case 'unreachable':
-      return stage === 'later' && isOwnThrottle(error) ? 'error' : response;
+      return stage === 'later' && isOwnRefusal(error) ? 'error' : response;
     case 'namespace-terminating':
       return isOwnNamespace(error, message) ? response : 'error';
     case 'stale':
@@ -62,11 +62,14 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
 }
 
 /**
- * Returns whether an error is a 429 of an admission webhook, which may refuse one object with any status. Those of
- * kube-apiserver itself have a Retry-After.
+ * Returns whether an error may be that of an admission webhook, which refuses one object with any status. A 429 of
+ * kube-apiserver itself has a Retry-After. The credentials were accepted by the first read; if they no longer are, the
+ * status cannot be written either.
  */
-function isOwnThrottle(error: unknown): boolean {
-  return isThrottled(error) && error.body !== undefined && error.retryAfterSeconds === undefined;
+function isOwnRefusal(error: unknown): boolean {
+  return (
+    isUnauthorized(error) || (isThrottled(error) && error.body !== undefined && error.retryAfterSeconds === undefined)
+  );
 }
 
 /**

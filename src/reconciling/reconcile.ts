@@ -18,7 +18,6 @@ import { type ContextHandle, createContext, type PendingEvent } from './context.
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
 import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
 import { marksOf } from './marks.ts';
-import { outcomeOfNotFound } from './not-found.ts';
 import { noteObserved } from './note-observed.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
@@ -33,6 +32,7 @@ import { followsOwnWrite } from './self-triggered.ts';
 import { currentConditions } from './status/status.ts';
 import { createStatusWriter } from './status/status-writer.ts';
 import { giveUpStatus, writeStatus } from './status/write-status.ts';
+import { needsVerification, verifiedOutcome } from './verified-outcome.ts';
 
 /** Passes with a fresh read, before the message is postponed because of a stale resource version. */
 const maxPasses = 3;
@@ -104,10 +104,10 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Pass
       return { outcome, foundUid, writes, ignoredSignal: true };
     }
     if (signal.aborted) throw signal.reason;
-    if (!isNotFound(thrown)) {
-      return { outcome: outcomeOf(thrown, stage, message), foundUid, writes, added: session?.added() };
-    }
-    return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), foundUid, writes };
+    const outcome = needsVerification(thrown, read)
+      ? await verifiedOutcome(thrown, { client, resource, message, read, signal })
+      : outcomeOf(thrown, stage, message);
+    return { outcome, foundUid, writes, added: session?.added() };
   }
 }
 

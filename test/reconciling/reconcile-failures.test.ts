@@ -8,9 +8,9 @@ import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/err
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { errorClassOf } from '../../src/reconciling/classify-error.ts';
-import { outcomeOfNotFound } from '../../src/reconciling/not-found.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { reportReconcile } from '../../src/reconciling/report.ts';
+import { verifiedOutcome } from '../../src/reconciling/verified-outcome.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import type { BeforeRequest } from '../support/intercept-requests.ts';
@@ -59,7 +59,6 @@ const api = (status: number, reason = '', causes: readonly object[] = [], retryA
 const terminating = api(403, 'Forbidden', [{ reason: 'NamespaceTerminating', message: 'going' }]);
 const unreachable = [
   ['no connection', new ConnectError('connect ECONNREFUSED')],
-  ['401', api(401, 'Unauthorized')],
   ['429', api(429, 'TooManyRequests', [], 1)],
 ] as const;
 const otherErrors = [
@@ -67,6 +66,7 @@ const otherErrors = [
   ['a 403', api(403, 'Forbidden')],
   ['a deadline', new DeadlineError('no response within 10 s')],
   ['a 429 of an admission webhook', api(429, 'TooManyRequests')],
+  ['a 401 of an admission webhook', api(401, 'Unauthorized')],
 ] as const;
 /** All calls but the first read, which fails before there is anything to report, and that of the status itself. */
 const reportedCalls = ['finalizer', 'list of children', 'apply of a child'];
@@ -93,6 +93,17 @@ it.each([
 ])('a reconcile with %s at the %s is postponed, without an attempt and without a status', async (_, call, error) => {
   expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
   expect((await read())?.status).toBeUndefined();
+});
+
+it.each(
+  Object.keys(calls),
+)('a reconcile whose credentials are rejected from the %s on is postponed, without an attempt', async (call) => {
+  let isRejected = false;
+  const { outcome } = await reconcile((request) => {
+    isRejected ||= calls[call]?.(request) === true;
+    if (isRejected) throw api(401, 'Unauthorized');
+  });
+  expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
 });
 
 it.each(
@@ -161,7 +172,7 @@ it('a 404 of a write is the end of the object if another one has its name, and a
   const message = widgets.messageFor(name);
   const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound' });
   const { signal } = new AbortController();
-  const outcome = () => outcomeOfNotFound(error, { client, resource: widget, message, read: before, signal });
+  const outcome = () => verifiedOutcome(error, { client, resource: widget, message, read: before, signal });
   expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
   await widgets.remove(name);
   await apply(8);

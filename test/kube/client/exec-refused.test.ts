@@ -48,7 +48,7 @@ describe('exec that is rejected', () => {
     expect((await run(server.client({}, { token: async () => token, refresh }))).exitCode).toBe(0);
     const error = await failure(run(server.client({}, { token: async () => 'old' })));
     expect(error).toMatchObject({ name: 'ApiError', status: 401 });
-    expect(errorClassOf(error, 'later', aMessage())).toBe('unreachable');
+    expect(errorClassOf(error, 'later', aMessage())).toBe('error');
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer old',
       'Bearer new',

@@ -1,17 +1,18 @@
-// Decides the outcome of a 404. Only a GET of the object's own path says that the object is gone. Load balancers, kinds
-// that are not served and missing subresources return 404 as well, and a change must not be lost by them.
+// Decides the outcome of a 404 and of a 401, for which other requests have to be made. Only a GET of the object's own
+// path says that the object is gone. Load balancers, kinds that are not served and missing subresources return 404 as
+// well, and a change must not be lost by them. A 401 of a write may be that of an admission webhook.
 import { KindNotServedError, StatusSubresourceMissingError, toError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { type ApiError, ResponseError } from '../kube/client/errors.ts';
+import { type ApiError, isNotFound, isUnauthorized, ResponseError } from '../kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import type { Message } from '../sqs/message.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The request that returned the 404, and what was known of the object before. */
-export type NotFoundInput = {
+/** What was known of the object before the request that failed. */
+export type VerificationInput = {
   readonly client: KubeClient;
   readonly resource: ResourceName;
   readonly message: Message;
@@ -20,12 +21,18 @@ export type NotFoundInput = {
   readonly signal: AbortSignal;
 };
 
+/** Returns whether the outcome of an error needs a verification: a 404, and a 401 after the first read. */
+export function needsVerification(error: unknown, read: KubeObject | undefined): error is ApiError {
+  return isNotFound(error) || (read !== undefined && isUnauthorized(error));
+}
+
 /**
- * Returns the outcome of a 404 for which no status was written. After a write it is decided by another read: the object
- * is gone, or it exists and the write failed. For the first read: a kind that the API server does not serve is a
- * failure, which costs an attempt; a 404 of anything else, such as a load balancer, makes the cluster unreachable.
+ * Returns the outcome of an error that needs a verification and for which no status was written. After the first read
+ * another read decides: the object is gone, it exists and the request failed, or it cannot be read. For the first read:
+ * a kind that the API server does not serve is a failure, which costs an attempt; a 404 of anything else, such as a
+ * load balancer, makes the cluster unreachable.
  */
-export async function outcomeOfNotFound(error: ApiError, input: NotFoundInput): Promise<Outcome> {
+export async function verifiedOutcome(error: ApiError, input: VerificationInput): Promise<Outcome> {
   const { client, resource, message, read, signal } = input;
   try {
     if (read === undefined) {
@@ -38,7 +45,7 @@ export async function outcomeOfNotFound(error: ApiError, input: NotFoundInput): 
     }
     const fresh = await getObject(client, resource, message, { signal });
     if (fresh === undefined || fresh.metadata.uid !== read.metadata.uid) return { type: 'nothing', reason: 'gone' };
-    if (!error.request.endsWith('/status')) return failed(error);
+    if (!isNotFound(error) || !error.request.endsWith('/status')) return failed(error);
     const text =
       `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; ` +
       `apply the generated CRD, or of a foreign kind the CRD of a version that has it`;
