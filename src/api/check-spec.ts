@@ -71,8 +71,9 @@ const policyRule = record(
   ['apiGroups', 'resources', 'verbs'],
 );
 const labels = mapOf(text);
+const changes = oneOf('metadata', 'any');
 const watchFields = record(
-  { kind, selector: record({ matchLabels: labels }), label: metadataKey, via: kind, mapToKeys: callable },
+  { kind, selector: record({ matchLabels: labels }), changes, label: metadataKey, via: kind, mapToKeys: callable },
   ['kind'],
 );
 const mapping = is(
@@ -111,7 +112,7 @@ const spec = record(
     } satisfies Fields<Allows>),
     reads: listOf(kind),
     selector: record({ matchLabels: labels, namespaces: listOf(text), fields: labels } satisfies Fields<Selector>),
-    changes: oneOf('metadata', 'any'),
+    changes,
     evidence: oneOf('annotation'),
     finalizer: oneOf('blocks-deletion'),
     settings: (value) => schema(value) ?? textOnly(value),

@@ -55,6 +55,11 @@ export type Watch<T extends ContextTypes> = {
   readonly kind: Kind;
   /** Only objects with these labels. Absent: all. An object that leaves the selection is a change as well. */
   readonly selector?: Pick<Selector, 'matchLabels'>;
+  /**
+   * The changes that count. `metadata`: the spec, labels, annotations, finalizers and deletion, and no write of the
+   * status. Only the metadata of Nodes, Leases, Events and Endpoints. Default: `any`, every write.
+   */
+  readonly changes?: Changes;
 } & (
   | {
       /** The label whose value is the primary's name. */
@@ -214,6 +219,7 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     watches: watches.map((watch) => ({
       kind: watch.kind,
       ...(watch.selector === undefined ? {} : { selector: watch.selector }),
+      ...(watch.changes === undefined ? {} : { changes: watch.changes }),
       ...('label' in watch ? { label: watch.label, ...(watch.via === undefined ? {} : { via: watch.via }) } : {}),
     })),
     wakes,

@@ -47,6 +47,8 @@ export type ControllerDeclaration = {
   readonly watches: readonly {
     readonly kind: Kind;
     readonly selector?: Pick<Selector, 'matchLabels'>;
+    /** The changes of its objects that count. Absent: every write. */
+    readonly changes?: Changes;
     readonly label?: string;
     readonly via?: Kind;
   }[];

@@ -46,7 +46,7 @@ export function watchListOf(
     );
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
-    for (const { kind, label, via, selector: watched } of watches) {
+    for (const { kind, label, via, selector: watched, changes = 'any' } of watches) {
       const named = via === undefined ? primary : collectionOf(via);
       const by = {
         ...(label === undefined ? {} : { label }),
@@ -54,7 +54,7 @@ export function watchListOf(
       };
       const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
       const labelSelector = selected.length === 0 ? undefined : selected.join(',');
-      add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by }, { labelSelector });
+      add(kind, { controller, as: 'watched', primary: named, predicate: changes, ...by }, { labelSelector });
     }
   }
   const rateLimits = registry.flatMap(({ name, declaration: { options } }) =>

@@ -47,6 +47,7 @@ const options: readonly (readonly [option: string, make: (value: unknown) => obj
   ['watches.0', (one) => ({ watches: [one] })],
   ['watches.0.kind', (kind) => ({ watches: [{ ...watch, kind }] })],
   ['watches.0.selector', (selector) => ({ watches: [{ ...watch, selector }] })],
+  ['watches.0.changes', (changes) => ({ watches: [{ ...watch, changes }] })],
   ['watches.0.via', (via) => ({ watches: [{ ...watch, via }] })],
   ['watches.0.mapToKeys', (mapToKeys) => ({ watches: [{ kind: Namespace, mapToKeys }] })],
   ['wakes.0', (one) => ({ wakes: [one] })],

@@ -19,6 +19,7 @@ import {
   PersistentVolumeClaim,
   Pod,
   Secret,
+  Service,
 } from '../../src/kubernetes.ts';
 
 const reconcile = async () => ({});
@@ -42,6 +43,26 @@ it('status writes are sent of kinds without a generation, and where changes: any
     Node.controller('nodes', { changes: 'metadata', reconcile }),
   ].map((one) => watchListOf([one]).resources[0]?.subscribers.map(({ predicate }) => predicate));
   expect(predicates.flat()).toEqual(['metadata', 'resourceVersion', 'metadata', 'resourceVersion', 'metadata']);
+});
+
+it('a watched kind is sent at every write, and without those of the status where changes: metadata is declared', () => {
+  const sent = (changes?: 'metadata' | 'any') => {
+    const watch = { kind: Deployment, mapToKeys: async () => [], ...(changes === undefined ? {} : { changes }) };
+    const [, deployments] = watchListOf([Namespace.controller('one', { watches: [watch], reconcile })]).resources;
+    return deployments?.subscribers.map(({ predicate }) => predicate);
+  };
+  expect([sent(), sent('any'), sent('metadata')].flat()).toEqual(['any', 'any', 'metadata']);
+});
+
+it.each([
+  ConfigMap,
+  Secret,
+  Service,
+])('changes: metadata on a watch of $kind would miss its content, and is refused', (kind) => {
+  const watch = { kind, label: 'a.example.com/b', changes: 'metadata' } as const;
+  expect(() => checkRegistry([Namespace.controller('one', { watches: [watch], reconcile })])).toThrow(
+    `controller one: watches[0].changes: ${kind.plural} have no generation, so changes of their content would be missed`,
+  );
 });
 
 it.each([
@@ -71,8 +92,9 @@ it.each([
 
 it('a controller that declares it is accepted', () => {
   const declared = { changes: 'metadata', finalizer: 'blocks-deletion', reconcile, finalize } as const;
+  const watch = { kind: Node, changes: 'metadata', mapToKeys: async () => [] } as const;
   expect(() =>
-    checkRegistry([Pod.controller('pods', declared), Secret.controller('secrets', { reconcile })]),
+    checkRegistry([Pod.controller('pods', declared), Secret.controller('secrets', { watches: [watch], reconcile })]),
   ).not.toThrow();
 });
 
