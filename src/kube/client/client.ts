@@ -3,9 +3,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { unlessAborted } from '../../core/async.ts';
 import { toError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json.ts';
 import { rememberSecret } from '../../core/known-secrets.ts';
 import type { Connection } from './connection.ts';
-import { ApiError, ConnectError } from './errors.ts';
+import { ApiError, ConnectError, ResponseError } from './errors.ts';
 import { decodeResponse, errorBody, parseWarnings, readResponse, retryAfter } from './response.ts';
 import { connectError, createTransport, deadline } from './transport.ts';
 import { openWebSocket } from './web-socket.ts';
@@ -186,11 +187,12 @@ export function createClient(
       try {
         const response = await send(request, label, timeout.signal);
         const text = await readResponse(response, maxResponseBytes, label, timeout.signal);
-        return {
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: decodeResponse(text, response.headers, label),
-        };
+        const body = decodeResponse(text, response.headers, label);
+        // A proxy may answer with a page. A DELETE would count as done. Reads check what they expect.
+        if (request.method !== 'GET' && !isRecord(body)) {
+          throw new ResponseError(`${label}: the response is not that of an API server`);
+        }
+        return { status: response.statusCode ?? 0, headers: response.headers, body };
       } finally {
         timeout.clear();
       }

@@ -107,6 +107,18 @@ describe('limits of a request', () => {
     expect(await failure(client.request({ ...get, signal: controller.signal }))).toBe(reason);
   });
 
+  it.each([
+    'PATCH',
+    'DELETE',
+  ] as const)('a %s that a proxy answers with 200 and a page throws a ResponseError that does not quote it', async (method) => {
+    const server = await startWireServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>secret</html>'),
+    );
+    const error = await failure(server.client().request({ ...get, method, body: {} }));
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(String(error)).not.toContain('secret');
+  });
+
   it('a request with invalid JSON throws a ResponseError that does not quote it', async () => {
     const server = await startWireServer((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('secret'),
