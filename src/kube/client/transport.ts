@@ -83,6 +83,9 @@ function numberChanges(options: () => TlsOptions): () => TlsOptions & { readonly
   };
 }
 
+/** Node's codes for a connection that the server closed. EPIPE: a reset followed before the first write. */
+const closedCodes: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
+
 function exchange(
   request: http.ClientRequest,
   outgoing: OutgoingRequest,
@@ -108,7 +111,7 @@ function exchange(
     request.on('error', (error) => {
       removeListenerOnClose();
       if (signal.aborted) reject(signal.reason);
-      else if (request.reusedSocket && outgoing.method !== 'POST' && codeOf(error) === 'ECONNRESET')
+      else if (request.reusedSocket && outgoing.method !== 'POST' && closedCodes.has(codeOf(error)))
         resolve('stale connection');
       else reject(connectError(label, error, connection));
     });

@@ -1,6 +1,8 @@
 // Requests to an API server without a response, or with a late one. Excluded: error responses (client.test.ts), responses
 // without end (hostile-server.test.ts), TLS (client-tls.test.ts).
+import { once } from 'node:events';
 import net from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { ConnectError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
@@ -8,6 +10,24 @@ import { freePort, listenOnLoopback } from '../../support/listen.ts';
 import { failure, sendJson, startWireServer } from '../wire-server.ts';
 
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
+
+/** The code of a server in a thread of its own. Its message closes the connections, gracefully and then with a reset. */
+const serverThatCloses = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  let connections = 0;
+  const server = require('node:http').createServer(({ socket }, response) => {
+    socket.number ??= connections += 1;
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ connection: socket.number }));
+    parentPort.removeAllListeners('message').once('message', () => {
+      socket.once('finish', () => socket.resetAndDestroy()).once('close', () => {
+        Atomics.store(workerData, 0, 1);
+        Atomics.notify(workerData, 0);
+      });
+      socket.end();
+    });
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
 
 describe('requests without a response', () => {
   it('a request whose connection is refused throws a ConnectError with its cause', async () => {
@@ -57,6 +77,20 @@ describe('requests without a response', () => {
     expect(server.arrived).toHaveLength(3);
     expect(await failure(client.request({ ...get, method: 'POST' }))).toBeInstanceOf(ConnectError);
     expect(server.arrived).toHaveLength(4);
+  });
+
+  it('a request whose kept-alive connection was closed while the function was frozen is sent again', async () => {
+    const closed = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(serverThatCloses, { eval: true, workerData: closed });
+    onTestFinished(async () => void (await worker.terminate()));
+    const [port] = await once(worker, 'message');
+    const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
+    onTestFinished(() => client.close());
+    await client.request(get);
+    worker.postMessage('close');
+    // No event of the connection is received, as in a frozen process.
+    Atomics.wait(closed, 0, 0);
+    expect((await client.request({ ...get, method: 'PATCH', body: {} })).body).toEqual({ connection: 2 });
   });
 
   it('a request without a connection throws a ConnectError at the connect deadline', async () => {
