@@ -4,14 +4,14 @@ import { InvalidSpecError } from '../core/errors.ts';
 import { formatZodIssues, isRecord, uncompiled } from '../core/json.ts';
 import { describeKind, type Scope } from '../core/kind-names.ts';
 import { controllersOf, type DefineController } from './controller.ts';
-import type { Kind, Meta } from './kind.ts';
+import type { Kind, Meta, Within } from './kind.ts';
 import { parseStrictly } from './parse-result.ts';
 import type { Condition } from './result.ts';
 import { type SliceCondition, type SliceField, type StatusSlice, sliceView } from './status-slice.ts';
 
 /** An object of a custom kind, as a reconciler sees it. */
-export type CustomResource<Spec, Status> = {
-  readonly metadata: Meta;
+export type CustomResource<Spec, Status, S extends Scope = Scope> = {
+  readonly metadata: Meta & Within<S>;
   readonly spec: Spec;
   /** The last status; undefined when it is absent, unreadable or without a required field. */
   readonly status?: Status;
@@ -75,7 +75,7 @@ type KindTypes = {
 /** A custom kind. An interface, so that messages show its name. */
 export interface CustomKind<T extends KindTypes>
   extends AnyCustomKind,
-    Kind<T['name'], CustomResource<T['spec'], T['status']>, T['scope']> {
+    Kind<T['name'], CustomResource<T['spec'], T['status'], T['scope']>, T['scope']> {
   readonly kind: T['name'];
   readonly scope: T['scope'];
   /**
@@ -84,7 +84,7 @@ export interface CustomKind<T extends KindTypes>
    *   Cafe>> { ... } })
    */
   readonly controller: DefineController<{
-    primary: CustomResource<T['spec'], T['status']>;
+    primary: CustomResource<T['spec'], T['status'], T['scope']>;
     scope: T['scope'];
     status: T['status'];
     conditions: T['conditions'];
@@ -100,7 +100,7 @@ export interface CustomKind<T extends KindTypes>
     readonly conditions: readonly [SliceCondition<C, T['conditions']>, ...SliceCondition<C, T['conditions']>[]];
   }): {
     readonly controller: DefineController<{
-      primary: CustomResource<T['spec'], Pick<T['status'], F>>;
+      primary: CustomResource<T['spec'], Pick<T['status'], F>, T['scope']>;
       scope: T['scope'];
       status: Pick<T['status'], F>;
       conditions: C;
@@ -115,9 +115,9 @@ export interface CustomKind<T extends KindTypes>
     name: string,
     spec: T['input'],
     metadata?: Partial<Omit<Meta, 'name'>>,
-  ): CustomResource<T['spec'], T['status']>;
+  ): CustomResource<T['spec'], T['status'], T['scope']>;
   /** Reads an object as the API server sent it. Throws InvalidSpecError, naming the field. */
-  read(raw: object): CustomResource<T['spec'], T['status']>;
+  read(raw: object): CustomResource<T['spec'], T['status'], T['scope']>;
 }
 
 const currentCondition = z.object({
@@ -198,7 +198,7 @@ export function defineKind<
   status: z.output<Status>;
   conditions: C;
 }> {
-  type Primary = CustomResource<z.output<Spec>, z.output<Status>>;
+  type Primary = CustomResource<z.output<Spec>, z.output<Status>, S>;
   const { spec, status, conditions, columns = {}, scale, shortNames = [], formerVersions = [], nameRule } = definition;
   const read = (raw: object): Primary => {
     const parsed = envelope.parse(raw, uncompiled);
@@ -207,7 +207,8 @@ export function defineKind<
     const lastStatus = status.safeParse(parsed.status);
     const ours = runtimeStatus.safeParse(parsed.status, uncompiled).data;
     return {
-      metadata: metaOf(parsed.metadata),
+      // The API server gives every namespaced object its namespace.
+      metadata: metaOf(parsed.metadata) as Meta & Within<S>,
       spec: readSpec.data,
       ...(lastStatus.success ? { status: lastStatus.data } : {}),
       ...(ours?.conditions === undefined ? {} : { conditions: ours.conditions.map(conditionOf) }),

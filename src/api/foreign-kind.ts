@@ -36,9 +36,9 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
 export function foreignKind<O extends object, const Name extends string, S extends Scope = 'Namespaced'>(
   // The scope of a cluster-scoped kind is in its type and in its names; otherwise it does not compile.
   names: KindNames<Name, S> & (S extends 'Cluster' ? { readonly scope: S } : unknown),
-): ForeignKind<Name, Live<O>, S> {
+): ForeignKind<Name, Live<O, S>, S> {
   // The one place where an object with a foreign schema gets its type: the API server has validated it.
-  const kind = { ...describeKind<Name, S>(names), read: (raw: object) => raw as Live<O> };
+  const kind = { ...describeKind<Name, S>(names), read: (raw: object) => raw as Live<O, S> };
   return {
     ...kind,
     controller: controllersOf(kind, { conditions: [], read: kind.read }),

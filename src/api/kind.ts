@@ -18,6 +18,9 @@ export type Meta = {
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
+/** What the scope of a kind adds to the metadata of its objects. A scope that is not known adds nothing. */
+export type Within<S extends Scope> = { Namespaced: { readonly namespace: string }; Cluster: unknown }[S];
+
 /** One owner of an object (metav1.OwnerReference). */
 export type OwnerReference = {
   readonly apiVersion: string;
@@ -31,8 +34,8 @@ export type OwnerReference = {
  * An object as the API server returns it: fields that it always fills in are not optional. The models of a client say
  * `Date` for the RFC 3339 texts of the API, and have other names for some fields.
  */
-export type Live<O> = Json<Omit<O, 'metadata'>> & {
-  readonly metadata: O extends Generations ? Meta : ForeignMeta;
+export type Live<O, S extends Scope = Scope> = Json<Omit<O, 'metadata'>> & {
+  readonly metadata: (O extends Generations ? Meta : ForeignMeta) & Within<S>;
 };
 
 /**

@@ -92,6 +92,18 @@ describe('a controller', () => {
     expect(tolerance).toBe(0.5);
   });
 
+  it('an object of a namespaced kind has a namespace, which needs no default', async () => {
+    const context = testContext(waterTank, { clients: { level: async () => 10 } });
+    const tank = WaterTank.object('a', { targetLevel: 40 });
+    await waterTank.reconcile(tank, context);
+    const own: string = tank.metadata.namespace;
+    const ofChildren: readonly string[] = (await context.list(Service)).map(({ metadata }) => metadata.namespace);
+    expect([own, ...ofChildren]).toEqual(['default', 'default']);
+    // @ts-expect-error: a cluster-scoped object has none
+    const none: string = Tenant.object('a', {}).metadata.namespace;
+    expect(none).toBe(undefined);
+  });
+
   it('an object of a test has the metadata that is given, and that of a new object else', () => {
     const { metadata } = WaterTank.object('a', { targetLevel: 40 }, { namespace: 'plant', labels: { tier: 'gold' } });
     const given = { namespace: 'plant', labels: { tier: 'gold' } };

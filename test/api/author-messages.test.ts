@@ -65,14 +65,14 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     what: 'a kind that is not declared',
     code: reconciling('await context.applyAll(Service, []);', 'owns: [Deployment], '),
     first:
-      'Argument of type \'ForeignKind<"Service", Live<V1Service>, "Namespaced">\' is not assignable to parameter of type \'ForeignKind<"Deployment", Live<WithGeneration<V1Deployment>>, "Namespaced">\'.',
+      'Argument of type \'ForeignKind<"Service", Live<V1Service, "Namespaced">, "Namespaced">\' is not assignable to parameter of type \'ForeignKind<"Deployment", Live<WithGeneration<V1Deployment>, "Namespaced">, "Namespaced">\'.',
     last: 'Type \'"Service"\' is not assignable to type \'"Deployment"\'.',
   },
   {
     what: 'a child where nothing is owned',
     code: reconciling('await context.applyAll(Service, []);'),
     first:
-      'Argument of type \'ForeignKind<"Service", Live<V1Service>, "Namespaced">\' is not assignable to parameter of type \'NothingIn<"owns">\'.',
+      'Argument of type \'ForeignKind<"Service", Live<V1Service, "Namespaced">, "Namespaced">\' is not assignable to parameter of type \'NothingIn<"owns">\'.',
     last: 'Type \'"Service"\' is not assignable to type \'"add the kind to owns"\'.',
   },
   {

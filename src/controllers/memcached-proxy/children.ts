@@ -1,7 +1,7 @@
 // The desired children of a proxy: a ConfigMap for each configuration, the Deployment that mounts one of them, and the
 // Service with the stable address. Pure.
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
-import type { Live, Meta } from '../../outrigger.ts';
+import type { Key, Live } from '../../outrigger.ts';
 import { shortHash } from './config.ts';
 import { defaultImage, type ProxySpec } from './kind.ts';
 
@@ -10,7 +10,7 @@ import { defaultImage, type ProxySpec } from './kind.ts';
  */
 export const proxyLabel = 'cache.example.com/proxy';
 
-type Proxy = { readonly metadata: Meta; readonly spec: ProxySpec };
+type Proxy = { readonly metadata: Required<Key>; readonly spec: ProxySpec };
 
 const configFile = 'config.json';
 
@@ -128,6 +128,6 @@ function resourcesOf(resources: NonNullable<ProxySpec['mcrouter']['resources']>)
 }
 
 /** The labels of the proxy's pods. */
-export function podLabels({ namespace = '', name }: Meta): Readonly<Record<string, string>> {
+export function podLabels({ namespace, name }: Required<Key>): Readonly<Record<string, string>> {
   return { 'memcached-operator': 'true', mcrouter: `${name}-${shortHash([namespace, name])}` };
 }

@@ -4,15 +4,7 @@
 // A proxy would expose the memcached of any namespace to its clients, so it may name only Services of its own
 // namespace.
 import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
-import {
-  type DeclaredCondition,
-  foreignKind,
-  formatKey,
-  type Key,
-  type Live,
-  type Meta,
-  notOk,
-} from '../../outrigger.ts';
+import { type DeclaredCondition, foreignKind, formatKey, type Key, type Live, notOk } from '../../outrigger.ts';
 import { type PoolReference, poolsOf } from './config.ts';
 import { findPort, nonIpEndpoints, serversOf } from './endpoints.ts';
 import { MemcachedProxy, type Rule } from './kind.ts';
@@ -81,7 +73,7 @@ function unresolved(reason: string, what: string, references: readonly Key[]): R
   return { unresolved: { ...notOk(reason), message } };
 }
 
-type Referencing = { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
+type Referencing = { readonly metadata: Required<Key>; readonly spec: { readonly rules: Rule } };
 
 /**
  * The part of a proxy with its references. A proxy that cannot be parsed must not prevent the mapping of the others.
@@ -95,8 +87,8 @@ export const ReferencingProxy = foreignKind<Referencing, 'MemcachedProxy'>({
 /** Lists the keys of the proxies that name a Service. */
 export function proxiesReferencing(service: Key, proxies: readonly Referencing[]): readonly Key[] {
   return proxies
-    .filter(({ metadata: { namespace = '' }, spec }) =>
+    .filter(({ metadata: { namespace }, spec }) =>
       poolsOf(spec.rules, namespace).some((one) => one.name === service.name && one.namespace === service.namespace),
     )
-    .map(({ metadata: { name, namespace } }) => (namespace === undefined ? { name } : { namespace, name }));
+    .map(({ metadata: { name, namespace } }) => ({ namespace, name }));
 }

@@ -7,7 +7,7 @@
 
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
 import * as z from 'zod';
-import { type Live, type Meta, parseJson } from '../../outrigger.ts';
+import { type Key, type Live, parseJson } from '../../outrigger.ts';
 import { configIn, configMapName, mountedConfigMap, proxyConfigMap } from './children.ts';
 import { formatConfig, type Servers } from './config.ts';
 import type { Rule } from './kind.ts';
@@ -15,7 +15,7 @@ import type { Pool } from './references.ts';
 
 /** The input of the plan. */
 export type RollOutInput = {
-  readonly proxy: { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
+  readonly proxy: { readonly metadata: Required<Key>; readonly spec: { readonly rules: Rule } };
   readonly pools: readonly Omit<Pool, 'nonIpEndpoints'>[];
   /** The ConfigMap that is mounted now. Pools without a ready server keep its servers. */
   readonly mounted: string | undefined;
@@ -40,7 +40,7 @@ export function planRollOut(
   const servers = new Map(
     pools.map(({ pool, ready }) => [pool, ready.length > 0 ? ready : (last.get(pool) ?? [])] as const),
   );
-  const config = formatConfig(proxy.spec.rules, proxy.metadata.namespace ?? '', servers);
+  const config = formatConfig(proxy.spec.rules, proxy.metadata.namespace, servers);
   const { name, taken } = nameFor(proxy.metadata.name, config, existing);
   return {
     name,

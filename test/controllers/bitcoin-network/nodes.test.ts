@@ -2,14 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { hasUsableAddress, nodesOf } from '../../../src/controllers/bitcoin-network/nodes.ts';
 import type { Pod } from '../../../src/kubernetes.ts';
-import type { Meta, ObjectOf } from '../../../src/outrigger.ts';
+import type { ObjectOf } from '../../../src/outrigger.ts';
 
 const network = { name: 'a', uid: 'network', nodes: 3 };
 const controlledBy = (uid: string, controller = true) => [{ apiVersion: 'v1', kind: 'X', name: 'x', uid, controller }];
-const metadata = { generation: 1, resourceVersion: '1' };
+const metadata = { namespace: 'default', generation: 1, resourceVersion: '1' };
 const set = { metadata: { ...metadata, name: 'a-sts', uid: 'set', ownerReferences: controlledBy('network') } };
 type Pods = readonly ObjectOf<typeof Pod>[];
-const pod = (name: string, more: { ip?: string; ready?: string; owner?: Partial<Meta> } = {}): Pods[number] => ({
+const pod = (
+  name: string,
+  more: { ip?: string; ready?: string; owner?: Partial<ObjectOf<typeof Pod>['metadata']> } = {},
+): Pods[number] => ({
   metadata: { ...metadata, name, uid: `uid-of-${name}`, ownerReferences: controlledBy('set'), ...more.owner },
   status: {
     ...(more.ip === undefined ? {} : { podIP: more.ip }),
