@@ -69,7 +69,10 @@ export class ConnectError extends Error {
   override readonly name = 'ConnectError';
 }
 
-/** A watch received no event, not even a bookmark, within the idle timeout. Its server may send no bookmarks. */
+/**
+ * A watch received no event, not even a bookmark, until the idle timeout, or until a proxy closed it before. Its server
+ * may send no bookmarks.
+ */
 export class IdleError extends ConnectError {}
 
 /** A call exceeded its deadline. The server may still have executed it. */

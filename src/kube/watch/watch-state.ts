@@ -94,7 +94,8 @@ function afterProbe(state: WatchState & { step: 'probe' }, serverVersion: string
 }
 
 function afterFailure(state: WatchState, error: unknown): WatchState {
-  // A server that sends no bookmarks lets every watch of a quiet kind be idle, which is no reason to wait longer.
+  // A server that sends no bookmarks, or a proxy that closes a watch before the first one, lets every watch of a quiet
+  // kind be idle, which is no reason to wait longer.
   const count = error instanceof IdleError ? 1 : state.failures + 1;
   const failures = { failures: count, gone: state.gone + (isGone(error) ? 1 : 0) };
   if (state.step === 'probe') return { ...state, ...failures };

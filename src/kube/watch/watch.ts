@@ -116,11 +116,17 @@ export async function* listAndWatch(
             // Not before the event was taken: a slow consumer is no silence of the server.
             receivedAt = performance.now();
           }
+        } catch (thrown) {
+          throw thrown instanceof ConnectError && isQuiet(state) && pace.lasted()
+            ? new IdleError(thrown.message, { cause: thrown })
+            : thrown;
         } finally {
           stream.close();
         }
+        const endedEarly = `${label(target)}: the watch ended before its first event`;
+        if (isQuiet(state) && pace.lasted()) throw new IdleError(endedEarly);
         state = nextState(state, { type: 'ended' });
-        if (state.failures > 0) error = new ConnectError(`${label(target)}: the watch ended before its first event`);
+        if (state.failures > 0) error = new ConnectError(endedEarly);
       }
     } catch (thrown) {
       error = thrown;
@@ -153,15 +159,25 @@ function nextPageSize(
   return mode === 'exact' ? limit : Math.max(limit, Math.min(4 * limit, maxPageSize));
 }
 
-/** A watch that ends sooner is short. A server ends one after minutes. */
+/** A watch that ends sooner is short, as for client-go. A server ends one after minutes, a proxy may after seconds. */
 const shortWatchSeconds = 1;
+
+/** Returns whether no event arrived on the watch. */
+function isQuiet(state: WatchState): boolean {
+  return state.step === 'watch' && !state.received;
+}
 
 /**
  * Creates the wait before a watch is opened. Without it, a server or proxy that ends each watch after its first event
  * would cause hundreds of requests a second: an event resets the backoff. One short watch may be chance, so only those
  * that follow another wait.
  */
-function createPace(wait: Wait): { beforeOpen(signal: AbortSignal): Promise<void>; opened(): void } {
+function createPace(wait: Wait): {
+  beforeOpen(signal: AbortSignal): Promise<void>;
+  opened(): void;
+  /** Whether the watch is no longer a short one. */
+  lasted(): boolean;
+} {
   let openedAt = -Infinity;
   let shortWatches = 0;
   return {
@@ -172,6 +188,7 @@ function createPace(wait: Wait): { beforeOpen(signal: AbortSignal): Promise<void
     opened: () => {
       openedAt = performance.now();
     },
+    lasted: () => performance.now() - openedAt >= shortWatchSeconds * 1000,
   };
 }
 

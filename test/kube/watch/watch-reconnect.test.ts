@@ -141,6 +141,23 @@ describe('listAndWatch', () => {
   });
 
   it.each([
+    ['closes', (response: ServerResponse) => response.end()],
+    ['cuts', (response: ServerResponse) => response.socket?.end()],
+  ])('listAndWatch waits no longer each time a proxy %s a watch that had no event for more than a second', async (_, close) => {
+    const { server } = await startScript({
+      watch: (_request, response) => {
+        openWatch(response);
+        close(response);
+      },
+    });
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 2_000));
+    onTestFinished(() => clock.mockRestore());
+    const items = brief(await startWatch(server.client()).take(7)).slice(3);
+    expect(items).toEqual(['error 0.8', 'error 0.8', 'error 0.8', 'error 0.8']);
+  });
+
+  it.each([
     ['blank lines', '\n'],
     ['an event that never ends', ' '],
   ])('listAndWatch closes a watch that receives %s for the idle timeout, and resumes', async (_, bytes) => {
