@@ -1,6 +1,7 @@
 // A watch loop while the API server, the checkpoint or a queue fails: its health, and its low watermark. The API server
 // is scripted, the clock is advanced by hand.
-import { expect, it, onTestFinished } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
 import { createForwarder } from '../../src/forwarding/forwarder.ts';
@@ -111,16 +112,28 @@ it('a watch that the server ends between two bookmarks stays ready and alive', a
   expect([health.ready(), health.alive()]).toEqual([true, true]);
 });
 
-it('a kind whose watches open without events is ready while the read before each of them succeeds', async () => {
-  const { server } = await startScript({});
+it.each([
+  ['are idle', 70_000],
+  ['a proxy closes after 50 s', 50_000],
+])('a kind whose watches open without events and %s is ready while the read before each of them succeeds', async (_, ms) => {
+  const watches: ServerResponse[] = [];
+  const { server } = await startScript({
+    watch: (_request, response) => {
+      openWatch(response);
+      watches.push(response);
+    },
+  });
   const { clock, health, until, expireIdleTimeout } = follow(server.client());
-  for (let times = 1; times <= 2; times += 1) {
+  const passed = vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  onTestFinished(() => passed.mockRestore());
+  for (let times = 1; times <= 3; times += 1) {
     await until('idle', times);
-    clock.ms += 70_000;
-    expireIdleTimeout();
+    clock.ms += ms;
+    if (ms < 60_000) watches.at(-1)?.end();
+    else expireIdleTimeout();
     await until('errors', times);
   }
-  await until('idle', 3);
+  await until('idle', 4);
   expect([health.ready(), health.alive()]).toEqual([true, true]);
 });
 
