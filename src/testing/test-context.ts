@@ -42,7 +42,7 @@ export interface TestContextOptions {
 /**
  * Makes a context for calling a reconciler in a test.
  * @param given `objects`: the objects of the cluster, with apiVersion and kind; those without a namespace are
- *   cluster-scoped. `owner`: the object that is reconciled, when it has children already. `clients` and `exec`: their
+ *   cluster-scoped. `owner`: the object that is reconciled, one of the objects, too. `clients` and `exec`: their
  *   doubles, for a controller that declares them; `exec` is called only for declared commands, with the pod's namespace
  *   filled in.
  * @example await waterTank.reconcile(WaterTank.object('a', { targetLevel: 40 }), testContext(waterTank, { clients: {
@@ -71,8 +71,14 @@ export function testContext<
   const namespace = resource.namespaced ? (owner?.metadata.namespace ?? 'default') : undefined;
   const execute = 'exec' in given && isExec(given.exec) ? given.exec : undefined;
   const { apiVersion, kind } = resource;
+  // As in a cluster: a mapping function that lists the kind finds it.
+  const place = namespace === undefined ? {} : { namespace };
+  const self =
+    owner?.metadata.name === undefined
+      ? []
+      : [{ apiVersion, kind, ...owner, metadata: { ...place, ...owner.metadata } }];
   const { uid = 'uid-of-the-owner', name = 'owner' } = owner?.metadata ?? {};
-  const map = createObjectMap(objects, {
+  const map = createObjectMap([...self, ...objects], {
     namespace,
     owner: { apiVersion, kind, name, uid, controller: true },
     controller: controller.name,
@@ -93,12 +99,7 @@ export function testContext<
       applyAll,
       exec: async (pod, container, command, { rule: _, ...options }) => {
         if (execute === undefined) throw new TypeError('testContext was given no exec');
-        return await execute(
-          { ...(namespace === undefined ? {} : { namespace }), ...pod },
-          container,
-          command,
-          options,
-        );
+        return await execute({ ...place, ...pod }, container, command, options);
       },
       cluster: 'test',
       signal,

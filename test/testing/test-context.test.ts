@@ -50,6 +50,17 @@ describe('testContext', () => {
     expect(await context.clients.ask()).toBe(1);
   });
 
+  it('testContext has the owner among its objects, so that a mapping function finds it', async () => {
+    const followed = widget.controller('followed', {
+      reads: [widget],
+      reconcile: async () => ({ status: {}, conditions: {} }),
+    });
+    const other = { ...named('b', { spec: {} }), apiVersion: widget.apiVersion, kind: 'Widget' };
+    const context = testContext(followed, { owner, objects: [other] });
+    expect((await context.list(widget)).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+    expect(await context.get(widget, { name: 'a' })).toEqual(owner);
+  });
+
   it('testContext makes children the whole set', async () => {
     const context = testContext(controller, { clients, owner });
     await context.applyAll(ConfigMap, [child('a', { x: '1' }), child('b')]);
