@@ -24,8 +24,8 @@ const domainLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 const qualifiedCondition = new RegExp(
   `^(?=.{1,316}$)${domainLabel}(\\.${domainLabel})+/[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`,
 );
-/** The names of other functions, or folders in dist/. */
-const reserved = [timersQueue, resyncQueue, wakeFunction, 'watcher'];
+/** The names of other functions and of the role of the schedule, or folders in dist/. */
+const reserved = [timersQueue, resyncQueue, wakeFunction, 'schedule', 'watcher'];
 
 /**
  * Rejects invalid and duplicate names, status slices that overlap or have no first controller, and an exec without
@@ -82,6 +82,7 @@ function checkScope({ name, declaration: { resource, owns, reads } }: Controller
 /** Returns the problem of a name for a controller; undefined for a valid one. */
 export function nameProblem(name: string): string | undefined {
   if (!validName.test(name)) return 'a name has at most 40 lower-case letters, digits and -, and begins with a letter';
+  if (name.endsWith('-dlq')) return 'the end -dlq is that of dead-letter queues';
   return reserved.includes(name) ? 'that name is reserved' : undefined;
 }
 

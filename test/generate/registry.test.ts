@@ -235,6 +235,8 @@ describe('generatedFiles errors', () => {
     ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
     ['a name of 41 characters', only('a'.repeat(41)), 'a name has at most 40'],
     ['a reserved name', only('timers'), 'controller timers: that name is reserved'],
+    ['the name of another role of the stack', only('schedule'), 'controller schedule: that name is reserved'],
+    ['the name of a dead-letter queue', only('tree-dlq'), 'controller tree-dlq: the end -dlq is'],
     ['a duplicate name', [...only('tree'), ...only('tree')], 'controller tree: there are two'],
     ['a setting with another name than a variable', setting('url'), 'tree.settings.url: the name of a setting is'],
     ['a setting of the runtime', setting('LOG_LEVEL'), 'tree.settings.LOG_LEVEL: the runtime'],
