@@ -1,7 +1,7 @@
 // Converts the records of an SQS event, and the response to it.
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import type { QueueRecord } from '../sqs/record.ts';
-import { senderAttribute } from '../sqs/senders.ts';
+import { senderAttribute, unknownSinceAttribute } from '../sqs/senders.ts';
 
 /** Reads a record of an SQS event. */
 export function toQueueRecord({
@@ -12,6 +12,7 @@ export function toQueueRecord({
   messageAttributes,
 }: SQSRecord): QueueRecord {
   const stampedSender = messageAttributes[senderAttribute]?.stringValue;
+  const unknownSince = messageAttributes[unknownSinceAttribute]?.stringValue;
   return {
     messageId,
     receiptHandle,
@@ -21,6 +22,7 @@ export function toQueueRecord({
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
     senderId: attributes.SenderId,
     ...(stampedSender === undefined ? {} : { stampedSender }),
+    ...(unknownSince === undefined ? {} : { unknownSince }),
     ...(attributes.AWSTraceHeader === undefined ? {} : { traceHeader: attributes.AWSTraceHeader }),
   };
 }

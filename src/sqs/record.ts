@@ -13,6 +13,8 @@ export type QueueRecord = {
   readonly senderId?: string | undefined;
   /** The attribute `sender`, which only the timers function may write. */
   readonly stampedSender?: string | undefined;
+  /** The attribute `unknownSince`, which only the timers function may write. */
+  readonly unknownSince?: string | undefined;
   /** The trace in which the message was sent. */
   readonly traceHeader?: string | undefined;
 };

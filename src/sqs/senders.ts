@@ -12,6 +12,8 @@ export type RoleIds = ReadonlyMap<string, string>;
 export const senderReason = 'sender';
 /** The message attribute in which the timers function writes the sender that SQS reported. */
 export const senderAttribute = 'sender';
+/** The message attribute in which the timers function writes since when it has not known the controller. */
+export const unknownSinceAttribute = 'unknownSince';
 
 /** What one controller's function knows about senders. */
 export type ControllerSenders = {

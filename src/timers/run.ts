@@ -8,11 +8,18 @@ import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
 import { deadLetterAttributes } from '../sqs/dead-letter.ts';
 import type { FunctionIds } from '../sqs/deduplication.ts';
-import { parseMessage } from '../sqs/message.ts';
+import { type Message, parseMessage } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import type { ReturnMessages } from '../sqs/return.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
-import { judgeTimerSender, type RoleIds, roleIdOf, senderReason } from '../sqs/senders.ts';
+import {
+  judgeTimerSender,
+  type RoleIds,
+  roleIdOf,
+  senderAttribute,
+  senderReason,
+  unknownSinceAttribute,
+} from '../sqs/senders.ts';
 import { nextTimerStep } from './timer-message.ts';
 
 /** The dependencies of the timers. */
@@ -116,6 +123,28 @@ type OutgoingMessage = {
 /** A record that cannot be sent on, and the reason. `error` is set if its sender may not say it. */
 type RefusedRecord = { readonly record: QueueRecord; readonly reason: string; readonly error?: Error };
 
+/** How soon a key of an unknown controller is read again. */
+const unknownDelaySeconds = 300;
+/** For how long it is kept. */
+const unknownKeptMs = 24 * 3_600_000;
+
+/**
+ * Makes the entry that keeps a key of an unknown controller: a watcher is upgraded before the functions, and sends the
+ * controllers that it has got a full pass. Returns undefined for other messages, and after a day. A delayed message is
+ * not in flight, of which a queue has 120,000 at most. A time of the future is forged.
+ */
+function keepUnknown(
+  { cause }: Message,
+  { body, unknownSince = '' }: QueueRecord,
+  { nowMs, senderId }: { readonly nowMs: number; readonly senderId: string | undefined },
+): QueueEntry | undefined {
+  const sinceMs = Math.min(Date.parse(unknownSince) || nowMs, nowMs);
+  if (cause.type !== 'resync' || nowMs - sinceMs >= unknownKeptMs) return undefined;
+  const since = { [unknownSinceAttribute]: new Date(sinceMs).toISOString() };
+  const stamp = senderId === undefined ? {} : { [senderAttribute]: senderId };
+  return { body, delaySeconds: unknownDelaySeconds, attributes: { ...stamp, ...since } };
+}
+
 /**
  * Decides the next step of each record. Equal messages are merged, because a standard queue drops no duplicates. Pure.
  */
@@ -133,12 +162,18 @@ function planBatch(
   for (const record of records) {
     try {
       const message = parseMessage(record.body);
-      if (!controllers.has(message.controller)) throw new MessageError(`controller: ${message.controller} is unknown`);
       const nowMs = sqsNow(record);
       const sender = roles === undefined ? undefined : judgeTimerSender(message, record, roles, { nowMs });
       if (roles !== undefined && sender === undefined) {
         const error = new Error(`sender ${roleIdOf(record.senderId)} may not send ${message.cause.type} to timers`);
         refused.push({ record, reason: senderReason, error });
+        continue;
+      }
+      if (!controllers.has(message.controller)) {
+        const kept = keepUnknown(message, record, { nowMs, senderId: sender?.id });
+        if (kept === undefined) throw new MessageError(`controller: ${message.controller} is unknown`);
+        const entry = { ...kept, traceHeader: record.traceHeader };
+        outgoing.set(`unknown ${record.messageId}`, { queue: timersQueue, entry, records: [record] });
         continue;
       }
       const step = nextTimerStep(message, { nowMs, ids, ...(sender === undefined ? {} : { sender }) });

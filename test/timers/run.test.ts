@@ -9,7 +9,7 @@ import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
-import { aMessage, asRequeue } from '../sqs/messages.ts';
+import { aMessage, asRequeue, asResync } from '../sqs/messages.ts';
 import { useTestQueues } from '../sqs/use-queues.ts';
 import { createRecorder } from '../support/recorder.ts';
 
@@ -109,6 +109,29 @@ it.each([
   expect(deadLetter?.MessageAttributes?.reason?.StringValue).toContain(reason);
   expect(deadLetter?.MessageAttributes?.messageId?.StringValue).toBe(id);
   expect(recorder.counts.get('DeadLetters')).toBe(1);
+});
+
+it('createTimers keeps a key of a pass for a controller that is not deployed yet for a day, and then sends a dead letter', async () => {
+  const body = formatMessage(aMessage({ controller: 'other', ...asResync() }));
+  const waiting: Record<string, string>[] = [];
+  const recording: Send = async (queue, entries, options) => {
+    if (queue !== 'timers') return await send(queue, entries, options);
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ body, delaySeconds: 300 });
+      waiting.push({ ...entry.attributes });
+    }
+    return entries.map(() => ({ accepted: true, messageId: 'm' }));
+  };
+  const at = (seconds: number, unknownSince?: string) => {
+    return { ...record(`u${seconds}`, body), unknownSince, firstReceivedAt: nowMs + seconds * 1000 };
+  };
+  const unknownSince = new Date(nowMs).toISOString();
+  for (const one of [at(0), at(0, 'forged'), at(0, '9999-01-01T00:00:00Z'), at(86_399, unknownSince)])
+    expect((await run([one], recording)).failed).toEqual([]);
+  expect(waiting).toEqual([{ unknownSince }, { unknownSince }, { unknownSince }, { unknownSince }]);
+  expect(await bodies('timers-dlq')).toEqual([]);
+  await run([at(86_400, unknownSince)], recording);
+  expect(await bodies('timers-dlq')).toEqual(['one']);
 });
 
 it('createTimers sends a body of the size that a queue accepts to the dead-letter queue, where its attributes do not fit', async () => {
