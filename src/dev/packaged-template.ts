@@ -8,6 +8,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../core/errors.ts';
+import { errorCode } from './explain-error.ts';
 import { hashFiles } from './hash-files.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -85,12 +86,19 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
 
 /**
  * The folder in which osls keeps the validation of serverless.yml. Generating it takes three seconds of a processor, so
- * all projects of a user share it. Undefined if the home cannot be written, as in some containers.
+ * all projects of a user share it. Undefined if there is no home that can be written, as in some containers.
  */
 async function sharedSchemaCache(): Promise<string | undefined> {
+  let folder = homedir();
+  if (!path.isAbsolute(folder)) return undefined;
   try {
-    const folder = path.join(homedir(), '.cache', 'outrigger', 'osls');
-    await mkdir(folder, { recursive: true });
+    for (const name of ['.cache', 'outrigger', 'osls']) {
+      folder = path.join(folder, name);
+      // Not recursive: that does not end where a file system answers mkdir with ENOENT, such as /proc.
+      await mkdir(folder).catch((error: unknown) => {
+        if (errorCode(error) !== 'EEXIST') throw error;
+      });
+    }
     await access(folder, constants.W_OK);
     return folder;
   } catch {

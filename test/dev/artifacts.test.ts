@@ -76,7 +76,7 @@ it('the template is packaged again after the project was renamed in package.json
 
 it('the packaging of a new folder finds what osls has generated for another one', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
-  vi.stubEnv('HOME', folder.at('home'));
+  vi.stubEnv('HOME', folder.path);
   const osls = `const { cpSync, existsSync, mkdirSync } = require('node:fs');
     const cache = process.env.SLS_SCHEMA_CACHE_BASE_DIR + '/.serverless';
     cpSync(existsSync(cache) ? 'found' : 'generated', '${packagedFile}');
@@ -87,6 +87,10 @@ it('the packaging of a new folder finds what osls has generated for another one'
     return await packagedTemplate(folder.at(project), signal);
   };
   expect([await packaged('one'), await packaged('two')]).toEqual(['generated', 'found']);
+  for (const home of ['', '/proc/none']) {
+    vi.stubEnv('HOME', home);
+    expect(await packaged(`home${home.length}`)).toBe('generated');
+  }
 });
 
 it('hashFiles changes with a content, a name and a missing file only', async () => {
