@@ -63,7 +63,8 @@ export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredC
  */
 export function deploymentAvailable(workload: Workload | undefined): DeclaredCondition {
   const { metadata, status } = workload ?? {};
-  const notKnown = (reason: string, message: string) => unknown(reason, `${metadata?.name ?? 'none yet'}: ${message}`);
+  const named = (message: string) => afterName(metadata?.name ?? 'none yet', message);
+  const notKnown = (reason: string, message: string) => unknown(reason, named(message));
   if (status?.observedGeneration === undefined) return notKnown('NotReported', 'nothing reported yet');
   if (!isCurrent(workload)) return notKnown('OutOfDate', 'its status is of an older generation');
   if (metadata?.deletionTimestamp !== undefined) return notKnown('Deleting', 'it is being deleted');
@@ -71,9 +72,9 @@ export function deploymentAvailable(workload: Workload | undefined): DeclaredCon
   const { reason = 'NoReason', message = '' } = available ?? {};
   switch (available?.status) {
     case 'True':
-      return ok(reason, `${metadata?.name}: ${message}`);
+      return ok(reason, named(message));
     case 'False':
-      return notOk(reason, `${metadata?.name}: ${message}`);
+      return notOk(reason, named(message));
     default:
       return notKnown(available?.reason ?? 'NotReported', available?.message ?? 'its availability is not reported yet');
   }
@@ -88,13 +89,18 @@ export type Dependent = {
 
 /** Makes a condition of a child's Ready; Unknown when that is of an older generation. */
 export function readyCondition({ metadata, conditions, observedGeneration }: Dependent): DeclaredCondition {
-  const named = (message: string) => `${metadata.name}: ${message}`;
+  const named = (message: string) => afterName(metadata.name, message);
   const ready = conditions?.find(({ type }) => type === 'Ready');
   if (ready === undefined) return unknown('NotReported', named('nothing reported yet'));
   if ((observedGeneration ?? ready.observedGeneration) !== metadata.generation) {
     return unknown('OutOfDate', named('its status is of an older generation'));
   }
   return { status: ready.status, reason: ready.reason, message: named(ready.message ?? '') };
+}
+
+/** A Ready that is True has no message. */
+function afterName(name: string, message: string): string {
+  return message === '' ? name : `${name}: ${message}`;
 }
 
 /**

@@ -54,6 +54,14 @@ describe('readyCondition', () => {
       is: { status: 'False', reason: 'Ready', message: 'salt: fine' },
     },
     {
+      rule: 'V2: readyCondition of a Ready without a message, such as that of a ready object, is the name alone',
+      of: child({
+        conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }],
+        observedGeneration: 2,
+      }),
+      is: { status: 'True', message: 'salt' },
+    },
+    {
       rule: 'V4: readyCondition of a Ready of an older generation is OutOfDate, even if True',
       of: child({ conditions: ready(1), observedGeneration: 1 }),
       is: { status: 'Unknown', reason: 'OutOfDate' },
