@@ -11,7 +11,7 @@ import { formatKey } from '../core/key.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { controllerLabel, ownerAnnotation } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { isConflict, isGone, isNotFound } from '../kube/client/errors.ts';
+import { continueTokenOf, isConflict, isGone, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject, type ListOptions, listPages } from '../kube/client/read.ts';
@@ -51,6 +51,8 @@ const concurrency = 8;
 /** Attempts for an object that other writers keep changing. */
 const maxAttempts = 5;
 const pageSeconds = 30;
+/** How often a list may expire. A token is valid for five minutes. */
+const maxExpired = 20;
 
 /** Returns the controllers that left metadata on the objects of their kind. */
 export async function findControllers(
@@ -164,8 +166,9 @@ async function detachOne(
 }
 
 /**
- * Lists metadata page by page. If the continue token expires, the list is restarted. Objects that were detached need no
- * second write.
+ * Lists metadata page by page. If the continue token expires, the new token of the error continues the list with the
+ * current state: the controllers no longer run, so an object that was created meanwhile has nothing of theirs. Without
+ * a new token the list is restarted. Objects that were detached need no second write.
  */
 async function eachPage(
   client: KubeClient,
@@ -173,19 +176,25 @@ async function eachPage(
   options: Pick<ListOptions, 'labelSelector' | 'signal'>,
   onPage: (items: readonly KubeObject[], isFirst: boolean) => Promise<void>,
 ): Promise<void> {
-  for (let pages = 0; ; pages = 0) {
+  let token: string | undefined;
+  for (let expired = 0; ; expired += 1) {
+    let isFirst = token === undefined;
+    let pages = 0;
     try {
       for await (const page of listPages(client, resource, {
         ...options,
+        continue: token,
         metadataOnly: true,
         timeoutSeconds: pageSeconds,
       })) {
-        await onPage(page.items, pages === 0);
+        await onPage(page.items, isFirst);
+        isFirst = false;
         pages += 1;
       }
       return;
     } catch (error) {
-      if (!isGone(error) || pages === 0) throw error;
+      if (!isGone(error) || pages === 0 || expired === maxExpired) throw error;
+      token = continueTokenOf(error);
     }
   }
 }

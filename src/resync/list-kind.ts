@@ -221,8 +221,8 @@ function listObjects(
         });
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
-  return listPagesAs(startingAt(message.continue, dated), resource, toListedObject, {
-    ...{ signal, timeoutSeconds: pageSeconds },
+  return listPagesAs(dated, resource, toListedObject, {
+    ...{ signal, timeoutSeconds: pageSeconds, continue: message.continue },
     namespace: message.namespace,
     labelSelector: labelSelectorOf(declaration.selector),
     fieldSelector: fieldSelectorOf(declaration.selector),
@@ -335,14 +335,4 @@ export async function isQueueIdle(
     log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });
     return undefined;
   }
-}
-
-/** Creates a client whose first list request starts at a continue token. Every further request has its own token. */
-function startingAt(token: string | undefined, client: KubeClient): KubeClient {
-  if (token === undefined) return client;
-  return {
-    ...client,
-    request: (request) =>
-      client.request({ ...request, query: { ...request.query, continue: request.query?.continue ?? token } }),
-  };
 }

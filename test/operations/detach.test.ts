@@ -6,6 +6,7 @@ import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { type DetachTarget, detach, findControllers } from '../../src/operations/detach.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -173,6 +174,26 @@ describe('detach with concurrent writes and failures', () => {
       await fixture.system.delete(WaterTank, 'north');
     });
     expect(await detachFrom(tank, through)).toMatchObject({ failed: [] });
+  });
+
+  it('detach continues a list whose continue token expires after each page, and counts every object once', async () => {
+    await tanks('a', 'b', 'c');
+    let lists = 0;
+    let isValid = true;
+    const expiring: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        const { continue: token, limit } = request.query ?? {};
+        if (limit === undefined) return await fixture.client.request(request);
+        if (token === undefined) lists += 1;
+        if (lists === 9) throw new Error('the list does not end');
+        isValid = token === undefined || !isValid;
+        const body = { kind: 'Status', reason: 'Expired', metadata: { continue: token } };
+        if (!isValid) throw new ApiError(`GET ${request.path}`, 410, body);
+        return await fixture.client.request({ ...request, query: { ...request.query, limit: 1 } });
+      },
+    };
+    expect(await detachFrom(tank, expiring)).toMatchObject({ objects: 3, affected: 3, failed: [] });
   });
 
   it('detach reports an object that could not be written, detaches the others, and can be rerun', async () => {

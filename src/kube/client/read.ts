@@ -22,6 +22,8 @@ export type ListOptions = {
   readonly fieldSelector?: string | undefined;
   /** Objects per page. */
   readonly limit?: number | undefined;
+  /** Token of the page to begin with. Absent: the first page. */
+  readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
   /**
    * Only with `resourceVersion`. Exact: that version, or an error isGone. NotOlderThan: that version or a newer one.
@@ -113,7 +115,7 @@ export async function* listPagesAs<Item>(
   const { monotonicMs = () => performance.now() } = options;
   const startedAt = monotonicMs();
   let { limit = listPageSize } = options;
-  let token: string | undefined;
+  let token = options.continue;
   for (let pages = 1; ; pages += 1) {
     let page: ListPage<Item>;
     try {
