@@ -110,12 +110,17 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
       !deps.senders.mayCopy() || (await deadLetter(deps, record, { reason: senderReason, lastError }, time.signal))
     );
   }
-  const parsed = readRecord(deps.registry, record);
-  if ('refused' in parsed) return await deadLetter(deps, record, { reason: parsed.refused }, time.signal);
-  const { controller } = parsed;
-  const { failures = 0, ...message } = parsed.message;
+  const parsed = readRecord(record);
+  if (parsed instanceof MessageError) return await deadLetter(deps, record, { reason: parsed.message }, time.signal);
+  const { failures = 0, ...message } = parsed;
   const { run, cluster } = message;
-  const log = deps.log({ run, cluster, controller: controller.name });
+  const log = deps.log({ run, cluster, controller: message.controller });
+  const controller = deps.registry.find(({ name }) => name === message.controller);
+  if (controller === undefined) {
+    // A deployment has removed it, or has not reached this environment yet. The next run lists what there is then.
+    log.info('list skipped', { reason: 'unknown controller' });
+    return true;
+  }
   try {
     const found = await unlessAborted(deps.findCluster(cluster, time), time.signal);
     if (found.type === 'client') {
@@ -158,16 +163,11 @@ async function retrySoon(deps: RecordDeps, message: ResyncMessage, signal: Abort
   return sent?.accepted === true;
 }
 
-function readRecord(
-  registry: readonly ControllerDefinition[],
-  { body }: QueueRecord,
-): { readonly message: ResyncMessage; readonly controller: ControllerDefinition } | { readonly refused: string } {
+function readRecord({ body }: QueueRecord): ResyncMessage | MessageError {
   try {
-    const message = parseResyncMessage(body);
-    const controller = registry.find(({ name }) => name === message.controller);
-    return controller === undefined ? { refused: `unknown controller ${message.controller}` } : { message, controller };
+    return parseResyncMessage(body);
   } catch (error) {
-    if (error instanceof MessageError) return { refused: error.message };
+    if (error instanceof MessageError) return error;
     throw error;
   }
 }

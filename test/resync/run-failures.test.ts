@@ -168,13 +168,15 @@ describe('a failing list', () => {
     );
   });
 
-  it.each([
-    ['is malformed', 'not json', 'the body is not JSON'],
-    ['names an unknown controller', { controller: 'gone' }, 'unknown controller gone'],
-  ])('a resync message that %s becomes a dead letter with the reason', async (_, message, reason) => {
-    expect(await aResync({}).run(message)).toEqual([]);
+  it('a list for a controller that a deployment has removed, or will add, is skipped without a dead letter', async () => {
+    expect(await aResync({}).run({ controller: 'gone', failures: 1 })).toEqual([]);
+    expect(await drain('resync-dlq')).toEqual([]);
+  });
+
+  it('a resync message that is malformed becomes a dead letter with the reason', async () => {
+    expect(await aResync({}).run('not json')).toEqual([]);
     const [deadLetter] = await drain('resync-dlq');
-    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toBe(reason);
+    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toBe('the body is not JSON');
   });
 });
 
