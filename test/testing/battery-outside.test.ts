@@ -165,6 +165,26 @@ describe('a controller that is wrong', () => {
     );
   });
 
+  it('a record that only the status names is caught where a crash loses it, and the spec names another one', async () => {
+    const tracking = Entry.controller('entry', {
+      settings,
+      clients,
+      async reconcile({ spec, status }, context): Promise<ResultOf<typeof Entry>> {
+        if (status?.id !== undefined && status.id !== spec.host) await context.clients.send('DELETE', status.id);
+        return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
+      },
+      async finalize({ spec, status }, context) {
+        for (const id of [status?.id ?? spec.host, spec.host]) await context.clients.send('DELETE', id);
+        return 'done';
+      },
+    });
+    const samples = [sample, { ...sample, metadata: { name: 'two' }, spec: { host: 'b.example.com' } }];
+    const change = battery(tracking, { samples, outside: directory }).find(({ name }) => name.includes('sample 1 to'));
+    await expect(change?.run()).rejects.toThrow(
+      /^after Entry one crashed right after PUT http.*a\.example\.com and was changed from sample 1 to sample 2/,
+    );
+  });
+
   it('a record that stays when the spec names another one is caught by a second sample', async () => {
     const leaving = Entry.controller('entry', {
       settings,

@@ -7,7 +7,7 @@ import { converged, describe, expectSame, fail } from './report.ts';
 import { isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
 
 /** A controller with more calls than this is not followed to its last one. */
-const mostCalls = 60;
+export const mostCalls = 60;
 
 const remember =
   'give a child the name that follows from its owner, and write it again by apply; what a crashed reconcile had made ' +
@@ -17,7 +17,7 @@ const remember =
  * Lets the function crash right after a write: all later requests and calls fail. A write to the API server and a
  * change of an outside system count alike. Returns a function that returns after which one it crashed, if it did.
  */
-function crashAfterWrite(stage: Stage, after: number): () => string | undefined {
+export function crashAfterWrite(stage: Stage, after: number): () => string | undefined {
   let writes = 0;
   let died: string | undefined;
   const isLast = (write: string) => {

@@ -6,6 +6,7 @@ import { UserError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
 import { ApiError } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
+import { crashAfterWrite, mostCalls } from './fault-checks.ts';
 import { converged, expectSame, fail } from './report.ts';
 import type { EndState, Stage } from './stage.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
@@ -29,6 +30,8 @@ export const specChangeName = 'an object whose spec changes ends like one that h
 
 const readSpec =
   'apply what the spec of this reconcile asks for, let applyAll delete the rest, and keep nothing of an earlier spec';
+const rememberFirst =
+  'a status that was not written is no memory: derive names from the uid of the object, or make the spec immutable';
 const readSpecOrKeep = `${readSpec}; for children that stay on purpose, give the battery keeps`;
 
 /** Gives a sample the name and the namespace of another one. */
@@ -69,11 +72,9 @@ export async function checkSpecChange(
     if (refusal !== undefined) return `the API server refuses that ${change}: ${refusal}`;
     if (isDeepStrictEqual(contentOf(await stage.subject()), before)) return `${from.label} and ${to.label} are equal`;
     await converged(stage);
-    const wanted = maskVarying(runs[0], runs);
-    const isKept = (name: string) => !(name in wanted) && keeps.some(({ kind }) => name.startsWith(`${kind}/`));
-    const state = Object.entries(maskVarying(await stage.endState(), runs)).filter(([name]) => !isKept(name));
-    expectSame(comparable(Object.fromEntries(state)), comparable(wanted), `after ${change}`, readSpecOrKeep);
+    await expectEnd(stage, { runs, keeps, after: `after ${change}`, advice: readSpecOrKeep });
   }
+  await checkChangeAfterCrash(from, to, { runs: toRuns, keeps });
   if (!isDeepStrictEqual(maskVarying(fromRuns[0], fromRuns), maskVarying(toRuns[0], toRuns))) return undefined;
   const effect = `${from.label} and ${to.label} differ, but their children and status are the same`;
   if (actsUnseen && (await stage.outsideState()) === undefined)
@@ -83,6 +84,43 @@ export async function checkSpecChange(
     `${effect} for ${stage.kind.kind} ${stage.key.name}`,
     `${readSpec}; if the difference has no effect on purpose, give samples that differ in their children or status`,
   );
+}
+
+/** A crash loses the status of a reconcile, and its retry has the new spec. */
+async function checkChangeAfterCrash(
+  from: SampleRuns,
+  to: SampleRuns,
+  { runs, keeps }: { readonly runs: TwoRuns; readonly keeps: readonly Kind[] },
+): Promise<void> {
+  for (let write = 1; write <= mostCalls; write += 1) {
+    await using stage = await from.openUnmasked();
+    const died = crashAfterWrite(stage, write);
+    await stage.reconcile();
+    stage.disturb();
+    const last = died();
+    if (last === undefined) return;
+    await stage.apply(to.sample);
+    await converged(stage);
+    const change = `crashed right after ${last} and was changed from ${from.label} to ${to.label}`;
+    const after = `after ${stage.kind.kind} ${stage.key.name} ${change}`;
+    await expectEnd(stage, { runs, keeps, after, advice: rememberFirst });
+  }
+}
+
+/** Fails unless the object has ended as one that had its spec from the start. */
+async function expectEnd(
+  stage: Stage,
+  {
+    runs,
+    keeps,
+    after,
+    advice,
+  }: { readonly runs: TwoRuns; readonly keeps: readonly Kind[]; readonly after: string; readonly advice: string },
+): Promise<void> {
+  const wanted = maskVarying(runs[0], runs);
+  const isKept = (name: string) => !(name in wanted) && keeps.some(({ kind }) => name.startsWith(`${kind}/`));
+  const state = Object.entries(maskVarying(await stage.endState(), runs)).filter(([name]) => !isKept(name));
+  expectSame(comparable(Object.fromEntries(state)), comparable(wanted), after, advice);
 }
 
 async function runsOf({ open, runs }: SampleRuns): Promise<TwoRuns> {
