@@ -2,6 +2,7 @@
 //
 // Guarantees: a repetition of an event is dropped by its deduplication id. Of several events of a key within a second
 // the first is sent at once, and the last is never lost: the others are one message, which is due within two seconds.
+// Of an event with more than a thousand keys the others follow at a limited rate, and are repeated with the event.
 // Within five minutes after the clock was set back, SQS may take that message for an earlier one and drop it.
 // Assumptions: an event says only which objects to reconcile. One that is lost is found by the next periodic reconcile.
 import * as z from 'zod';
@@ -21,6 +22,10 @@ import { timerEntry } from '../timers/timer-message.ts';
 
 /** The most keys of one controller that an event may name. */
 export const maxKeys = 100;
+/** Messages of an event that are sent to a controller's queue at once. The changes of all clusters wait behind them. */
+const maxAtOnce = 1_000;
+/** How many of the others follow in a second, as of a resync by default. */
+const perSecond = 100;
 /** The longest id and source of a cause. */
 const maxCharacters = 128;
 
@@ -68,15 +73,18 @@ export function createWake({
     const woken = new Set<string>();
     const problems: Error[] = [];
     for (const controller of registry) {
+      let count = 0;
       try {
         for (const key of await keysOf(controller, event, listClusters)) {
           const message: Message = { ...messageKey(controller, key), cause };
           const name = formatReconcileKey(keyOfMessage(message));
           if (woken.has(name)) continue;
           woken.add(name);
-          const isNow = isFirst(name, event.id);
+          const waitSeconds = Math.max(0, Math.floor((count - maxAtOnce) / perSecond));
+          const isNow = isFirst(name, event.id) && count < maxAtOnce;
+          count += 1;
           const queue = isNow ? controllerQueue(controller.name) : timersQueue;
-          const entry = isNow ? entryNow(message, event.id) : entryLater(message, nowMs());
+          const entry = isNow ? entryNow(message, event.id) : entryLater(message, nowMs(), waitSeconds);
           const entries = queues.get(queue);
           if (entries === undefined) queues.set(queue, [entry]);
           else entries.push(entry);
@@ -129,10 +137,11 @@ function entryNow(message: Message, eventId: string): QueueEntry {
 }
 
 /** All events of a second have the same due time, so they become one message where the timers function sends them. */
-function entryLater({ cause, ...key }: Message, nowMs: number): QueueEntry {
+function entryLater({ cause, ...key }: Message, nowMs: number, waitSeconds: number): QueueEntry {
   if (cause.type !== 'wake') throw new TypeError('no wake');
   // The second after the next: the clocks of two environments may differ by up to a second.
-  return timerEntry({ ...key, cause: { ...cause, dueAt: Math.floor(nowMs / 1000) + 2 } }, { nowMs });
+  const dueAt = Math.floor(nowMs / 1000) + 2 + waitSeconds;
+  return timerEntry({ ...key, cause: { ...cause, dueAt } }, { nowMs });
 }
 
 /** Creates a function that returns whether this is the first event of a key in a second. */

@@ -42,7 +42,7 @@ const event = (id: string, detail: object = {}, more: object = {}) =>
   });
 
 /** A plant that sends events at times, the wake function, the queues and the timers function, on one clock. */
-function setUp({ startMs = 1_700_000_000_000 } = {}) {
+function setUp({ startMs = 1_700_000_000_000, clusters = ['alpha', 'beta'] } = {}) {
   let nowMs = startMs;
   const queues = createQueueDouble(() => nowMs);
   const recorder = createRecorder();
@@ -50,7 +50,7 @@ function setUp({ startMs = 1_700_000_000_000 } = {}) {
   const send: Send = queues.as({ id: 'AROAWAKE', session: 's' });
   const run = createWake({
     registry: [tank],
-    listClusters: async () => ['alpha', 'beta'],
+    listClusters: async () => clusters,
     send,
     log: recorder.log,
     nowMs: () => nowMs,
@@ -181,6 +181,20 @@ describe('an event outside of the clusters', () => {
       }),
       { numRuns: 100, examples: [[[101, 884, 787, 215, 2, 1148], 13]] },
     );
+  });
+
+  it('of an event with many keys in many clusters 1,000 messages are sent at once, and then 100 a second', async () => {
+    const clusters = Array.from({ length: 40 }, (_, index) => `c${index}`);
+    const { wake: send, pass, keys } = setUp({ clusters });
+    const tanks = Array.from({ length: 30 }, (_, index) => `t${index}`);
+    expect(await send('1', { tanks })).toBe(1_200);
+    const sent = [keys()];
+    for (const milliseconds of [2_000, 1_000, 1_000]) {
+      await pass(milliseconds);
+      sent.push(keys());
+    }
+    expect(sent.map(({ length }) => length)).toEqual([1_000, 100, 100, 0]);
+    expect(new Set(sent.flat()).size).toBe(1_200);
   });
 
   it('an event with too many keys, or that its mapping function cannot read, is an error and sends nothing', async () => {
