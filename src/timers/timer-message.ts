@@ -5,7 +5,7 @@ import { formatReconcileKey } from '../core/key.ts';
 import { controllerQueue } from '../core/names.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
 import { MessageError } from '../sqs/body.ts';
-import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
+import { deduplicationSeconds, type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { dueAtOf, formatMessage, hashOf, keyOfMessage, type Message } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
 import { senderAttribute, type TimerSender } from '../sqs/senders.ts';
@@ -51,7 +51,7 @@ export function nextTimerStep(
   const deduplicationId = sender?.isStranger === true ? hashOf('stranger', sender.id ?? '', ownId) : ownId;
   const stamp = sender?.id === undefined ? {} : { attributes: { [senderAttribute]: sender.id } };
   const from = sender?.id ?? '';
-  const dueAt = dueAtOf(message) ?? 0;
+  const dueAt = dueAtNow(message, nowMs);
   if (dueAt * 1000 - nowMs > latestMs) throw new MessageError('cause.dueAt: later than any requeue');
   if (dueAt * 1000 - nowMs > earlyMs) {
     const entry = { ...timerEntry(message, { nowMs }), ...stamp };
@@ -59,6 +59,15 @@ export function nextTimerStep(
   }
   const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId, ...stamp };
   return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId: `${from} ${deduplicationId}` };
+}
+
+/**
+ * Returns when a message is due; 0 is now. A wake was delayed by two seconds when it was sent. One that claims a later
+ * time has that of a wrong clock, of which another one cannot have the id in the time in which SQS deduplicates.
+ */
+function dueAtNow(message: Message, nowMs: number): number {
+  const dueAt = dueAtOf(message) ?? 0;
+  return message.cause.type === 'wake' && dueAt - nowMs / 1000 > deduplicationSeconds ? 0 : dueAt;
 }
 
 /** Returns the deduplication id of a message on its controller's queue. */

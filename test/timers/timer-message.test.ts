@@ -69,6 +69,12 @@ describe('nextTimerStep', () => {
     expect(parseMessage(entry.body)).toEqual(requeue);
   });
 
+  it('an external event whose due time is of a clock hours ahead is forwarded at once', () => {
+    const wake = aMessage({ cause: { type: 'wake', observedAt: 1, source: 's', id: 'e', dueAt } });
+    expect([301, 300, 2].map((seconds) => nextTimerStep(wake, early(seconds)).type)).toEqual(['forward', 'hop', 'hop']);
+    expect(nextTimerStep(wake, early(10 * 365 * 86_400)).type).toBe('forward');
+  });
+
   it('a forwarded message has the deduplication id of its cause', () => {
     const idOf = (message: Message) => nextTimerStep(message, early(0)).entry.deduplicationId;
     expect(idOf(requeue)).toBe(ids.requeue(requeue, { slot: '30/7', dueAt }));
