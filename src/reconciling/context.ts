@@ -10,7 +10,7 @@ import { uncompiled } from '../core/json.ts';
 import { invalidLabel } from '../core/labels.ts';
 import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
-import { applyAll, applyOne } from '../kube/apply/apply-all.ts';
+import { type ApplyAllResult, applyAll, applyOne } from '../kube/apply/apply-all.ts';
 import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
 import { applyOwnMetadata } from '../kube/apply/own-metadata.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -103,11 +103,13 @@ export function createContext(
     const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
     return { owner: owner.object, controllerName: controller, project, ...child };
   };
-  function count<R extends { readonly writes: number; readonly noops: number }>(kind: Kind, result: R): R {
+  function count<R extends Pick<ApplyAllResult, 'writes' | 'noops' | 'replaced'>>(kind: Kind, result: R): R {
     writes += result.writes;
     noops += result.noops;
     if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
     if (result.noops > 0) log.warn('apply changed nothing', { noopApplies: result.noops });
+    for (const formerController of new Set(result.replaced))
+      log.warn('child of another controller overwritten', { kind: kind.kind, formerController });
     return result;
   }
 

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
+import { createRecorder } from '../support/recorder.ts';
 import { built, configMap, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
@@ -45,4 +46,18 @@ it('an Event names the project and the controller that recorded it', async () =>
   withChild('third');
   await fixture.reconcileIn('cafes', 'south');
   expect(await fixture.list(Event)).toMatchObject([{ source: { component: 'outrigger.dev/cafes.widget' } }]);
+});
+
+it('two controllers that give a child of one object the same name each log that they overwrite the other’s', async () => {
+  await fixture.apply('west', { size: 1 });
+  withChild('fourth');
+  const { log, lines } = createRecorder();
+  await fixture.reconcile('west', {}, { log });
+  await fixture.reconcileIn('cafes', 'west', log);
+  await fixture.reconcile('west', {}, { log });
+  const overwritten = lines.filter(({ message }) => message === 'child of another controller overwritten');
+  expect(overwritten.map(({ level, fields }) => [level, fields])).toEqual([
+    ['warn', { kind: 'ConfigMap', formerController: 'widget' }],
+    ['warn', { kind: 'ConfigMap', formerController: 'cafes.widget' }],
+  ]);
 });

@@ -262,8 +262,8 @@ export function widgetsOn(connect: () => Connection) {
       await client().request({ method: 'DELETE', path });
     },
     /** Reconciles as the controller of that name in another project. */
-    reconcileIn: async (project: string, name: string): Promise<ReconcileReport> => {
-      const input = { client: client(), message: messageFor(name), messageId: 'm', log: silent };
+    reconcileIn: async (project: string, name: string, log: Log = silent): Promise<ReconcileReport> => {
+      const input = { client: client(), message: messageFor(name), messageId: 'm', log };
       return await reconcileOf(controller, project)({ ...input, signal: AbortSignal.timeout(15_000) });
     },
     /** Reconciles. `before` runs before each request. */

@@ -55,6 +55,8 @@ export type ApplyAllResult = {
   readonly writes: number;
   /** Number of applies that changed nothing, because the comparison reported a difference where there was none. */
   readonly noops: number;
+  /** The controllers of the owner, by their label, whose children were changed: two with one name, or a former name. */
+  readonly replaced: readonly string[];
 };
 
 /** Tries for a child that was replaced by another object since it was read, or whose lists are contested. */
@@ -80,6 +82,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];
   const refused: Error[] = [];
+  const replaced: string[] = [];
   let writes = 0;
   let noops = 0;
   for (const child of children) {
@@ -98,6 +101,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
     if (outcome.write !== 'changed') continue;
     writes += 1;
     const { object: after, before } = outcome;
+    replaced.push(...replacedBy(outcome));
     onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'updated', child: after, before });
   }
   // The new name of a child may be refused: the child of the old name is all that there is.
@@ -112,7 +116,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   const errors = notOwned.length === 0 ? refused : [...refused, new NotOwnedError(notOwned)];
   if (refused.length > 0) throw errors.length === 1 ? errors[0] : new ChildrenRefusedError(errors);
   if (notOwned.length > 0) throw new NotOwnedError(notOwned, objects);
-  return { objects, writes, noops };
+  return { objects, writes, noops, replaced };
 }
 
 /**
@@ -135,12 +139,19 @@ export async function applyOne(
   request: ChildKind,
   desired: DesiredChild,
   { isThorough = false, signal }: Pick<ApplyAllRequest, 'isThorough' | 'signal'> = {},
-): Promise<{ readonly object: KubeObject; readonly writes: number; readonly noops: number }> {
+): Promise<{ readonly object: KubeObject } & Pick<ApplyAllResult, 'writes' | 'noops' | 'replaced'>> {
   const child = childObject(request, desired);
   const outcome = await applyChild(client, { ...request, isThorough, signal }, child, undefined);
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
   const { object, write } = outcome;
-  return { object, writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
+  const counts = { writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
+  return { object, ...counts, replaced: replacedBy(outcome) };
+}
+
+/** Returns the controller whose label a write has replaced by its own, if any. */
+function replacedBy({ object, before }: ChildOutcome): readonly string[] {
+  const label = before?.metadata.labels?.[controllerLabel];
+  return label === undefined || label === object.metadata.labels?.[controllerLabel] ? [] : [label];
 }
 
 type ChildOutcome = {
