@@ -4,7 +4,6 @@
 import { unlessAborted } from '../core/async.ts';
 import { metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
-import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
 import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord, readRecord } from './group-records.ts';
@@ -12,8 +11,6 @@ import type { SenderCheck } from './sender-check.ts';
 
 /** The dependencies of a batch. */
 export type BatchDeps = DispatchDeps & {
-  /** Whether the controller declares the kind of a message. Absent: any kind is accepted. */
-  readonly declares?: (message: Message) => boolean;
   /** Absent: the sender check is off. */
   readonly senders?: SenderCheck;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */

@@ -26,6 +26,8 @@ export type DispatchDeps = {
   readonly controller: string;
   /** The controller's retries; absent: the default. */
   readonly retry?: RetryPolicy | undefined;
+  /** Whether the controller declares the kind of a message. Absent: it declares every kind. */
+  readonly declares?: (message: Message) => boolean;
   readonly reconcile: (input: ReconcileInput) => Promise<ReconcileReport>;
   readonly findCluster: FindCluster;
   readonly breaker: Breaker;
@@ -139,10 +141,12 @@ async function runOnCluster(
   const { cluster, cause } = message;
   const startedAt = monotonicMs();
   const durationMs = () => monotonicMs() - startedAt;
-  const postpone = (reason: 'unreachable' | 'slow' | 'paused', error: Error): ReconcileReport => ({
+  const postpone = (reason: 'unreachable' | 'slow' | 'paused' | 'undeclared', error: Error): ReconcileReport => ({
     outcome: { type: 'postponed', reason, error },
     writes: 0,
   });
+  if (deps.declares?.(message) === false)
+    return postpone('undeclared', new Error(`${deps.controller} declares no ${message.resource}.${message.group}`));
   const state = breaker.state(cluster);
   if (state !== 'closed') {
     const error = new Error(`cluster not called: its circuit breaker is ${state}`);

@@ -57,6 +57,12 @@ export type Acceptance = {
 /** The most postponements that count: waits of 15 minutes for more than three months. */
 const maxPostponements = 10_000;
 
+/**
+ * A message of a kind that the controller does not declare is postponed as often, for about a day: a watcher is
+ * upgraded before the functions, and sends the objects of a kind that they watch only then.
+ */
+const maxUndeclaredPostponements = 100;
+
 /** Reads the body of a record: the only time that it is parsed. */
 export function readRecord(record: QueueRecord): ReadRecord {
   try {
@@ -69,7 +75,7 @@ export function readRecord(record: QueueRecord): ReadRecord {
 
 /**
  * Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. A kind that
- * the controller does not declare is refused before it is grouped.
+ * the controller has not declared for a day is refused before it is grouped.
  */
 export function groupRecords(
   controller: string,
@@ -87,7 +93,7 @@ export function groupRecords(
       refused.push({ record, reason: `the message is for controller ${parsed.controller}` });
       continue;
     }
-    if (!declares(parsed)) {
+    if (!declares(parsed) && postponementsOf(parsed) >= maxUndeclaredPostponements) {
       refused.push({ record, reason: `${controller} declares no ${parsed.resource}.${parsed.group}` });
       continue;
     }

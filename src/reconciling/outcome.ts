@@ -39,14 +39,14 @@ export type Outcome =
    */
   | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
   /**
-   * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. With an orphan
-   * (JSON): the object may be gone, and its finalize was not called. If it exists, the retry reconciles it. With
-   * `unverifiedUid`: the object got its finalizer, and no response after that has shown that it exists. The retry finds
-   * out.
+   * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. `undeclared`:
+   * the controller does not declare the kind, or not yet. With an orphan (JSON): the object may be gone, and its
+   * finalize was not called. If it exists, the retry reconciles it. With `unverifiedUid`: the object got its finalizer,
+   * and no response after that has shown that it exists. The retry finds out.
    */
   | {
       readonly type: 'postponed';
-      readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused';
+      readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused' | 'undeclared';
       readonly error: Error;
       readonly orphan?: string;
       readonly unverifiedUid?: string | undefined;

@@ -7,7 +7,7 @@ import { toError } from '../../src/core/errors.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { DeadlineError } from '../../src/kube/client/errors.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
-import { formatMessage } from '../../src/sqs/message.ts';
+import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { done, failed, lastTry, messageFor, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
@@ -137,10 +137,15 @@ describe('createBatch', () => {
     expect(deadLetters()).toMatchObject([{ attributes: { attempts: '20' } }]);
   });
 
-  it('a message of a kind that the controller does not declare is a dead letter, and no reconcile runs for it', async () => {
+  it('a message of a kind that the controller does not declare is postponed for a day, then a dead letter, and no reconcile runs for it', async () => {
     const declares = ({ resource }: { readonly resource: string }) => resource === 'watertanks';
-    const { run, reconciled, deadLetters } = setUp(done, { declares });
-    expect(await run([record('north', { resource: 'secrets', group: '' }), record('south')])).toEqual([]);
+    const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
+    const secret = (changes: Partial<Message> = {}) => record('north', { resource: 'secrets', group: '', ...changes });
+    // A watcher is upgraded before the functions.
+    expect(await run([secret(), record('south')])).toEqual([]);
+    expect(timers()).toMatchObject([{ resource: 'secrets', cause: { attempt: 0, postponements: 1 } }]);
+    expect(deadLetters()).toEqual([]);
+    expect(await run([secret(asRetry({ postponements: 100 }))])).toEqual([]);
     expect(reconciled).toEqual(['south']);
     expect(deadLetters()).toMatchObject([{ attributes: { reason: 'water-tank declares no secrets.' } }]);
   });
