@@ -2,6 +2,8 @@
 // without loss of precision.
 
 const nano = 1_000_000_000n;
+/** Larger exponents count as this one: a number of a billion digits would block the process. */
+const maxExponent = 1000;
 const decimalSuffixes: readonly (readonly [string, bigint])[] = [
   ['E', 10n ** 27n],
   ['P', 10n ** 24n],
@@ -37,7 +39,8 @@ function parseQuantity(text: string): Parsed | undefined {
   if (whole === '' && fraction === '') return undefined;
   const unit = [...binarySuffixes, ...decimalSuffixes].find(([name]) => name === suffix)?.[1] ?? nano;
   const digits = BigInt(`${whole}${fraction.slice(0, 18).padEnd(18, '0')}`) * unit;
-  const scaled = exponent === undefined ? digits : scale(digits, Number(exponent));
+  const scaled =
+    exponent === undefined ? digits : scale(digits, Math.max(-maxExponent, Math.min(maxExponent, Number(exponent))));
   return { minus: sign === '-' ? '-' : '', suffix, exponent, scaled };
 }
 

@@ -1,6 +1,6 @@
 // Canonical quantities. Every result was observed on kube-apiserver 1.36.3, in the limits of a pod.
 import { expect, it } from 'vitest';
-import { canonicalQuantity } from '../../../src/apiserver/schema/quantity.ts';
+import { canonicalQuantity, nanosOf } from '../../../src/apiserver/schema/quantity.ts';
 
 it.each([
   ['0.5', '500m'],
@@ -36,4 +36,8 @@ it.each([
 
 it.each(['', 'x', '1x', 'm', '1 Gi', '1.2.3', '--1'])('the text "%s" is not a quantity', (text) => {
   expect(canonicalQuantity(text)).toBeUndefined();
+});
+
+it.each([['1e999999999'], ['1e-999999999']])('the quantity %s is read without a number of that many digits', (text) => {
+  expect(String(nanosOf(text)).length).toBeLessThan(2_000);
 });
