@@ -117,6 +117,11 @@ describe('a controller that is wrong', () => {
     );
   });
 
+  it('an error that ends in a punctuation mark is followed by no second one', async () => {
+    const throwing = Note.controller('note', { reconcile: () => Promise.reject(new Error('is it installed?')) });
+    await expect(battery(throwing, { samples: [sample] })[0]?.run()).rejects.toThrow('installed? What to change: ');
+  });
+
   const polling = (requeueAfterSeconds: number) =>
     Note.controller('note', {
       async reconcile(): Promise<ResultOf<typeof Note>> {

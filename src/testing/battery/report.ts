@@ -6,7 +6,8 @@ import { isWrite, lineOf, type Stage } from './stage.ts';
 
 /** Fails a check. A test's runner shows the stack of the cause. */
 export function fail(happened: string, change: string, cause?: Error): never {
-  throw new BatteryError(`${happened}. What to change: ${change}.`, cause === undefined ? undefined : { cause });
+  const sentence = /[.!?]$/.test(happened) ? happened : `${happened}.`;
+  throw new BatteryError(`${sentence} What to change: ${change}.`, cause === undefined ? undefined : { cause });
 }
 
 /** Fails a check unless two states are equal. The message has the first difference. */
