@@ -29,11 +29,12 @@ const perSecond = 100;
 /** The longest id and source of a cause. */
 const maxCharacters = 128;
 
+const isMissing = { error: ({ input }: { readonly input?: unknown }) => (input === undefined ? 'missing' : undefined) };
 const eventSchema = z.object({
-  id: z.string().min(1),
-  source: z.string().min(1),
-  'detail-type': z.string().min(1),
-  detail: z.unknown(),
+  id: z.string(isMissing).min(1),
+  source: z.string(isMissing).min(1),
+  'detail-type': z.string(isMissing).min(1),
+  detail: z.unknown().refine((detail) => detail !== undefined, 'missing'),
 });
 
 /** Reads an event. Throws MessageError, which names the field. */

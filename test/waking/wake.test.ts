@@ -204,6 +204,9 @@ describe('an event outside of the clusters', () => {
     await expect(send('2', { tanks: 'north' })).rejects.toThrow(/^controller tank: tanks: Invalid input: expected/);
     await expect(send('3', { tanks: ['../x'], cluster: 'alpha' })).rejects.toThrow(/controller tank/);
     expect(keys()).toEqual([]);
-    expect(() => parseEvent({ id: '1', source: 'plant' })).toThrow(/event: detail-type/);
+    expect(() => parseEvent({ id: '1', source: 'plant' })).toThrow('event: detail-type: missing; detail: missing');
+    expect(() => parseEvent({ id: '1', source: 'plant', 'detail-type': '', detail: {} })).toThrow(
+      /event: detail-type: /,
+    );
   });
 });
