@@ -213,7 +213,7 @@ describe('doctor errors', () => {
     [
       'without a region',
       { ...noFile, AWS_REGION: undefined },
-      /Region is missing; name one with --region, or set AWS_/,
+      /--stage dev: Region is missing; name one with --region, or set AWS_/,
     ],
   ])('doctor %s prints one line with the next step, and exits with 1', async (_, env, line) => {
     const result = await runHere(doctorCommand(), ['--stage', 'dev'], env);
