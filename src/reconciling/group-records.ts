@@ -57,11 +57,19 @@ export type Acceptance = {
 /** The most postponements that count: waits of 15 minutes for more than three months. */
 const maxPostponements = 10_000;
 
-/**
- * A message of a kind that the controller does not declare is postponed as often, for about a day: a watcher is
- * upgraded before the functions, and sends the objects of a kind that they watch only then.
- */
+/** Waits for about a day. */
 const maxUndeclaredPostponements = 100;
+
+/**
+ * Returns whether a message of a kind that the controller does not declare is postponed: a watcher is upgraded before
+ * the functions, and sends a full pass over a kind that they watch only then. Its keys read the objects as they are
+ * later. Any other message is a dead letter at once.
+ */
+function mayBeDeclaredLater({ cause }: Message): boolean {
+  if (cause.type !== 'retry') return cause.type === 'resync';
+  const { postponements = 0 } = cause;
+  return postponements > 0 && postponements < maxUndeclaredPostponements;
+}
 
 /** Reads the body of a record: the only time that it is parsed. */
 export function readRecord(record: QueueRecord): ReadRecord {
@@ -75,7 +83,7 @@ export function readRecord(record: QueueRecord): ReadRecord {
 
 /**
  * Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. A kind that
- * the controller has not declared for a day is refused before it is grouped.
+ * the controller does not declare is refused before it is grouped, unless it may declare it later.
  */
 export function groupRecords(
   controller: string,
@@ -93,7 +101,7 @@ export function groupRecords(
       refused.push({ record, reason: `the message is for controller ${parsed.controller}` });
       continue;
     }
-    if (!declares(parsed) && postponementsOf(parsed) >= maxUndeclaredPostponements) {
+    if (!declares(parsed) && !mayBeDeclaredLater(parsed)) {
       refused.push({ record, reason: `${controller} declares no ${parsed.resource}.${parsed.group}` });
       continue;
     }

@@ -137,17 +137,29 @@ describe('createBatch', () => {
     expect(deadLetters()).toMatchObject([{ attributes: { attempts: '20' } }]);
   });
 
-  it('a message of a kind that the controller does not declare is postponed for a day, then a dead letter, and no reconcile runs for it', async () => {
-    const declares = ({ resource }: { readonly resource: string }) => resource === 'watertanks';
+  const declares = ({ resource }: { readonly resource: string }) => resource === 'watertanks';
+  const secret = (changes: Partial<Message> = {}) => record('north', { resource: 'secrets', group: '', ...changes });
+
+  it('a message of a kind that the controller does not declare is a dead letter, and no reconcile runs for it', async () => {
     const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
-    const secret = (changes: Partial<Message> = {}) => record('north', { resource: 'secrets', group: '', ...changes });
-    // A watcher is upgraded before the functions.
     expect(await run([secret(), record('south')])).toEqual([]);
-    expect(timers()).toMatchObject([{ resource: 'secrets', cause: { attempt: 0, postponements: 1 } }]);
-    expect(deadLetters()).toEqual([]);
-    expect(await run([secret(asRetry({ postponements: 100 }))])).toEqual([]);
     expect(reconciled).toEqual(['south']);
+    expect(timers()).toEqual([]);
     expect(deadLetters()).toMatchObject([{ attributes: { reason: 'water-tank declares no secrets.' } }]);
+  });
+
+  it('a key of a full pass over a kind that the controller does not declare is postponed for a day, then a dead letter', async () => {
+    const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
+    // A watcher is upgraded before the functions.
+    expect(await run([secret({ cause: { type: 'resync', run: '1' } })])).toEqual([]);
+    expect(await run([secret(asRetry({ postponements: 99 }))])).toEqual([]);
+    expect(timers()).toMatchObject(
+      [1, 100].map((postponements) => ({ resource: 'secrets', cause: { postponements } })),
+    );
+    expect(deadLetters()).toEqual([]);
+    expect(await run([secret(asRetry({ postponements: 100 })), secret(asRetry({ attempt: 2 }))])).toEqual([]);
+    expect(reconciled).toEqual([]);
+    expect(deadLetters()).toHaveLength(2);
   });
 
   it('in a batch of more than a second, finished messages are deleted at once', async () => {

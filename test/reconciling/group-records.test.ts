@@ -73,9 +73,9 @@ it('a merged retry never gives a key more attempts or postponements than any of 
   }
 });
 
-it('a kind that the controller does not declare is refused before it is grouped, once it was postponed for a day', () => {
+it('a kind that the controller does not declare is refused before it is grouped', () => {
   const declares = (one: { readonly resource: string }) => one.resource === message.resource;
-  const undeclared = { ...message, resource: 'secrets', group: '', ...asRetry({ postponements: 100 }) };
+  const undeclared = { ...message, resource: 'secrets', group: '' };
   const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
   const { groups, refused } = grouped(bodies, { declares });
   expect(groups).toHaveLength(1);
