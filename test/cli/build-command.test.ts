@@ -115,4 +115,5 @@ it('a template that refers to the bucket of osls elsewhere is not written', asyn
 it('an option of the template without --cloudformation is refused before anything is built', async () => {
   expectUserError(await run('--stage', 'prod'), 'outrigger build: --stage is for --cloudformation; add it');
   expectUserError(await run('--param', 'A=b'), 'outrigger build: --param is for --cloudformation; add it');
+  await expect(filesOf('dist')).rejects.toThrow('ENOENT');
 });

@@ -45,7 +45,7 @@ describe('replay', () => {
   });
 
   it.each([
-    ['{"source": "plant", "detail-type": "LevelChanged", "detail": {}}', 'event.json: event: id: Invalid input'],
+    ['{"source": "plant", "detail-type": "LevelChanged", "detail": {}}', 'event.json: event: id: missing'],
     ['no JSON', 'event.json: not JSON'],
     [levelChanged({ tank: 5 }), 'event.json: controller water-tank: tank: Invalid input: expected object, received'],
   ])('wake names the file and the field of %s, which is wrong', async (text, error) => {

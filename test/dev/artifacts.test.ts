@@ -74,11 +74,13 @@ it('the template is packaged again after the project was renamed in package.json
   expect(await packagedTemplate(folder.path, signal)).toContain('two');
 });
 
-it('the packaging of a new folder finds what osls has generated for another one', async () => {
+it('the packaging of a new folder finds what osls has generated for another one, unless the user has no home', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('HOME', folder.path);
   const osls = `const { cpSync, existsSync, mkdirSync } = require('node:fs');
-    const cache = process.env.SLS_SCHEMA_CACHE_BASE_DIR + '/.serverless';
+    const base = process.env.SLS_SCHEMA_CACHE_BASE_DIR;
+    if (!require('node:path').isAbsolute(base)) throw new Error('the cache would be in the current folder');
+    const cache = base + '/.serverless';
     cpSync(existsSync(cache) ? 'found' : 'generated', '${packagedFile}');
     mkdirSync(cache, { recursive: true });`;
   const packaged = async (project: string) => {

@@ -8,10 +8,14 @@ import { aContext, aRecord } from './invocation.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('toQueueRecord reads the counts of a record as numbers, its sender, and the sender that timers wrote', () => {
+it('toQueueRecord reads the counts of a record as numbers, its sender, and what timers wrote', () => {
   const record = aRecord('m', 'body');
   const attributes = { ...record.attributes, ApproximateReceiveCount: '3', ApproximateFirstReceiveTimestamp: '17' };
-  const messageAttributes = { sender: { stringValue: 'AROASTAMP', dataType: 'String' } };
+  const since = '2026-01-01T00:00:00.000Z';
+  const messageAttributes = {
+    sender: { stringValue: 'AROASTAMP', dataType: 'String' },
+    unknownSince: { stringValue: since, dataType: 'String' },
+  };
   expect(toQueueRecord({ ...record, attributes, messageAttributes })).toEqual({
     messageId: 'm',
     receiptHandle: 'r-m',
@@ -21,6 +25,7 @@ it('toQueueRecord reads the counts of a record as numbers, its sender, and the s
     firstReceivedAt: 17,
     senderId: 'x',
     stampedSender: 'AROASTAMP',
+    unknownSince: since,
   });
 });
 

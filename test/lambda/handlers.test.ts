@@ -133,10 +133,13 @@ describe('createReconcileHandler', () => {
       process.removeAllListeners(event);
       for (const listener of listeners) process.on(event, listener);
     });
-    const linesOfRuntime = new Promise<readonly string[]>((resolve) => process.on(event, () => resolve([...lines])));
+    const linesOfRuntime = new Promise<readonly string[]>((resolve) =>
+      process.on(event, (error: Error) => (error.message === 'lost' ? resolve([...lines]) : undefined)),
+    );
     expect(await handler(anEvent(widgetRecord(name)), aContext())).toEqual(nothingKept);
     const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
-    const expected = { level: 'ERROR', service: 'widget', error: 'lost', stack: place };
+    const reason = 'await every promise, and handle the errors of timers, streams and emitters';
+    const expected = { level: 'ERROR', service: 'widget', reason, error: 'lost', stack: place };
     expect((await linesOfRuntime).map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(expected));
   });
 

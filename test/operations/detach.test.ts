@@ -196,6 +196,23 @@ describe('detach with concurrent writes and failures', () => {
     expect(await detachFrom(tank, expiring)).toMatchObject({ objects: 3, affected: 3, failed: [] });
   });
 
+  it('detach ends with the 410 of a list that expires after its first page for the 21st time', async () => {
+    await tanks('a', 'b');
+    let lists = 0;
+    const expiring: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        const { continue: token, limit } = request.query ?? {};
+        if (limit === undefined) return await fixture.client.request(request);
+        if (token !== undefined) throw new ApiError(`GET ${request.path}`, 410, { kind: 'Status', reason: 'Expired' });
+        lists += 1;
+        return await fixture.client.request({ ...request, query: { ...request.query, limit: 1 } });
+      },
+    };
+    await expect(detachFrom(tank, expiring)).rejects.toThrow('410');
+    expect(lists).toBe(21);
+  });
+
   it('detach reports an object that could not be written, detaches the others, and can be rerun', async () => {
     await tanks('a', 'b', 'c');
     const failing = clientWithAction(async (path) => {

@@ -87,6 +87,7 @@ it.each([
       ['a deadline', new DeadlineError('late')],
       ['a 403 of a proxy', new ApiError('GET /x', 403, '<html>')],
       ['a redirect to a login page', new ApiError('GET /x', 302, '')],
+      ['a 401', api(401, 'Unauthorized')],
     ],
     ['first read'],
   ),
@@ -104,6 +105,7 @@ it.each(
     if (isRejected) throw api(401, 'Unauthorized');
   });
   expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+  expect((await read())?.status).toBeUndefined();
 });
 
 it.each(

@@ -169,8 +169,13 @@ describe('a failing list', () => {
   });
 
   it('a list for a controller that a deployment has removed, or will add, is skipped without a dead letter', async () => {
-    expect(await aResync({}).run({ controller: 'gone', failures: 1 })).toEqual([]);
+    const { run: runMessage, resyncEntries, lines } = aResync({});
+    expect(await runMessage({ controller: 'gone' })).toEqual([]);
+    expect(await runMessage({ controller: 'gone', failures: 1 })).toEqual([]);
+    expect(resyncEntries).toEqual([]);
     expect(await drain('resync-dlq')).toEqual([]);
+    const skipped = { message: 'list skipped', fields: { reason: 'unknown controller' } };
+    expect(lines).toMatchObject([skipped, skipped]);
   });
 
   it('a resync message that is malformed becomes a dead letter with the reason', async () => {

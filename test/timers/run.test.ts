@@ -8,8 +8,9 @@ import { formatMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import { createTimers } from '../../src/timers/run.ts';
+import { createTimers, type TimersDeps } from '../../src/timers/run.ts';
 import { aMessage, asRequeue, asResync } from '../sqs/messages.ts';
+import { roles, senders } from '../sqs/sender-roles.ts';
 import { useTestQueues } from '../sqs/use-queues.ts';
 import { createRecorder } from '../support/recorder.ts';
 
@@ -26,7 +27,7 @@ const record = (messageId: string, body: string): QueueRecord => {
 type Changes = Partial<Message> & Partial<CauseOf<'requeue'>>;
 const timed = (messageId: string, { slot = `30/${messageId}`, dueAt: at = dueAt, ...changes }: Changes) =>
   record(messageId, formatMessage(aMessage({ ...asRequeue({ dueAt: at, slot }), ...changes })));
-const run = async (records: readonly QueueRecord[], through: Send = send) => {
+const run = async (records: readonly QueueRecord[], through: Send = send, check?: TimersDeps['senders']) => {
   const recorder = createRecorder();
   const returned: string[] = [];
   const timers = createTimers({
@@ -35,6 +36,7 @@ const run = async (records: readonly QueueRecord[], through: Send = send) => {
     send: through,
     returnMessages: async (kept) => void returned.push(...kept.map(({ receiptHandle }) => receiptHandle)),
     sqsNow: ({ firstReceivedAt }) => firstReceivedAt,
+    ...(check === undefined ? {} : { senders: check }),
     ...recorder,
   });
   return { failed: await timers(records, { signal }), returned, recorder };
@@ -132,6 +134,10 @@ it('createTimers keeps a key of a pass for a controller that is not deployed yet
   expect(await bodies('timers-dlq')).toEqual([]);
   await run([at(86_400, unknownSince)], recording);
   expect(await bodies('timers-dlq')).toEqual(['one']);
+  // The sender is kept as it was when SQS reported it.
+  const { id, session } = senders.watcherOfAlpha;
+  await run([{ ...at(0), senderId: `${id}:${session}` }], recording, { roles, mayCopy: () => true });
+  expect(waiting.at(-1)).toEqual({ unknownSince, sender: id });
 });
 
 it('createTimers sends a body of the size that a queue accepts to the dead-letter queue, where its attributes do not fit', async () => {

@@ -72,8 +72,11 @@ export function canonicalQuantity(text: string): string | undefined {
   return exponentForm(nanos, minus);
 }
 
+/** Rounds up. */
 function scale(value: bigint, exponent: number): bigint {
-  return exponent >= 0 ? value * 10n ** BigInt(exponent) : value / 10n ** BigInt(-exponent);
+  if (exponent >= 0) return value * 10n ** BigInt(exponent);
+  const divisor = 10n ** BigInt(-exponent);
+  return (value + divisor - 1n) / divisor;
 }
 
 /**
