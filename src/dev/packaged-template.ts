@@ -89,9 +89,10 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
  * all projects of a user share it. Undefined if there is no home that can be written, as in some containers.
  */
 async function sharedSchemaCache(): Promise<string | undefined> {
-  let folder = homedir();
-  if (!path.isAbsolute(folder)) return undefined;
   try {
+    // Throws for a user without a home, such as one that has a number only.
+    let folder = homedir();
+    if (!path.isAbsolute(folder)) return undefined;
     for (const name of ['.cache', 'outrigger', 'osls']) {
       folder = path.join(folder, name);
       // Not recursive: that does not end where a file system answers mkdir with ENOENT, such as /proc.

@@ -63,7 +63,7 @@ const maxUndeclaredPostponements = 100;
 /**
  * Returns whether a message of a kind that the controller does not declare is postponed: a watcher is upgraded before
  * the functions, and sends a full pass over a kind that they watch only then. Its keys read the objects as they are
- * later. Any other message is a dead letter at once.
+ * later. Of other messages only those that were postponed before are postponed again.
  */
 function mayBeDeclaredLater({ cause }: Message): boolean {
   if (cause.type !== 'retry') return cause.type === 'resync';

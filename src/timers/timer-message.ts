@@ -64,7 +64,7 @@ export function nextTimerStep(
 /**
  * Returns when a message is due; 0 is now. A wake was delayed until it is due when it was sent. One that claims a later
  * time has that of a wrong clock, of which another one cannot have the id in the time in which SQS deduplicates, or is
- * of an event with more than 90,000 keys, whose last ones come early.
+ * of an event with very many keys, whose last ones come early.
  */
 function dueAtNow(message: Message, nowMs: number): number {
   const dueAt = dueAtOf(message) ?? 0;

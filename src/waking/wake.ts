@@ -137,7 +137,10 @@ function entryNow(message: Message, eventId: string): QueueEntry {
   return { body: formatMessage(message), groupId: groupIdOf(key), deduplicationId: wakeId(key, { event: eventId }) };
 }
 
-/** All events of a second have the same due time, so they become one message where the timers function sends them. */
+/**
+ * All events of a second have the same due time for a key that waits no longer, so they become one message where the
+ * timers function sends them.
+ */
 function entryLater({ cause, ...key }: Message, nowMs: number, waitSeconds: number): QueueEntry {
   if (cause.type !== 'wake') throw new TypeError('no wake');
   // The second after the next: the clocks of two environments may differ by up to a second.

@@ -29,7 +29,7 @@ type Parsed = {
   readonly minus: '-' | '';
   readonly suffix: string;
   readonly exponent: string | undefined;
-  /** The absolute value in nanos, times 10^18: the decimal places that make the rounding exact. */
+  /** The absolute value in nanos, times 10^18, rounded up. */
   readonly scaled: bigint;
 };
 
@@ -38,9 +38,8 @@ function parseQuantity(text: string): Parsed | undefined {
     /^([+-]?)(\d*)(?:\.(\d*))?(?:(Ei|Pi|Ti|Gi|Mi|Ki|[numkMGTPE]?)|[eE]([+-]?\d+))$/.exec(text) ?? [];
   if (whole === '' && fraction === '') return undefined;
   const unit = [...binarySuffixes, ...decimalSuffixes].find(([name]) => name === suffix)?.[1] ?? nano;
-  const digits = BigInt(`${whole}${fraction.slice(0, 18).padEnd(18, '0')}`) * unit;
-  const scaled =
-    exponent === undefined ? digits : scale(digits, Math.max(-maxExponent, Math.min(maxExponent, Number(exponent))));
+  const power = Math.max(-maxExponent, Math.min(maxExponent, Number(exponent ?? 0)));
+  const scaled = scale(BigInt(`${whole}${fraction}`) * unit, 18 - fraction.length + power);
   return { minus: sign === '-' ? '-' : '', suffix, exponent, scaled };
 }
 

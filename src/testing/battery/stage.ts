@@ -107,7 +107,8 @@ export async function openStage(
   const now = () => new Date(clock.ms);
   const { name, declaration } = controller;
   const kind: Kind = declaration.resource;
-  const withoutIgnored = ignoredStatus(kind, ignoreStatus);
+  const omitIgnored = ignoredStatus(kind, ignoreStatus);
+  const withoutIgnored = (of: Kind, status: unknown) => (of === kind ? omitIgnored(status) : status);
   const world = await outside?.();
   const own = isCustomKind(kind) ? [kind] : [];
   const server = await startServerWithout(own, {
@@ -238,12 +239,12 @@ export async function openStage(
 function endStateOf(
   controller: string,
   all: readonly { readonly kind: Kind; readonly object: KubeObject }[],
-  withoutIgnored: (status: unknown) => unknown,
+  withoutIgnored: (of: Kind, status: unknown) => unknown,
 ): EndState {
   const manager = fieldManagerOf(controller);
   const entries = all.map(({ kind, object }) => {
     const { status, ...content } = { ...ownedFields(object, manager), ...ownedFields(object, manager, 'status') };
-    const owned = { ...content, ...(status === undefined ? {} : { status: withoutIgnored(status) }) };
+    const owned = { ...content, ...(status === undefined ? {} : { status: withoutIgnored(kind, status) }) };
     const { finalizers = [], deletionTimestamp } = object.metadata;
     const state = { finalizers, deleting: deletionTimestamp !== undefined, owned };
     const text = JSON.stringify(state)

@@ -30,6 +30,7 @@ it.each([
   ['100e-2', '1'],
   ['1.5e3', '1500'],
   ['2000000u', '2'],
+  ['0.5000000000000000001', '501m'],
 ])('the quantity %s is stored as %s', (written, stored) => {
   expect(canonicalQuantity(written)).toBe(stored);
 });
