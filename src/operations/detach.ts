@@ -178,7 +178,6 @@ async function eachPage(
 ): Promise<void> {
   let token: string | undefined;
   for (let expired = 0; ; expired += 1) {
-    let isFirst = token === undefined;
     let pages = 0;
     try {
       for await (const page of listPages(client, resource, {
@@ -187,8 +186,7 @@ async function eachPage(
         metadataOnly: true,
         timeoutSeconds: pageSeconds,
       })) {
-        await onPage(page.items, isFirst);
-        isFirst = false;
+        await onPage(page.items, token === undefined && pages === 0);
         pages += 1;
       }
       return;

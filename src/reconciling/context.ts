@@ -103,7 +103,7 @@ export function createContext(
     const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
     return { owner: owner.object, controllerName: controller, project, ...child };
   };
-  function count<R extends Pick<ApplyAllResult, 'writes' | 'noops' | 'replaced'>>(kind: Kind, result: R): R {
+  function count<R extends Omit<ApplyAllResult, 'objects'>>(kind: Kind, result: R): R {
     writes += result.writes;
     noops += result.noops;
     if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });

@@ -17,7 +17,7 @@ import type { Send, SendResult } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
-import type { KeyGroup } from './group-records.ts';
+import { type KeyGroup, undeclaredReason } from './group-records.ts';
 import { type Action, decide, limitConflicts, type Outcome } from './outcome.ts';
 import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
 
@@ -146,7 +146,7 @@ async function runOnCluster(
     writes: 0,
   });
   if (deps.declares?.(message) === false)
-    return postpone('undeclared', new Error(`${deps.controller} declares no ${message.resource}.${message.group}`));
+    return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
   const state = breaker.state(cluster);
   if (state !== 'closed') {
     const error = new Error(`cluster not called: its circuit breaker is ${state}`);

@@ -65,10 +65,14 @@ const maxUndeclaredPostponements = 100;
  * the functions, and sends a full pass over a kind that they watch only then. Its keys read the objects as they are
  * later. Of other messages only those that were postponed before are postponed again.
  */
-function mayBeDeclaredLater({ cause }: Message): boolean {
-  if (cause.type !== 'retry') return cause.type === 'resync';
-  const { postponements = 0 } = cause;
-  return postponements > 0 && postponements < maxUndeclaredPostponements;
+function mayBeDeclaredLater(message: Message): boolean {
+  const postponements = postponementsOf(message);
+  return message.cause.type === 'resync' || (postponements > 0 && postponements < maxUndeclaredPostponements);
+}
+
+/** Returns what is said of a message of a kind that the controller does not declare. */
+export function undeclaredReason(controller: string, { resource, group }: Message): string {
+  return `${controller} declares no ${resource}.${group}`;
 }
 
 /** Reads the body of a record: the only time that it is parsed. */
@@ -102,7 +106,7 @@ export function groupRecords(
       continue;
     }
     if (!declares(parsed) && !mayBeDeclaredLater(parsed)) {
-      refused.push({ record, reason: `${controller} declares no ${parsed.resource}.${parsed.group}` });
+      refused.push({ record, reason: undeclaredReason(controller, parsed) });
       continue;
     }
     // SQS delivers two groups at the same time, so such a message would be reconciled beside others of its key.

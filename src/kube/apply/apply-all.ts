@@ -139,7 +139,7 @@ export async function applyOne(
   request: ChildKind,
   desired: DesiredChild,
   { isThorough = false, signal }: Pick<ApplyAllRequest, 'isThorough' | 'signal'> = {},
-): Promise<{ readonly object: KubeObject } & Pick<ApplyAllResult, 'writes' | 'noops' | 'replaced'>> {
+): Promise<{ readonly object: KubeObject } & Omit<ApplyAllResult, 'objects'>> {
   const child = childObject(request, desired);
   const outcome = await applyChild(client, { ...request, isThorough, signal }, child, undefined);
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);

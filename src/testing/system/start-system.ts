@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
-import { collectionName } from '../../core/key.ts';
+import { formatReconcileKey } from '../../core/key.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import {
   controllerDeadLetterQueue,
@@ -129,12 +129,15 @@ export async function startSystem({
     resync: { rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 } },
   });
 
-  const ownKeys = new Map(
-    controllers.map(({ name, declaration }) => [
-      name,
-      `${name}:${testCluster}:${collectionName(declaration.resource)}/`,
-    ]),
-  );
+  const resources = new Map(controllers.map(({ name, declaration }) => [name, declaration.resource]));
+  /** Returns the key of an object of the kind that a controller reconciles. */
+  function ownKey(controller: string, name: string, namespace: string | undefined): string | undefined {
+    const kind = resources.get(controller);
+    if (kind === undefined) return undefined;
+    const place = namespace === undefined ? {} : { namespace };
+    const names = { group: kind.group, resource: kind.plural, ...place, name };
+    return formatReconcileKey({ controller, cluster: testCluster, ...names });
+  }
   /** Records reconciles. All else that the runtime logs is not shown in a test. */
   function createLog(controller: string, about: object): Log {
     const add = (message: string, more?: object) => {
@@ -148,7 +151,8 @@ export async function startSystem({
         ...(error === undefined ? {} : { error: String(error) }),
         at: now(),
       };
-      if (key !== undefined && !String(key).startsWith(ownKeys.get(controller) ?? '')) {
+      const own = ownKey(controller, String(name), namespace === undefined ? undefined : String(namespace));
+      if (key !== undefined && key !== own) {
         mappings.push(record);
         return;
       }
