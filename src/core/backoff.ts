@@ -3,11 +3,13 @@
 
 import { defaultRetry, type RetryPolicy } from './controller-options.ts';
 
-/** Exponential backoff: delays that double from `firstSeconds` to `maxSeconds`. */
+/** Exponential backoff: delays that grow from `firstSeconds` to `maxSeconds`. */
 export type Backoff = {
   readonly firstSeconds: number;
   readonly maxSeconds: number;
-  /** The doubled delay is multiplied by a factor from this range. The result never exceeds `maxSeconds`. */
+  /** Each delay is this multiple of the one before. 2 if left out. */
+  readonly factor?: number;
+  /** The delay is multiplied by a factor from this range. The result never exceeds `maxSeconds`. */
   readonly jitter: readonly [min: number, max: number];
   /** Rounds the delay to whole seconds, at least one. */
   readonly wholeSeconds?: true;
@@ -22,11 +24,15 @@ export function retryBackoffOf({ firstSeconds, maxSeconds }: RetryPolicy): Backo
 export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
 /** Between the reads of an object that may be gone in spite of its finalizer: many within the time of one key. */
 export const verifyBackoff: Backoff = { firstSeconds: 0.1, maxSeconds: 0.5, jitter: [1, 1] };
-/** While a cluster is unreachable. */
-export const unreachableBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/** After a conflict that fresh reads did not resolve. */
+export const conflictBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/**
+ * While a cluster is unreachable. Its keys wait in SQS, from where they cannot be called back when it responds again.
+ * With this factor the last wait is at most about as long as the outage, and with 2 it was up to twice as long.
+ */
+export const unreachableBackoff: Backoff = { ...conflictBackoff, factor: 1.5 };
 /** The number of postponements from which the wait for a cluster no longer grows. */
-export const mostPostponements =
-  1 + Math.ceil(Math.log2(unreachableBackoff.maxSeconds / unreachableBackoff.firstSeconds));
+export const mostPostponements = 14;
 /** After a list or a watch failed. The first delay is 0.8 to 1.6 s, the longest 15 to 30 s. */
 export const watchBackoff: Backoff = { firstSeconds: 1.6, maxSeconds: 30, jitter: [0.5, 1] };
 /** After SQS rejected a single key of the watcher. The first delay is 0.25 to 0.5 s, the longest 15 to 30 s. */
@@ -40,11 +46,11 @@ export const keyBackoff: Backoff = { firstSeconds: 0.5, maxSeconds: 30, jitter: 
  *   message get the same delay and are deduplicated
  */
 export function backoffSeconds(
-  { firstSeconds, maxSeconds, jitter: [min, max], wholeSeconds }: Backoff,
+  { firstSeconds, maxSeconds, factor = 2, jitter: [min, max], wholeSeconds }: Backoff,
   failures: number,
   fraction: number,
 ): number {
-  const doubled = Math.min(maxSeconds, firstSeconds * 2 ** Math.min(Math.max(failures - 1, 0), 30));
-  const delay = Math.min(maxSeconds, doubled * (min + fraction * (max - min)));
+  const grown = Math.min(maxSeconds, firstSeconds * factor ** Math.min(Math.max(failures - 1, 0), 30));
+  const delay = Math.min(maxSeconds, grown * (min + fraction * (max - min)));
   return wholeSeconds === true ? Math.max(1, Math.round(delay)) : delay;
 }

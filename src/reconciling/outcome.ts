@@ -1,6 +1,6 @@
 // Decides what happens to a message after its reconcile: delete it, send a timer, or send a dead letter. One pure
 // function.
-import { backoffSeconds, retryBackoffOf, unreachableBackoff } from '../core/backoff.ts';
+import { backoffSeconds, conflictBackoff, retryBackoffOf, unreachableBackoff } from '../core/backoff.ts';
 import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
@@ -179,7 +179,8 @@ export function decide(
       const isSlow = outcome.reason === 'slow';
       const postponements = postponementsOf(message) + (isSlow ? 0 : 1);
       const fraction = fractionOf(message, postponements);
-      const delaySeconds = backoffSeconds(unreachableBackoff, isSlow ? 1 : postponements, fraction);
+      const backoff = outcome.reason === 'conflict' ? conflictBackoff : unreachableBackoff;
+      const delaySeconds = backoffSeconds(backoff, isSlow ? 1 : postponements, fraction);
       // Twice as long as the server asks for: the first wait may be half of it.
       return retry(attemptOf(message), postponements, Math.max(delaySeconds, 2 * retryAfterSeconds(outcome.error)));
     }

@@ -51,7 +51,7 @@ export const deliveryMutants: readonly Mutant[] = [
   swap(
     'retries after the same delay each time',
     'src/core/backoff.ts',
-    'firstSeconds * 2 ** Math.min(Math.max(failures - 1, 0), 30)',
+    'firstSeconds * factor ** Math.min(Math.max(failures - 1, 0), 30)',
     'firstSeconds',
   ),
   swap('does not retry', outcome, 'if (isLastTry(message, outcome, policy))', 'if (true)'),
