@@ -57,7 +57,7 @@ export type MetricLabels = {
 };
 
 /** What is wrong with a cluster. The metric is written only while something is, so a healthy fleet pays nothing. */
-export type ClusterTrouble = 'invalid-entry' | 'not-listed' | 'list-abandoned' | 'watcher-down';
+export type ClusterTrouble = 'invalid-entry' | 'not-listed' | 'list-abandoned' | 'not-reconciled' | 'watcher-down';
 
 /** Records counts and durations. */
 export type Metrics = {

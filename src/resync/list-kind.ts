@@ -109,6 +109,7 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     return entries.length;
   };
   const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
+  let isOverdue = false;
   try {
     await sendTimers(await leftSelection(deps, input, time.signal));
     for await (const page of listObjects(
@@ -120,6 +121,7 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
       totals.objects += page.items.length;
       const { messages, unobserved } = selectDue(deps, { message, controller, client }, page.items, rateLimiter);
       totals.unobserved += unobserved;
+      isOverdue ||= page.items.some(({ decision }) => decision === 'overdue');
       totals.sent += await sendTimers(messages);
       if (page.continue === undefined || time.remainingMs() > reserveMs) continue;
       const next = { ...message, continue: page.continue, ...continued() };
@@ -147,6 +149,8 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
       deps.metrics.count(metricNames.missedChanges, totals.unobserved, labels);
       // The alarm compares both metrics, so the second one has data whenever the first has.
       deps.metrics.count(metricNames.clusterPostponements, 0, labels);
+      // That alarm does not fire while keys are postponed. This one does: the cluster may refuse the functions alone.
+      if (isOverdue) deps.metrics.trouble(message.cluster, 'not-reconciled');
     }
   }
 }
@@ -165,6 +169,8 @@ const reserveMs = 10_000;
  * controller is paused then. Changes that are unobserved while it is idle count as missed.
  */
 const maxIdleMessages = 10;
+/** A change that is unobserved for so many runs after it counted as missed is overdue: its key has been sent since. */
+const overdueRuns = 3;
 
 /** Lists one object in a short time. Rejects as the list would. */
 async function requireResponse({ client, controller, message }: ListKindInput, signal: AbortSignal): Promise<void> {
@@ -216,6 +222,7 @@ function listObjects(
           hasEvidence: hasEvidence(declaration),
           isObserved: observation?.isObserved,
           missedAfterSeconds,
+          overdueSeconds: overdueRuns * rate.runIntervalSeconds,
           nowMs: serverNowMs,
           busyRun: isBusy ? { startedMs, intervalSeconds: rate.runIntervalSeconds } : undefined,
         });
@@ -284,11 +291,13 @@ function selectDue(
       ...(namespace === undefined ? {} : { namespace }),
       name,
     };
-    if (decision === 'unobserved' || decision === 'queued') unobserved += 1;
+    if (decision !== 'periodic') unobserved += 1;
     // More unobserved objects than the rate allows in one run interval: the next run finds the rest, and does not find
     // them queued twice.
     const unobservedDueAt =
-      decision === 'unobserved' ? rateLimiter.take(nowMs / 1000, nowMs / 1000 + rate.runIntervalSeconds) : undefined;
+      decision === 'unobserved' || decision === 'overdue'
+        ? rateLimiter.take(nowMs / 1000, nowMs / 1000 + rate.runIntervalSeconds)
+        : undefined;
     const periodicDueAt = unobservedDueAt === undefined ? resyncDueAt(formatReconcileKey(key), run) : undefined;
     const dueAt = unobservedDueAt ?? (periodicDueAt === undefined ? undefined : rateLimiter.take(periodicDueAt));
     if (dueAt === undefined) continue;

@@ -18,10 +18,10 @@ export type ResyncRate = {
 };
 
 /**
- * The decision about one object: it has an unobserved change, the key of that change is likely in the queue, it is due
- * at its periodic time only, or it is skipped.
+ * The decision about one object: it has an unobserved change, such a change that three further runs have sent, the key
+ * of the change is likely in the queue, it is due at its periodic time only, or it is skipped.
  */
-export type ResyncDecision = 'unobserved' | 'queued' | 'periodic' | 'skip';
+export type ResyncDecision = 'unobserved' | 'overdue' | 'queued' | 'periodic' | 'skip';
 
 /** A run that lists objects while their controller's queue is busy. */
 export type BusyRun = {
@@ -32,7 +32,8 @@ export type BusyRun = {
 
 /**
  * Decides about one object. `unobserved`: the controller has not observed its generation, and the last change is older
- * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `queued`: the
+ * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `overdue`: the
+ * same for `overdueSeconds` more. `queued`: the
  * same in a busy run other than the first three after the change and every sixth one, which is another one for each
  * object: a controller that is paused for a day finds 27 copies of a key, and not 144. `skip`: the object is paused, or
  * it is being deleted without the controller's finalizer. A reconcile of it would do nothing.
@@ -46,6 +47,7 @@ export function planObject(
     hasEvidence = true,
     isObserved,
     missedAfterSeconds,
+    overdueSeconds = Number.POSITIVE_INFINITY,
     nowMs,
     busyRun,
   }: {
@@ -58,6 +60,7 @@ export function planObject(
     readonly hasEvidence?: boolean;
     readonly isObserved?: ((object: KubeObject) => boolean) | undefined;
     readonly missedAfterSeconds: number;
+    readonly overdueSeconds?: number;
     /** By the clock of the API server. */
     readonly nowMs: number;
     /** Absent: the controller's queue is idle, or its depth is unknown. */
@@ -69,7 +72,8 @@ export function planObject(
   const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice, isObserved });
   const isMissed = sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000;
   if (!isMissed) return 'periodic';
-  return busyRun === undefined || isSentIn(busyRun, object, sinceMs) ? 'unobserved' : 'queued';
+  if (busyRun !== undefined && !isSentIn(busyRun, object, sinceMs)) return 'queued';
+  return Math.abs(nowMs - sinceMs) > (missedAfterSeconds + overdueSeconds) * 1000 ? 'overdue' : 'unobserved';
 }
 
 /** A busy run sends the keys of one in so many older changes. */

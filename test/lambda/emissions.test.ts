@@ -17,9 +17,11 @@ it('a metric has the controller as its only dimension, and the cluster with METR
     );
   const causes = metrics.flatMap(({ name, dimensions }) => (name === 'Reconciles' ? [dimensions.cause] : []));
   expect([...new Set(causes)].sort()).toEqual(['change', 'resync', 'retry']);
-  // Only what is wrong is written: the watcher of `alpha` has no checkpoint, and the entry of `broken` has no server.
+  // Only what is wrong is written: the watcher of `alpha` has no checkpoint, the server of `noop` keeps no status, and
+  // the entry of `broken` has no server.
   expect(metrics.filter(({ name }) => name === 'ClusterTrouble').map(({ dimensions }) => dimensions)).toEqual([
     { service: 'resync', cluster: 'alpha', what: 'watcher-down' },
+    { service: 'resync', cluster: 'noop', what: 'not-reconciled' },
     { service: 'resync', cluster: 'broken', what: 'invalid-entry' },
     { service: 'resync', cluster: 'alpha', what: 'list-abandoned' },
   ]);

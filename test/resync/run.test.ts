@@ -132,10 +132,6 @@ describe('the resync of a kind', () => {
 
   it('the resync counts no missed changes while the queue is busy, and sends a key less often as its change ages', async () => {
     await fillQueue();
-    const changed = (name: string, minutesAgo: number) => {
-      const creationTimestamp = new Date((runSeconds - minutesAgo * 60) * 1000).toISOString();
-      return aGadget(name, { metadata: { generation: 2, creationTimestamp } });
-    };
     const missed = [changed('new', 10), changed('waiting', 41), changed('turn', 41)];
     const resync = await resyncOf(missed, { periodSeconds: 36_000_000 });
     await resync.run({});
@@ -144,6 +140,23 @@ describe('the resync of a kind', () => {
     await drain('gadget.fifo');
     await resync.run({});
     expect(names(resync.timed).slice(2)).toEqual(['new', 'waiting', 'turn']);
+  });
+
+  it('a cluster has the trouble not-reconciled while a change of it is unobserved after three more runs, and its queue is idle', async () => {
+    const resync = await resyncOf([aGadget('seen'), changed('new', 33), aMissedGadget('at-work')]);
+    const troubles = () => resync.counts.get('ClusterTrouble alpha not-reconciled');
+    await fillQueue();
+    await resync.run({});
+    await drain('gadget.fifo');
+    expect(troubles()).toBeUndefined();
+    await resync.run({});
+    expect([troubles(), names(resync.timed).includes('at-work')]).toEqual([1, true]);
+    const recent = await resyncOf([changed('new', 33)]);
+    await recent.run({});
+    expect([recent.counts.get('MissedChanges'), recent.counts.has('ClusterTrouble alpha not-reconciled')]).toEqual([
+      1,
+      false,
+    ]);
   });
 
   it('a resync run that is triggered twice adds each key once to the FIFO queue', async () => {
@@ -166,3 +179,9 @@ describe('the resync of a kind', () => {
     expect([first.counts.get('WatcherDown'), next.counts.get('WatcherDown')]).toEqual([1, undefined]);
   });
 });
+
+/** Makes a gadget whose second generation is unobserved, and so many minutes old. */
+function changed(name: string, minutesAgo: number) {
+  const creationTimestamp = new Date((runSeconds - minutesAgo * 60) * 1000).toISOString();
+  return aGadget(name, { metadata: { generation: 2, creationTimestamp } });
+}
