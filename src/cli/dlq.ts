@@ -86,7 +86,7 @@ export function dlqCommand(): Command {
 
 const listText = `
 Nothing is deleted. SQS has no peek, so messages are received and released: they are in flight for a few seconds, or for
-a minute if this command is killed. The reason "unknown" means that SQS moved the message itself, after two
+ten minutes if this command is killed. The reason "unknown" means that SQS moved the message itself, after two
 days of receives: the function crashed, or could not be started. Exit status 0: the list is complete, empty or not.`;
 
 const redriveText = `

@@ -117,16 +117,35 @@ export function readDeadLetter({ messageId, body, attributes, sentAt }: Received
   const observedAt = message && observedAtOf(message);
   const object = attributes.object === undefined ? undefined : objectIn(attributes.object);
   const firstSeenAt = dateOf(Date.parse(read('firstSeenAt'))) ?? dateOf(observedAt) ?? dateOf(sentAt);
+  const event = message === undefined ? failedEvent(body, attributes) : undefined;
+  const error = read('error') || redact(event?.error ?? '');
   return {
     messageId: read('messageId') || messageId,
     body,
-    reason: read('reason') || unknownReason,
+    reason: read('reason') || redact(event?.reason ?? '') || unknownReason,
     ...(message === undefined ? {} : { message }),
     ...(attempts === undefined ? {} : { attempts }),
-    ...(read('error') === '' ? {} : { error: read('error') }),
+    ...(error === '' ? {} : { error }),
     ...(firstSeenAt === undefined ? {} : { firstSeenAt }),
     ...(object === undefined ? {} : { object }),
   };
+}
+
+/**
+ * Reads an event of `wakes` that AWS put on the dead-letter queue of timers. EventBridge explains it in attributes
+ * ("Using dead-letter queues to process undelivered events"), Lambda in a record around the event ("Retaining records
+ * of asynchronous invocations").
+ */
+function failedEvent(
+  body: string,
+  { ERROR_CODE: code, ERROR_MESSAGE: error }: ReceivedMessage['attributes'],
+): { readonly reason: string; readonly error: string | undefined } | undefined {
+  if (code !== undefined) return { reason: `event not delivered to wake: ${code}`, error };
+  const { requestContext, responsePayload }: Readonly<Record<string, unknown>> = Object(parseJson(body));
+  if (!isRecord(requestContext) || typeof requestContext.condition !== 'string') return undefined;
+  const message = isRecord(responsePayload) ? responsePayload.errorMessage : undefined;
+  const reason = `event not processed by wake: ${requestContext.condition}`;
+  return { reason, error: typeof message === 'string' ? message : undefined };
 }
 
 function messageIn(body: string): Message | undefined {

@@ -46,6 +46,29 @@ describe('readDeadLetter', () => {
     expect(deadLetter.error).toBeUndefined();
   });
 
+  it('an event that the wake function failed for, or that EventBridge could not deliver, has its reason and error', () => {
+    const failed = {
+      ...{ version: '1.0', requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 } },
+      ...{
+        requestPayload: { source: 'plant' },
+        responsePayload: { errorMessage: 'no token: Bearer abcdefghijklmnop' },
+      },
+    };
+    expect(readDeadLetter(received({ body: JSON.stringify(failed) }))).toMatchObject({
+      reason: 'event not processed by wake: RetriesExhausted',
+      error: 'no token: Bearer [redacted]',
+    });
+    const attributes = {
+      ERROR_CODE: 'NO_PERMISSIONS',
+      ERROR_MESSAGE: 'may not invoke',
+      RULE_ARN: 'arn:aws:events:...',
+    };
+    expect(readDeadLetter(received({ body: '{"source":"plant"}', attributes }))).toMatchObject({
+      reason: 'event not delivered to wake: NO_PERMISSIONS',
+      error: 'may not invoke',
+    });
+  });
+
   it('attempts that are no number are those of the body', () => {
     expect(readDeadLetter(received({ attributes: { attempts: '12 or so' } })).attempts).toBe(9);
   });
@@ -60,7 +83,7 @@ describe('readDeadLetter', () => {
 
   it('a dead letter of any bytes, with any attributes, is read with its body unchanged', () => {
     const text = fc.string({ unit: 'binary' });
-    const any = fc.record({ reason: text, attempts: text, error: text, firstSeenAt: text, messageId: text });
+    const any = fc.record({ reason: text, attempts: text, error: text, firstSeenAt: text, ERROR_CODE: text });
     fc.assert(
       fc.property(text, any, (body, attributes) => {
         const deadLetter = readDeadLetter(received({ body, attributes, sentAt: undefined }));
