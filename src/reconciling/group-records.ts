@@ -165,12 +165,14 @@ function withinLimits(message: Message, attempts: number): Message {
 }
 
 /**
- * Merges two messages of a key. The one with fewer attempts is kept, with the other one in `merged`. A resync is kept
- * only if both are resyncs: otherwise the resync would be counted as one that found a missed change. The fewest
- * postponements count, so a merged message never makes the next wait longer.
+ * Merges two messages of a key. The one with fewer attempts is kept, with the other one in `merged`. Of equal attempts
+ * a command is kept, because its failure is always retried, and a resync only if both are resyncs: otherwise it would
+ * be counted as one that found a missed change. The fewest postponements count, so a merged message never makes the
+ * next wait longer.
  */
 function mergeMessages(a: Message, b: Message): Message {
-  const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && a.cause.type !== 'resync');
+  const isPreferred = a.cause.type === 'command' || (a.cause.type !== 'resync' && b.cause.type !== 'command');
+  const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;
   const postponements = Math.min(postponementsOf(a), postponementsOf(b));

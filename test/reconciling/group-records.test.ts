@@ -6,7 +6,7 @@ import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
-import { aMessage, asChange, asResync, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asCommand, asResync, asRetry } from '../sqs/messages.ts';
 
 const message = aMessage({
   controller: 'water-tank',
@@ -42,6 +42,11 @@ it('messages of one key form one group, with the fewest attempts and the earlies
     },
   });
   expect(groups[0]?.records).toHaveLength(2);
+});
+
+it('a command stays one in a group with a change: an operator’s redrive is retried where the change is not', () => {
+  for (const group of [groupsOf(asChange(), asCommand()), groupsOf(asCommand(), asChange())])
+    expect(group[0]?.message).toMatchObject({ cause: { type: 'command' }, merged: { causes: [{ type: 'change' }] } });
 });
 
 it('a key without a time of its own counts as observed when SQS received it', () => {

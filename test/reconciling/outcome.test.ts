@@ -6,7 +6,7 @@ import { ApiError } from '../../src/kube/client/errors.ts';
 import { type Action, decide, type Outcome } from '../../src/reconciling/outcome.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, type Message, observedAtOf } from '../../src/sqs/message.ts';
-import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asCommand, asRequeue, asRetry } from '../sqs/messages.ts';
 
 const nowMs = 1_800_000_000_000;
 const message = aMessage(asChange({ uid: 'u1', resourceVersion: '17', observedAt: nowMs - 500 }));
@@ -129,6 +129,11 @@ it('a controller’s own retries decide the attempts and the delays', () => {
 it('a retry of an object that another message has exhausted is retried by its own attempts', () => {
   const outcome = { type: 'failed', error, stalledBefore: true } as const;
   expect(timerOf(outcome, retried({ attempt: 3 })).cause).toMatchObject({ type: 'retry', attempt: 4 });
+});
+
+it('a command of an object that is Stalled is retried by all attempts, because its dead letter was deleted by the redrive', () => {
+  const outcome = { type: 'failed', error, stalledBefore: true } as const;
+  expect(timerOf(outcome, aMessage(asCommand())).cause).toMatchObject({ type: 'retry', attempt: 1 });
 });
 
 it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
