@@ -2,8 +2,11 @@
 // is namespaced.
 import { isObject, type Json, type JsonObject } from './json.ts';
 
+// Types with optional fields are no interfaces: an author's compiler without `exactOptionalPropertyTypes` adds
+// undefined to such a field, which the index of an interface does not allow.
+
 /** The fields of ObjectMeta that the server reads or writes. */
-export interface Metadata extends JsonObject {
+export type Metadata = JsonObject & {
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
@@ -17,17 +20,17 @@ export interface Metadata extends JsonObject {
   readonly finalizers?: readonly string[];
   readonly ownerReferences?: readonly StoredOwnerReference[];
   readonly managedFields?: readonly JsonObject[];
-}
+};
 
 /** One entry of `metadata.ownerReferences`. */
-export interface StoredOwnerReference extends JsonObject {
+export type StoredOwnerReference = JsonObject & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
   readonly controller?: boolean;
   readonly blockOwnerDeletion?: boolean;
-}
+};
 
 /** An object of the API. */
 export interface ApiObject extends JsonObject {

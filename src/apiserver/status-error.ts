@@ -18,14 +18,14 @@ export type Subject = {
   readonly kind: string;
 };
 
-interface Details extends JsonObject {
+type Details = JsonObject & {
   readonly name?: string;
   readonly group?: string;
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
   readonly retryAfterSeconds?: number;
-}
+};
 
 /** An error that is sent to the client as a Status. */
 export class StatusError extends Error {

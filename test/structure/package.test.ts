@@ -103,9 +103,16 @@ describe('the package', () => {
     await folder.write('project/package.json', '{"type":"module"}');
     const { compilerOptions } = JSON.parse(await readFile(path.join(root, 'tsconfig.json'), 'utf8'));
     const include = ['controllers', 'author.ts'];
-    await folder.write('project/tsconfig.json', JSON.stringify({ compilerOptions, include }));
-    const compiled = await run(process.execPath, [...tsc, '-p', folder.at('project')]).catch((error) => error);
+    const compile = async (options: Readonly<Record<string, unknown>>) => {
+      await folder.write('project/tsconfig.json', JSON.stringify({ compilerOptions: options, include }));
+      return await run(process.execPath, [...tsc, '-p', folder.at('project')]).catch((error) => error);
+    };
+    const compiled = await compile(compilerOptions);
     expect(compiled.stdout).toBe('');
+    // Most projects have `strict` alone, and some check the declarations of packages too.
+    const types = { target: 'esnext', module: 'nodenext', types: ['node'], allowImportingTsExtensions: true };
+    const checked = await compile({ ...types, noEmit: true, strict: true, skipLibCheck: false });
+    expect(checked.stdout).toBe('');
     const { stdout } = await run(process.execPath, ['author.ts'], { cwd: folder.at('project') });
     expect(stdout.trim()).toBe('function');
   });
