@@ -25,8 +25,8 @@ export type DeadLetter = {
   /** The last error, without credentials. */
   readonly error?: string;
   /**
-   * When it was first received, or else when its change was observed, or else when it was sent; undefined if all are
-   * unknown.
+   * When its change was observed or it was first received, the earlier of both, or else when it was sent; undefined if
+   * all are unknown.
    */
   readonly firstSeenAt?: Date;
   /**
@@ -116,7 +116,11 @@ export function readDeadLetter({ messageId, body, attributes, sentAt }: Received
   const attempts = /^\d{1,6}$/.test(read('attempts')) ? Number(read('attempts')) : message && attemptOf(message);
   const observedAt = message && observedAtOf(message);
   const object = attributes.object === undefined ? undefined : objectIn(attributes.object);
-  const firstSeenAt = dateOf(Date.parse(read('firstSeenAt'))) ?? dateOf(observedAt) ?? dateOf(sentAt);
+  // Each retry is a message of its own, with the time of the first cause.
+  const [first] = [Date.parse(read('firstSeenAt')), observedAt || Number.NaN]
+    .filter((one) => dateOf(one) !== undefined)
+    .sort((a, b) => a - b);
+  const firstSeenAt = dateOf(first ?? sentAt);
   const event = message === undefined ? failedEvent(body, attributes) : undefined;
   const error = read('error') || redact(event?.error ?? '');
   return {

@@ -20,7 +20,7 @@ const attributes = {
   reason: 'retries exhausted after 10 attempts',
   attempts: '10',
   error: 'no valve',
-  firstSeenAt: '2026-11-21T10:00:00.000Z',
+  firstSeenAt: '2023-11-14T10:00:00.000Z',
   messageId: 'original-1',
 };
 let sentCount = 0;
@@ -43,7 +43,7 @@ describe('dlq list', () => {
       whole('north'),
       'retries exhausted after 10 attempts',
       '10',
-      '2026-11-21T10:00:00.000Z',
+      '2023-11-14T10:00:00.000Z',
       'original-1',
       'no valve',
     ]);

@@ -24,7 +24,7 @@ describe('readDeadLetter', () => {
       reason: 'retries exhausted after 10 attempts',
       attempts: '10',
       error: 'no valve',
-      firstSeenAt: '2026-11-21T10:00:00.000Z',
+      firstSeenAt: '2023-11-14T10:00:00.000Z',
       messageId: 'original',
     };
     const { body } = received();
@@ -35,7 +35,7 @@ describe('readDeadLetter', () => {
       reason: 'retries exhausted after 10 attempts',
       attempts: 10,
       error: 'no valve',
-      firstSeenAt: new Date('2026-11-21T10:00:00.000Z'),
+      firstSeenAt: new Date('2023-11-14T10:00:00.000Z'),
     });
   });
 
@@ -67,6 +67,11 @@ describe('readDeadLetter', () => {
       reason: 'event not delivered to wake: NO_PERMISSIONS',
       error: 'may not invoke',
     });
+  });
+
+  it('a dead letter was first seen when its change was observed, and not when its last retry was received', () => {
+    const { firstSeenAt } = readDeadLetter(received({ attributes: { firstSeenAt: '2026-11-21T10:00:00.000Z' } }));
+    expect(firstSeenAt).toEqual(new Date(1_700_000_000_000));
   });
 
   it('attempts that are no number are those of the body', () => {
