@@ -1,22 +1,27 @@
 // `outrigger dlq show` and `outrigger dlq delete`: prints one dead letter with its whole message, and deletes dead
 // letters that must not be sent again.
 import { Command } from 'commander';
-import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
-import { controllerDeadLetterQueue, resyncDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
+import { controllerDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { deleteDeadLetters, readDeadLetters } from '../operations/redrive.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { keyOfMessage } from '../sqs/message.ts';
 import { jsonOption, type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import { queuesOf } from './dead-letter-queues.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
 type ShowFlags = InstallationFlags & { readonly output: Output };
-type DeleteFlags = InstallationFlags & { readonly key?: string; readonly id?: string; readonly yes?: true };
+type DeleteFlags = InstallationFlags & {
+  readonly key?: string;
+  readonly id?: string;
+  readonly controller?: string;
+  readonly yes?: true;
+};
 
 /** Makes the command `dlq show`. */
 export function dlqShowCommand(): Command {
@@ -37,6 +42,7 @@ export function dlqDeleteCommand(): Command {
     .description('delete dead letters; without --yes only print what would be deleted')
     .option('--id <id>', 'the dead letter with this message id')
     .option('--key <key>', 'the dead letters of one object: CONTROLLER:NAMESPACE/NAME, or a whole key')
+    .option('--controller <name>', 'every dead letter of one controller, or of timers or resync, without an object')
     .option('--yes', 'delete')
     .addHelpText('after', deleteText)
     .action(
@@ -47,14 +53,15 @@ export function dlqDeleteCommand(): Command {
 const deleteText = `
 A message is a key, so a deletion loses no data: the object is reconciled at its next change, or by the resync. It is
 final all the same; outrigger dlq redrive is the way back after a fix. A dead letter with an object is the exception: it
-is the last record of an object that was not finalized, and redrive leaves it. Delete it after the cleanup.
+is the last record of an object that was not finalized, and redrive and --controller leave it. Delete it after the
+cleanup.
 Exit status: 0 when every matching dead letter is deleted; 1 when there is none, or when --yes was missing.`;
 
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
   const installation = await openInstallation(flags, signal);
   try {
-    for (const queue of allQueues(registry)) {
+    for (const queue of queuesOf(registry, undefined).map(({ queue }) => queue)) {
       const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
       const found = (await readDeadLetters(browser, { most: 10_000, signal })).find((one) => one.messageId === id);
       if (found === undefined) continue;
@@ -72,19 +79,26 @@ async function runShow(id: string, { output, ...flags }: ShowFlags, signal: Abor
   throw new UserError(`no dead letter has the id ${JSON.stringify(id)}, or it is in flight; see outrigger dlq list`);
 }
 
-async function runDelete({ key, id, yes, ...flags }: DeleteFlags, signal: AbortSignal): Promise<number> {
-  if ((key === undefined) === (id === undefined)) throw new UserError('give either --id or --key');
+async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, signal: AbortSignal): Promise<number> {
+  if ([key, id, controller].filter((one) => one !== undefined).length !== 1)
+    throw new UserError('give one of --id, --key and --controller');
   const { registry } = await loadProject(process.cwd());
   const requested = key === undefined ? undefined : parseKey(key, registry);
-  const matches = ({ messageId, message }: DeadLetter) =>
-    requested === undefined ? messageId === id : message !== undefined && matchesKey(requested, keyOfMessage(message));
+  const matches = (deadLetter: DeadLetter) => {
+    const { messageId, message, object } = deadLetter;
+    if (id !== undefined) return messageId === id;
+    if (requested !== undefined) return message !== undefined && matchesKey(requested, keyOfMessage(message));
+    if (object !== undefined)
+      printLines([`left ${fieldsOf(deadLetter).key} (${messageId}): its object was not finalized`]);
+    return object === undefined;
+  };
+  const queues =
+    requested === undefined
+      ? queuesOf(registry, controller).map(({ queue }) => queue)
+      : [controllerDeadLetterQueue(requested.controller), timersDeadLetterQueue];
   const installation = await openInstallation(flags, signal);
   let count = 0;
   try {
-    const queues =
-      requested === undefined
-        ? allQueues(registry)
-        : [controllerDeadLetterQueue(requested.controller), timersDeadLetterQueue];
     for (const queue of queues) {
       const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
       for await (const one of deleteDeadLetters(browser, { matches, dryRun: yes !== true, signal })) {
@@ -98,11 +112,6 @@ async function runDelete({ key, id, yes, ...flags }: DeleteFlags, signal: AbortS
   if (count === 0) throw new UserError('no dead letter matches, or it is in flight; see outrigger dlq list');
   if (yes !== true) throw new UserError('nothing is deleted; give --yes');
   return 0;
-}
-
-function allQueues(registry: readonly ControllerDefinition[]): readonly string[] {
-  const controllers = registry.map(({ name }) => controllerDeadLetterQueue(name));
-  return [...controllers, timersDeadLetterQueue, resyncDeadLetterQueue];
 }
 
 function fieldsOf({ messageId, message, reason, attempts, error, firstSeenAt, body, object }: DeadLetter) {

@@ -1,10 +1,8 @@
 // `outrigger dlq`: lists the dead letters, and sends them to their controllers again.
 
 import { Command } from 'commander';
-import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
-import { controllerDeadLetterQueue, resyncDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { type RedriveResult, readDeadLetters, redrive } from '../operations/redrive.ts';
@@ -23,6 +21,7 @@ import {
   printLines,
   runCommand,
 } from './command.ts';
+import { queuesOf, sharedQueues } from './dead-letter-queues.ts';
 import { dlqDeleteCommand, dlqShowCommand } from './dlq-message.ts';
 import {
   type Installation,
@@ -30,7 +29,7 @@ import {
   openInstallation,
   withInstallationOptions,
 } from './installation.ts';
-import { matchesKey, parseKey, requireController } from './parse-key.ts';
+import { matchesKey, parseKey } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
 type ListFlags = InstallationFlags & {
@@ -44,14 +43,6 @@ type RedriveFlags = InstallationFlags & {
   readonly id?: string;
   readonly dryRun?: boolean;
 };
-
-/**
- * The dead-letter queues of timers and resync, by the name under which they are listed. They belong to no controller.
- */
-const sharedQueues: ReadonlyMap<string, string> = new Map([
-  ['timers', timersDeadLetterQueue],
-  ['resync', resyncDeadLetterQueue],
-]);
 
 /** Makes the command. */
 export function dlqCommand(): Command {
@@ -99,7 +90,7 @@ Exit status 1: some were not sent, or none has the key or the id.`;
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   checkLimit(limit);
   const { registry } = await loadProject(process.cwd());
-  const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...sharedQueues.keys()]);
+  const queues = queuesOf(registry, controller);
   const installation = await openInstallation(flags, signal);
   try {
     const found = await Promise.all(
@@ -139,7 +130,10 @@ async function runRedrive(
     requested === undefined || isShared
       ? [...registry.map(({ name }) => name), 'timers']
       : [requested.controller, 'timers'];
-  if (controller === 'resync') throw new UserError('resync is not redriven: its next run lists everything again');
+  if (controller === 'resync')
+    throw new UserError(
+      'resync is not redriven: its next run lists everything again; outrigger dlq delete --controller resync',
+    );
   const queues = queuesOf(registry, controller, names);
   const installation = await openInstallation(flags, signal);
   const counts = { sent: 0, 'would-be-sent': 0, kept: 0, refused: 0 };
@@ -176,18 +170,6 @@ async function runRedrive(
     );
   }
   return remaining === 0 ? 0 : 1;
-}
-
-function queuesOf(
-  registry: readonly ControllerDefinition[],
-  wanted: string | undefined,
-  all: readonly string[],
-): readonly { of: string; queue: string }[] {
-  const names = wanted === undefined ? all : [wanted];
-  return names.map((of) => ({
-    of,
-    queue: sharedQueues.get(of) ?? controllerDeadLetterQueue(requireController(of, registry).name),
-  }));
 }
 
 /**

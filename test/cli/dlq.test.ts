@@ -144,6 +144,22 @@ describe('dlq show and dlq delete', () => {
   });
 });
 
+describe('dlq delete --controller', () => {
+  it('dlq delete --controller deletes every dead letter of one queue, but those with an object that was not finalized', async () => {
+    await sendDeadLetter('water-tank', 'junk');
+    const gone = { ...attributes, messageId: 'gone-1', object: '{"metadata":{"name":"gone"}}' };
+    await sendDeadLetter('water-tank', tankMessage('gone'), gone);
+    await sendDeadLetter('foo', 'junk', { messageId: 'of-foo' });
+    const dry = await system.run('dlq', 'delete', '--controller', 'water-tank');
+    expect(dry).toMatchObject({ status: 1, err: expect.stringContaining('nothing is deleted; give --yes') });
+    const { out, status } = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
+    expect(out).toContain(`left ${whole('gone')} (gone-1): its object was not finalized`);
+    expect([out.match(/^deleted /gm)?.length, status]).toEqual([1, 0]);
+    const left = (await system.run('dlq', 'list')).out;
+    expect([left.includes('gone-1'), left.includes('of-foo'), left.trim().split('\n').length]).toEqual([true, true, 3]);
+  });
+});
+
 describe('dlq errors', () => {
   it.each([
     [['list', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
@@ -151,8 +167,12 @@ describe('dlq errors', () => {
     [['list', '--controller', 'constructor'], 'there is no controller "constructor"; the controllers are water-tank, '],
     [['redrive', '--key', 'default/north'], '"default/north" is no key; write CONTROLLER:NAMESPACE/NAME'],
     [['redrive', '--key', 'foo:a/b', '--id', 'x'], '--key and --id exclude each other'],
-    [['redrive', '--controller', 'resync'], 'resync is not redriven: its next run'],
-    [['delete'], 'give either --id or --key'],
+    [
+      ['redrive', '--controller', 'resync'],
+      'its next run lists everything again; outrigger dlq delete --controller resync',
+    ],
+    [['delete'], 'give one of --id, --key and --controller'],
+    [['delete', '--controller', 'tank'], 'there is no controller "tank"; the controllers are water-tank, '],
     [['list', '--limit', 'many'], '--limit: a whole number above 0'],
   ])('dlq %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const result = await system.run('dlq', ...argv);
