@@ -55,11 +55,13 @@ export function stateOf(
   const { pausedCluster } = facts;
   if (pausedCluster !== undefined)
     return { state: 'paused', why: `${pausedCluster} is paused; outrigger clusters resume ${pausedCluster} ends that` };
-  if (deadLetters > 0)
-    return {
-      state: 'dead letter',
-      why: `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`,
-    };
+  if (deadLetters > 0) {
+    const why =
+      last?.outcome === 'done'
+        ? 'its last reconcile succeeded; the dead letter is from before, and its alarm lasts: outrigger dlq redrive'
+        : `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`;
+    return { state: 'dead letter', why };
+  }
   if (isDeleting) {
     const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
     return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };

@@ -194,6 +194,8 @@ describe('explain', () => {
       why: 'it is not retried any more: no valve; fix the cause, then outrigger dlq redrive',
       deadLetters: [attributes],
     });
+    await writeLog([[5, done]]);
+    expect((await explained()).why).toContain('its last reconcile succeeded; the dead letter is from before');
   });
 
   it('explain shows that the controller is paused, and the way back', async () => {
