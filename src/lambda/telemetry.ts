@@ -47,6 +47,8 @@ const leanMetrics: readonly MetricName[] = [
   metricNames.clustersTableStale,
   metricNames.deadLetters,
   metricNames.sendersRefused,
+  // The sign that the entry of a cluster can be removed.
+  metricNames.decommissioningClusterMessages,
 ];
 
 /** Reads the options of a function's telemetry from its settings. */

@@ -55,8 +55,8 @@ it('metrics are written once, with the controller as the only dimension', () => 
 });
 
 it.each([
-  ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'ClusterTrouble']],
-  ['lean', ['DeadLetters', 'ClusterTrouble']],
+  ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'DecommissioningClusterMessages', 'ClusterTrouble']],
+  ['lean', ['DeadLetters', 'DecommissioningClusterMessages', 'ClusterTrouble']],
   ['off', []],
 ] as const)('with MONITORING %s the metrics are %j', (monitoring, expected) => {
   const lines = printed(() => {
@@ -64,6 +64,7 @@ it.each([
     metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
     metrics.milliseconds('ReconcileLatency', 17);
     metrics.count('DeadLetters');
+    metrics.count('DecommissioningClusterMessages');
     metrics.trouble('alpha', 'watcher-down');
     flush();
   });
