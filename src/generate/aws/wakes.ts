@@ -102,6 +102,10 @@ function ruleOf(controller: string, pattern: JsonObject): JsonObject {
   };
 }
 
+/**
+ * Without SourceAccount, which Lambda says not every event source supports: the ARN of the rule has the account.
+ * ("Using resource-based policies for Amazon EventBridge")
+ */
 function permissionOf(rule: string): JsonObject {
   return {
     Type: 'AWS::Lambda::Permission',
@@ -109,7 +113,6 @@ function permissionOf(rule: string): JsonObject {
       Action: 'lambda:InvokeFunction',
       FunctionName: ref(`${id}LambdaFunction`),
       Principal: 'events.amazonaws.com',
-      SourceAccount: ref('AWS::AccountId'),
       SourceArn: arnOf(rule),
     },
   };
