@@ -62,15 +62,16 @@ export type Action =
 /**
  * Returns whether a failed reconcile is not retried. An object that was Stalled before gets no retries, until its
  * generation changes. A retry of such an object goes on: another message of the key, a forged one included, may have
- * set Stalled by its last attempt. So does a command: a redrive has deleted the dead letter, and another has to follow.
+ * set Stalled by its last attempt. So does a command, also one that was postponed: a redrive has deleted the dead
+ * letter, and another has to follow.
  */
 export function isLastTry(
   message: Message,
   { stalledBefore }: { readonly stalledBefore: boolean },
   retry: RetryPolicy = defaultRetry,
 ): boolean {
-  const isCommand = message.cause.type === 'command';
-  return isLastAttempt(message, retry) || (stalledBefore && attemptOf(message) === 0 && !isCommand);
+  const goesOn = message.cause.type === 'retry' || message.cause.type === 'command';
+  return isLastAttempt(message, retry) || (stalledBefore && !goesOn);
 }
 
 /** Returns whether this is the message's last attempt. */

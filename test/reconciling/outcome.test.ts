@@ -134,6 +134,8 @@ it('a retry of an object that another message has exhausted is retried by its ow
 it('a command of an object that is Stalled is retried by all attempts, because its dead letter was deleted by the redrive', () => {
   const outcome = { type: 'failed', error, stalledBefore: true } as const;
   expect(timerOf(outcome, aMessage(asCommand())).cause).toMatchObject({ type: 'retry', attempt: 1 });
+  const postponed = timerOf({ type: 'postponed', reason: 'unreachable', error }, aMessage(asCommand()));
+  expect(timerOf(outcome, postponed).cause).toMatchObject({ type: 'retry', attempt: 1 });
 });
 
 it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
