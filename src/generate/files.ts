@@ -7,8 +7,8 @@ import { SchemaError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { awsOf } from './aws/resources.ts';
 import { checkRegistry } from './check-registry.ts';
-import { costHints } from './crd/cost-hints.ts';
 import { crdOf } from './crd/crd.ts';
+import { ruleHints } from './crd/rule-hints.ts';
 import { structuralSchema } from './crd/schema.ts';
 import { ownKinds, rbacOf } from './rbac/rbac.ts';
 import { isAlwaysSelectable } from './selectable-fields.ts';
@@ -70,8 +70,8 @@ export function generatedHints(
 ): readonly string[] {
   return ownKinds(registry, kinds).flatMap(({ kind, definition: { spec, status } }) =>
     [
-      ...costHints(structuralSchema(spec, 'spec'), 'spec'),
-      ...costHints(structuralSchema(status, 'status'), 'status'),
+      ...ruleHints(structuralSchema(spec, 'spec'), 'spec'),
+      ...ruleHints(structuralSchema(status, 'status'), 'status'),
     ].map((hint) => `${kind}: ${hint}`),
   );
 }

@@ -1,12 +1,12 @@
 // Only the estimated costs of rules on the real kube-apiserver, and that the hints name the fields to bound. Other hints:
-// test/generate/cost-hints.test.ts.
+// test/generate/rule-hints.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
 import { MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
-import { costHints } from '../../src/generate/crd/cost-hints.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
+import { ruleHints } from '../../src/generate/crd/rule-hints.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
 import { useClient } from '../harness/api-server.ts';
 
@@ -28,7 +28,7 @@ async function createDefinition(spec: z.ZodObject): Promise<void> {
   await dryRun(crdOf(defineKind({ ...names, spec, status: z.object({}), conditions: [] })));
 }
 
-const hintsOf = (spec: z.ZodObject) => costHints(structuralSchema(spec, 'spec'), 'spec');
+const hintsOf = (spec: z.ZodObject) => ruleHints(structuralSchema(spec, 'spec'), 'spec');
 
 /** A list of texts, each with a rule. */
 function lines(text: z.ZodString, limit?: number): z.ZodObject {

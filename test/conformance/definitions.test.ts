@@ -122,6 +122,25 @@ async function expectInvalid(schema: object | null, at: string, message: string)
 }
 
 const rules = 'x-kubernetes-validations';
+
+it('rules can call the functions of lists, sets, regex and quantity', async () => {
+  const all = [
+    "self.a.isSorted() && self.a.min() == 'a' && self.a.max() == 'b' && self.a.indexOf('b') == self.a.lastIndexOf('b')",
+    '[1, 2].sum() == 3 && [1.5].sum() == 1.5',
+    "sets.contains(self.a, ['b']) && sets.equivalent(self.a, ['b', 'a', 'b']) && !sets.intersects(self.a, ['c'])",
+    "'a 12'.find('[0-9]+') == '12' && '1 b 2'.findAll('[0-9]') == ['1', '2'] && '1 2'.findAll('[0-9]', 1) == ['1']",
+    "quantity('1Gi').isGreaterThan(quantity('1G')) && !isQuantity('1Q')",
+  ];
+  const plural = pluralOf();
+  const list = { type: 'array', items: { type: 'string', maxLength: 9 }, maxItems: 9 };
+  await established(plural, { ...field(list), [rules]: all.map((rule) => ({ rule })) });
+  const objects = `/apis/${gadgetGroup}/v1/${plural}`;
+  const create = async (name: string, a: string[]) =>
+    (await wire.post(objects, { ...objectOf(plural), metadata: { name }, a })).status;
+  await expect.poll(async () => await create('sorted', ['a', 'b']), servedWithin).toBe(201);
+  expect(await create('reversed', ['b', 'a'])).toBe(422);
+  await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
+});
 const ofMetadata = { metadata: { type: 'object', properties: { labels: { type: 'object' } } } };
 const wrongRule = { ...field({ type: 'integer' }), [rules]: [{ rule: 'self.b > 1' }] };
 const onlyNames = 'must not specify anything other than name and generateName';

@@ -1,5 +1,6 @@
-// Finds fields in a CEL rule that its schema does not have. kube-apiserver type-checks rules against the schema. This
-// server only looks up the fields of `self` and `oldSelf`, which finds the usual mistakes: a misspelt or renamed field.
+// Finds fields in a CEL rule that its schema does not have, and the functions that it calls. kube-apiserver type-checks
+// rules against the schema. This server only looks up the fields of `self` and `oldSelf`, which finds the usual
+// mistakes: a misspelt or renamed field.
 import { type ParsedRule, parseRule } from './parse-rule.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
@@ -19,13 +20,30 @@ export function ruleError(rule: string, schema: Schema): string | undefined {
   return first === undefined ? undefined : `undefined field '${first}'`;
 }
 
+/**
+ * Returns the possible names of each function that a rule calls, such as `['contains', 'sets.contains']`, without
+ * operators. A rule that cannot be parsed has none.
+ */
+export function callsOf(rule: string): readonly (readonly [string, string])[] {
+  const calls = (expression: Expression): readonly (readonly [string, string])[] => {
+    const { exprKind } = expression;
+    const below = partsOf(expression).flatMap(calls);
+    if (exprKind.case !== 'callExpr' || !/^[a-z]/i.test(exprKind.value.function)) return below;
+    const { function: name, target } = exprKind.value;
+    const library = target?.exprKind.case === 'identExpr' ? target.exprKind.value.name : '';
+    return [[name, `${library}.${name}`], ...below];
+  };
+  try {
+    const { expr } = parseRule(rule);
+    return expr === undefined ? [] : calls(expr);
+  } catch {
+    return [];
+  }
+}
+
 /** Collects the missing fields of an expression. Returns the schema of its value, if the value is that of a field. */
 function collectMissing(expression: Expression, self: Schema, missing: string[]): Schema | undefined {
   const { exprKind } = expression;
-  const each = (parts: readonly (Expression | undefined)[]): undefined => {
-    for (const part of parts) if (part !== undefined) collectMissing(part, self, missing);
-    return undefined;
-  };
   switch (exprKind.case) {
     case 'identExpr':
       return exprKind.value.name === 'self' || exprKind.value.name === 'oldSelf' ? self : undefined;
@@ -35,16 +53,30 @@ function collectMissing(expression: Expression, self: Schema, missing: string[])
       if (on === undefined) return undefined;
       return fieldOf(on, field, missing);
     }
-    case 'callExpr':
-      return each([exprKind.value.target, ...exprKind.value.args]);
-    case 'listExpr':
-      return each(exprKind.value.elements);
-    case 'comprehensionExpr':
-      // A variable called `self` inside the comprehension would hide the outer one. That case is not handled.
-      return each([exprKind.value.iterRange, exprKind.value.loopStep, exprKind.value.result]);
     default:
+      // A variable called `self` inside a comprehension would hide the outer one. That case is not handled.
+      for (const part of partsOf(expression)) collectMissing(part, self, missing);
       return undefined;
   }
+}
+
+/** Returns the expressions that an expression consists of. */
+function partsOf({ exprKind }: Expression): readonly Expression[] {
+  const parts = (): readonly (Expression | undefined)[] => {
+    switch (exprKind.case) {
+      case 'selectExpr':
+        return [exprKind.value.operand];
+      case 'callExpr':
+        return [exprKind.value.target, ...exprKind.value.args];
+      case 'listExpr':
+        return exprKind.value.elements;
+      case 'comprehensionExpr':
+        return [exprKind.value.iterRange, exprKind.value.loopStep, exprKind.value.result];
+      default:
+        return [];
+    }
+  };
+  return parts().filter((part) => part !== undefined);
 }
 
 function fieldOf(schema: Schema, escaped: string, missing: string[]): Schema | undefined {

@@ -1,15 +1,16 @@
 // `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: what
-// optionals.ts names. Of Kubernetes' CEL libraries only strings and quantity are available. Rules that call isSorted,
-// sum, min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr, semver, format or sets
-// fail with "unbound function".
+// optionals.ts names. Of Kubernetes' CEL libraries strings, lists, sets, regex and quantity are available. Rules that
+// call a function of url, ip, cidr, semver or format fail with "unbound function".
 import { celEnv, isCelError, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
+import { listFunctions } from './list-functions.ts';
 import { optionalMethods } from './optionals.ts';
 import { parseRule } from './parse-rule.ts';
 import { quantityFunctions } from './quantity-functions.ts';
+import { callsOf } from './rule-fields.ts';
 import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
 import { matchByKey } from './validate.ts';
 
@@ -22,6 +23,7 @@ export type Rules = {
 };
 
 const compileError = 'rule compile error';
+const env = celEnv({ funcs: [...strings, ...optionalMethods, ...quantityFunctions, ...listFunctions] });
 const ruleReasons: readonly string[] = [
   'FieldValueInvalid',
   'FieldValueForbidden',
@@ -33,7 +35,6 @@ const ruleReasons: readonly string[] = [
 export const compileRule: (expression: string) => Program | Error = createCompiler();
 
 function createCompiler(): (expression: string) => Program | Error {
-  const env = celEnv({ funcs: [...strings, ...optionalMethods, ...quantityFunctions] });
   const programs = new Map<string, Program | Error>();
   return (expression) => {
     let program = programs.get(expression);
@@ -47,6 +48,12 @@ function createCompiler(): (expression: string) => Program | Error {
     }
     return program;
   };
+}
+
+/** Returns the functions that a rule calls and this server does not have: those of the libraries named above. */
+export function missingFunctions(rule: string): readonly string[] {
+  const missing = callsOf(rule).filter((names) => !names.some((name) => env.funcs.find(name)));
+  return [...new Set(missing.map(([name]) => name))];
 }
 
 /** Creates an evaluator. */

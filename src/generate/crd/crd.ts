@@ -1,5 +1,6 @@
 // The CustomResourceDefinition of a custom kind (apiextensions.k8s.io/v1).
 import type { AnyCustomKind, PrinterColumn } from '../../api/custom-kind.ts';
+import { checkStructure } from '../../apiserver/registry/structure.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { structuralSchema } from './schema.ts';
@@ -96,6 +97,13 @@ export function crdOf(
     if (type !== 'string' && type !== 'boolean' && type !== 'integer')
       throw new SchemaError('selector.fields', `${field} is no text, boolean or whole number`);
   }
+  const root = {
+    type: 'object',
+    ...(isRequired ? { required: ['spec'] } : {}),
+    ...(nameRule === undefined ? {} : { 'x-kubernetes-validations': [ruleOfNewNames(nameRule)] }),
+    properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, ...whole },
+  };
+  rejectWrong(root);
   const content = {
     subresources: {
       status: {},
@@ -107,19 +115,7 @@ export function crdOf(
       ...(controlled ? readyColumns : []),
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     ],
-    schema: {
-      openAPIV3Schema: {
-        type: 'object',
-        ...(isRequired ? { required: ['spec'] } : {}),
-        ...(nameRule === undefined ? {} : { 'x-kubernetes-validations': [ruleOfNewNames(nameRule)] }),
-        properties: {
-          apiVersion: { type: 'string' },
-          kind: { type: 'string' },
-          metadata: { type: 'object' },
-          ...whole,
-        },
-      },
-    },
+    schema: { openAPIV3Schema: root },
   };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -142,6 +138,27 @@ export function crdOf(
       ],
     },
   };
+}
+
+/** An optional entry of a list or a map, which the parser of rules does not know. */
+const optionalEntry = /[[{,]\s*\?/;
+
+/**
+ * Rejects a schema that the API server refuses: a rule with a syntax error, or with a field that is not there. Throws
+ * SchemaError.
+ */
+function rejectWrong(root: JsonObject): void {
+  const causes = checkStructure(JSON.parse(JSON.stringify(root)), '').filter(
+    ({ message }) => !optionalEntry.test(message),
+  );
+  for (const { field, message } of causes) {
+    const path = field
+      .replaceAll(/\.?properties\[([^\]]*)\]/g, '.$1')
+      .replaceAll(/\.items/g, '[]')
+      .replaceAll('.additionalProperties', '{}')
+      .replace(/\.x-kubernetes-validations.*$/, '');
+    throw new SchemaError(path.replace(/^\./, ''), message);
+  }
 }
 
 function columnOf(root: JsonObject, name: string, column: PrinterColumn): JsonObject {

@@ -53,6 +53,17 @@ describe('evaluation of rules', () => {
     ["quantity('50k').asInteger() == 50000 && quantity('9Gi').isInteger() && !quantity('1500m').isInteger()", {}],
     ["quantity('50k').add(20) == quantity('50020') && quantity('50k').sub(quantity('60k')).sign() == -1", {}],
     ["quantity('1500m').asApproximateFloat() == 1.5 && quantity('9E').compareTo(quantity('8Ei')) == -1", {}],
+    ['self.names.isSorted() && ![2, 1].isSorted() && [].isSorted() && [1, 1].isSorted()', { names: ['a', 'b'] }],
+    ['[1, 2].sum() == 3 && [1.5, 2.0].sum() == 3.5 && [].sum() == 0', {}],
+    ["self.names.min() == 'a' && self.names.max() == 'c' && [2, 3, 1].min() == 1", { names: ['b', 'c', 'a'] }],
+    ["self.names.indexOf('b') == 1 && self.names.lastIndexOf('b') == 2", { names: ['a', 'b', 'b'] }],
+    ["self.names.indexOf('c') == -1 && self.names.lastIndexOf('c') == -1 && 'abc'.indexOf('c') == 2", { names: [] }],
+    ["sets.contains(self.names, ['a']) && !sets.contains(self.names, ['a', 'c'])", { names: ['a', 'b'] }],
+    ['sets.equivalent([1, 2], [2, 1, 1]) && !sets.equivalent([1], [1, 2]) && !sets.equivalent([1, 2], [1])', {}],
+    ['sets.intersects([1, 2], [2, 3]) && !sets.intersects([1], [2])', {}],
+    ["'abc 123'.find('[0-9]+') == '123' && 'abc'.find('[0-9]') == ''", {}],
+    ["'1 b 2'.findAll('[0-9]') == ['1', '2'] && '1 2'.findAll('[0-9]', 1) == ['1']", {}],
+    ["'1 2'.findAll('[0-9]', 0) == [] && '1 2'.findAll('[0-9]', -1).size() == 2 && 'a'.findAll('b') == []", {}],
   ])('the rule %s is true for %j', (rule, value) => {
     expect(holds(rule, value)).toBe(true);
     expect(holds(`!(${rule})`, value)).toBe(false);

@@ -1,16 +1,21 @@
-// Which fields generate names to bound when a kind has CEL rules. That the API server accepts the rules then, is
+// Which fields generate names to bound when a kind has CEL rules, and which functions of them it names. That the API server accepts the rules then, is
 // test/cluster/rule-costs.test.ts.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { withRule } from '../../src/api/rule.ts';
-import { costHints } from '../../src/generate/crd/cost-hints.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { ruleHints } from '../../src/generate/crd/rule-hints.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
+import { defineKind } from '../../src/outrigger.ts';
 
 /** The schema with a rule. */
 const ruled = <S extends z.ZodType>(schema: S, rule: string) => withRule(schema, { rule, message: 'no' }, () => true);
+const aKind = { group: 'a.example.com', version: 'v1', kind: 'A', status: z.object({}), conditions: [] };
 const text = z.string();
 const over = (field: string) => `${field}: a rule runs over it; bound it with .max()`;
 const forEach = (field: string) => `${field}: a rule runs for each of it; bound it with .max()`;
+const lacks = (at: string, name: string) =>
+  `${at}: a rule calls ${name}(), so dev and tests refuse its objects: their API server lacks it`;
 const item = ruled(z.object({ size: z.int() }), 'self.size > 1');
 
 it.each([
@@ -34,7 +39,28 @@ it.each([
     z.object({ all: z.array(z.object({ few: z.array(item).max(9) })) }),
     [forEach('spec.all')],
   ],
+  [
+    'rules with functions of ip and format',
+    z.object({ a: ruled(text.max(9), 'ip(self).family() == 4'), b: ruled(text.max(9), 'ip.isCanonical(self)') }),
+    [lacks('spec.a', 'family'), lacks('spec.a', 'ip'), lacks('spec.b', 'isCanonical')],
+  ],
+  ['a rule with functions of sets', z.object({ a: ruled(text.max(9), "sets.equivalent([self], ['a'])") }), []],
   ['no rule', z.object({ all: z.array(text) }), []],
 ])('the hints for %s name each unbounded field once', (_, spec, expected) => {
-  expect(costHints(structuralSchema(spec, 'spec'), 'spec')).toEqual(expected);
+  expect(ruleHints(structuralSchema(spec, 'spec'), 'spec')).toEqual(expected);
+});
+
+it.each([
+  ['a field that is not there', 'self.b > 1', "undefined field 'b'"],
+  ['a syntax error', 'self.a ==', 'Syntax error'],
+])('the CRD of a kind whose rule has %s is refused with the field', (_, rule, message) => {
+  const all = z.array(ruled(z.object({ a: z.int() }), rule));
+  const kind = defineKind({ ...aKind, spec: z.object({ all }) });
+  expect(() => crdOf(kind)).toThrow(new RegExp(`^spec\\.all\\[\\]: .*${message}`));
+});
+
+it('a rule with a syntax that only a real API server knows is accepted', () => {
+  expect(() =>
+    crdOf(defineKind({ ...aKind, spec: ruled(z.object({ a: z.int() }), "{?'a': self.a} != {}") })),
+  ).not.toThrow();
 });

@@ -1,14 +1,15 @@
-// Hints for CEL rules whose cost the API server may reject. It estimates the cost from the largest value that the
-// schema allows, and its message names only the rule. A hint names the field that needs a bound. Hints are not errors,
-// because only the API server has the estimate.
+// Hints for CEL rules. The API server may reject one for its cost, which it estimates from the largest value that the
+// schema allows, with a message that names only the rule. A hint names the field that needs a bound. Hints are not
+// errors, because only the API server has the estimate. Others name functions that only a real API server has.
 import { rulesKey } from '../../api/rule.ts';
+import { missingFunctions } from '../../apiserver/schema/rules.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 
 /**
  * Names the unbounded fields over which a rule runs, or for each item of which it runs: `spec.rules: bound it with
- * .max()`.
+ * .max()`. Names the functions that the in-memory API server does not have.
  */
-export function costHints(schema: JsonObject, path: string): readonly string[] {
+export function ruleHints(schema: JsonObject, path: string): readonly string[] {
   return [...new Set(hintsBelow(schema, path, []))];
 }
 
@@ -20,6 +21,9 @@ function hintsBelow(schema: JsonObject, path: string, unbounded: readonly string
       ? []
       : unbounded.map((each) => `${each}: a rule runs for each of it; bound it with .max()`)),
     ...rulesOf(schema).flatMap((rule) => mentioned(rule, schema, path)),
+    ...rulesOf(schema)
+      .flatMap(missingFunctions)
+      .map((name) => `${path}: a rule calls ${name}(), so dev and tests refuse its objects: their API server lacks it`),
     ...(isJsonObject(properties)
       ? Object.entries(properties).flatMap(([name, below]) => hintsIn(below, `${path}.${name}`, inside))
       : []),
