@@ -1,5 +1,6 @@
 // The quantity library of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library, quantity.go). A quantity is a map with its
-// value in nanos as text: CEL has no integers of that size, and compares maps by their content.
+// value in nanos as text: CEL has no integers of that size, and compares maps by their content. Known gap: isInteger
+// and asInteger go by the value. kube-apiserver goes by the text: `1.0` and `1000m` are no integers [tried on 1.36.3].
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, isCelMap } from '@bufbuild/cel';
 import { nanosOf } from './quantity.ts';
 
