@@ -138,10 +138,12 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
     return true;
   } catch (thrown) {
     log.warn('list failed', { error: redact(toError(thrown).message) });
-    deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
     const isEntry = thrown instanceof UserError && !(thrown instanceof NoTableError);
+    // Not the first failure in a run: of many clusters some list fails once in each run, and no alarm is for that.
+    const counted = isEntry ? 0 : 1;
+    if (failures >= counted) deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
     // Once in a run: the alarm is for two runs.
-    if (failures === 0) deps.metrics.trouble(cluster, isEntry ? 'invalid-entry' : 'not-listed');
+    if (failures === counted) deps.metrics.trouble(cluster, isEntry ? 'invalid-entry' : 'not-listed');
     return await retrySoon(deps, { ...message, failures: failures + 1 }, time.signal);
   }
 }
