@@ -25,7 +25,8 @@ export type KubeconfigOptions = {
 
 /**
  * Loads a connection. Credentials are obtained at the start, so the error of a broken plug-in appears at once. They are
- * obtained again when they are rotated: token files every minute, everything else after a 401. Throws a UserError.
+ * obtained again when they are rotated: token files every minute, everything else, and the authorities of the server,
+ * after a 401 or when a certificate is not trusted. Throws a UserError.
  */
 export async function loadKubeconfig({
   file,

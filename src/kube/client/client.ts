@@ -8,7 +8,7 @@ import { rememberSecret } from '../../core/known-secrets.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectError, ResponseError } from './errors.ts';
 import { decodeResponse, errorBody, parseWarnings, readResponse, retryAfter } from './response.ts';
-import { connectError, createTransport, deadline } from './transport.ts';
+import { connectError, createTransport, deadline, isUntrusted } from './transport.ts';
 import { openWebSocket } from './web-socket.ts';
 
 /** Query parameters. An undefined value is left out. A list becomes one parameter for each of its values. */
@@ -101,8 +101,8 @@ const defaultMaxResponseBytes = 64 * 1024 * 1024;
 
 /**
  * Creates a client with its own connections. A redirect is an ApiError and is never followed, because it would send the
- * token to another host. After a 401 the client refreshes the credentials and retries once. Throws a TypeError if the
- * server is neither https nor loopback http.
+ * token to another host. If the server answers 401, or its certificate is not trusted, the client refreshes the
+ * connection and retries once. Throws a TypeError if the server is neither https nor loopback http.
  */
 export function createClient(
   connection: Connection,
@@ -153,7 +153,7 @@ export function createClient(
     throw await toApiError(response, label);
   }
 
-  /** Sends a request. After a 401 it refreshes the credentials and sends the request once more. */
+  /** Sends a request. If the credentials or a certificate are rejected, it refreshes them and sends it once more. */
   async function sendAuthenticated(
     { method, path, label, signal }: UnauthenticatedCall,
     send: (credentials: Record<string, string>) => Promise<IncomingMessage>,
@@ -169,10 +169,13 @@ export function createClient(
         onRequest?.(method, path, status, (performance.now() - started) / 1000);
       }
     };
-    let response = await attempt();
-    if (response.statusCode === 401 && connection.refresh !== undefined) {
-      response.resume();
-      await unlessAborted(Promise.resolve(connection.refresh()), signal);
+    let response = await attempt().catch((thrown: unknown) => {
+      if (connection.refresh !== undefined && isUntrusted(thrown)) return 'untrusted' as const;
+      throw thrown;
+    });
+    if (response === 'untrusted' || (response.statusCode === 401 && connection.refresh !== undefined)) {
+      if (response !== 'untrusted') response.resume();
+      await unlessAborted(Promise.resolve(connection.refresh?.()), signal);
       rememberKey();
       response = await attempt();
     }

@@ -22,7 +22,7 @@ export type Connection = {
   token?(): Promise<string>;
   /** PEM of a client certificate and its private key, read for every request as well. */
   readonly clientCertificate?: { readonly cert: string; readonly key: string } | undefined;
-  /** Drops cached credentials. It is called after a 401, for example when a token file was rotated. */
+  /** Drops cached credentials and authorities: they may be rotated. Called after a 401 or an untrusted certificate. */
   refresh?(): void | Promise<void>;
 };
 

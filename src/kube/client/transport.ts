@@ -138,6 +138,11 @@ export function limitConnect(request: http.ClientRequest, secure: boolean, secon
 const certificateCode =
   /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
 
+/** Returns whether the server's certificate was not trusted, so that no request was sent. */
+export function isUntrusted(error: unknown): boolean {
+  return error instanceof ConnectError && certificateCode.test(codeOf(error.cause) ?? '');
+}
+
 /**
  * Turns an error of a socket into a ConnectError with the error as its cause. For an untrusted certificate, the message
  * contains the code and the connection's advice.

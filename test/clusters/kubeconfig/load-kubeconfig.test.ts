@@ -61,6 +61,17 @@ describe('loadKubeconfig', () => {
     );
   });
 
+  it('a client of a kubeconfig trusts the CA that was written into the file after the certificate changed', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+    const withAuthority = (ca: string) =>
+      kubeconfig({ cluster: { server: server.url.href, 'certificate-authority-data': base64(pem(ca)) } });
+    const file = write(withAuthority('other.pem'));
+    const client = createClient(await loadKubeconfig({ file, now }));
+    onTestFinished(() => client.close());
+    writeFileSync(file, withAuthority('server.pem'));
+    expect((await client.request({ method: 'GET', path: '/api' })).status).toBe(200);
+  });
+
   it('loadKubeconfig returns a connection for certificates in files', async () => {
     const at = temporaryFolder();
     for (const file of ['server.pem', 'server.key']) writeFileSync(join(at, file), pem(file));
