@@ -158,7 +158,8 @@ async function retrySoon(deps: RecordDeps, message: ResyncMessage, signal: Abort
   const delaySeconds = Math.min(retrySeconds * 2 ** (failures - 1), maxRetrySeconds);
   if (secondsToNextRun <= delaySeconds) {
     if (message.continue !== undefined) return false;
-    deps.metrics.count(metricNames.resyncRetriesExhausted, 1, { cluster: message.cluster });
+    // One that failed before started in time, and its failures are counted.
+    if (failures === 1) deps.metrics.count(metricNames.resyncRetriesExhausted, 1, { cluster: message.cluster });
     return true;
   }
   const [sent] = await deps.send(resyncQueue, [{ body: formatResyncMessage(message), delaySeconds }], { signal });
