@@ -1,6 +1,7 @@
 // The part of `outrigger doctor` that checks queues: each exists with its deployed attributes, and the dead-letter
 // queues are empty.
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { maxReceiveCountOf, visibilitySecondsOf } from '../../core/controller-options.ts';
 import { callWithin, isMissingQueue } from '../../sqs/call.ts';
 import { queueUrl } from '../../sqs/sqs-client.ts';
 import { formatError } from '../command.ts';
@@ -55,6 +56,15 @@ export async function checkQueues(
   return well === 0 ? bad : [passFinding('queues', `${well} of ${expected.length} have no finding`), ...bad];
 }
 
+/** Returns the receives that the deployment has: fewer, if it gives a controller's function more time. */
+function maxReceivesOf(
+  visibilitySeconds: number,
+  { attributes, deadLetters }: Required<Pick<ExpectedQueue, 'attributes' | 'deadLetters'>>,
+): number {
+  const isLonger = attributes.FifoQueue === 'true' && visibilitySeconds > Number(attributes.VisibilityTimeout);
+  return isLonger ? maxReceiveCountOf(visibilitySeconds / visibilitySecondsOf(1)) : deadLetters.maxReceiveCount;
+}
+
 function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number {
   return Number(one.deadLetters !== undefined) - Number(other.deadLetters !== undefined);
 }
@@ -94,8 +104,9 @@ async function checkQueue(
       policy === undefined
         ? 'nowhere'
         : `to ${policy.deadLetterTargetArn.split(':').at(-1)} after ${policy.maxReceiveCount}`;
-    const expectedTarget = `to ${wanted} after ${deadLetters.maxReceiveCount}`;
-    const fix = fixOf({ name, attributes: {}, deadLetters });
+    const maxReceiveCount = maxReceivesOf(Number(given.VisibilityTimeout), { attributes, deadLetters });
+    const expectedTarget = `to ${wanted} after ${maxReceiveCount}`;
+    const fix = fixOf({ name, attributes: {}, deadLetters: { ...deadLetters, maxReceiveCount } });
     if (actual !== expectedTarget) {
       const message = `its dead letters go ${actual}, the deployment has ${expectedTarget}`;
       findings.push(failFinding(about, message, fix));

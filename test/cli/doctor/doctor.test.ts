@@ -162,6 +162,20 @@ describe('doctor', () => {
     expect((await findings()).bad).toEqual([]);
   });
 
+  it('doctor accepts the queue of a function that a stage gives more time, with the receives that fit it', async () => {
+    const set = async (VisibilityTimeout: string, maxReceiveCount: number) => {
+      const deadLetterTargetArn = `arn:aws:sqs:us-east-1:000000000000:${urlOf('foo-dlq.fifo').split('/').at(-1)}`;
+      const Attributes = { VisibilityTimeout, RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount }) };
+      await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf('foo.fifo'), Attributes }));
+    };
+    await set('360', 480);
+    expect((await findings()).bad).toEqual([]);
+    await set('360', 3);
+    expect((await findings()).bad).toMatchObject([{ message: expect.stringContaining('-foo-dlq.fifo after 3, the') }]);
+    await set('180', 960);
+    expect((await findings()).bad).toEqual([]);
+  });
+
   it('doctor names deleted queues, and prints the commands that create them, in the right order', async () => {
     for (const name of ['foo.fifo', 'foo-dlq.fifo'])
       await queues().sqs.send(new DeleteQueueCommand({ QueueUrl: urlOf(name) }));
