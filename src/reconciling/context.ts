@@ -110,6 +110,7 @@ export function createContext(
     if (result.noops > 0) log.warn('apply changed nothing', { noopApplies: result.noops });
     for (const formerController of new Set(result.replaced))
       log.warn('child of another controller overwritten', { kind: kind.kind, formerController });
+    for (const taken of result.taken) log.warn('field of another manager overwritten', { kind: kind.kind, ...taken });
     return result;
   }
 

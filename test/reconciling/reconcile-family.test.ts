@@ -5,6 +5,7 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
+import { createRecorder } from '../support/recorder.ts';
 import { built, configMap, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
@@ -113,6 +114,26 @@ describe('a deletion', () => {
 });
 
 describe('children', () => {
+  it('fields of a child that another manager has set too are logged when they are set back, and others are not', async () => {
+    const object = await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async (_, { apply: applyChild }) => {
+      await applyChild(configMap, { metadata: { name: 'b' }, data: { contested: '1' } });
+      return { status: {}, conditions: { Built: built } };
+    };
+    const { log, lines } = createRecorder();
+    await reconcile('a', {}, { log });
+    const key = { name: 'b', namespace: object.metadata.namespace };
+    const data = { contested: '2', free: '2' };
+    const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data };
+    await applyObject(widgets.client, configMap, child, { fieldManager: 'autoscaler' });
+    await reconcile('a', {}, { log });
+    await reconcile('a', {}, { log });
+    expect(await getObject(widgets.client, configMap, key)).toMatchObject({ data: { contested: '1', free: '2' } });
+    expect(lines.filter(({ message }) => message === 'field of another manager overwritten')).toMatchObject([
+      { level: 'warn', fields: { kind: 'ConfigMap', fieldManager: 'autoscaler', field: 'data.contested' } },
+    ]);
+  });
+
   const listChildren = async () => await widgets.list(configMap, 'outrigger.dev/controller=widget');
 
   it('children are created with a controller reference, corrected after drift, and pruned', async () => {

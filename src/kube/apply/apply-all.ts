@@ -24,7 +24,7 @@ import { objectPath } from '../client/path.ts';
 import { getObject, listPages, listPagesAs } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
-import { ownedFields } from './managed-fields.ts';
+import { ownedFields, type TakenField, takenFields } from './managed-fields.ts';
 import { ownedEqual, replacesNull } from './owned-equal.ts';
 import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
 
@@ -57,6 +57,8 @@ export type ApplyAllResult = {
   readonly noops: number;
   /** The controllers of the owner, by their label, whose children were changed: two with one name, or a former name. */
   readonly replaced: readonly string[];
+  /** Fields that were taken from other field managers: two that set one field overwrite it without end. */
+  readonly taken: readonly TakenField[];
 };
 
 /** Tries for a child that was replaced by another object since it was read, or whose lists are contested. */
@@ -83,6 +85,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   const notOwned: string[] = [];
   const refused: Error[] = [];
   const replaced: string[] = [];
+  const taken: TakenField[] = [];
   let writes = 0;
   let noops = 0;
   for (const child of children) {
@@ -102,6 +105,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
     writes += 1;
     const { object: after, before } = outcome;
     replaced.push(...replacedBy(outcome));
+    taken.push(...takenBy(outcome, request));
     onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'updated', child: after, before });
   }
   // The new name of a child may be refused: the child of the old name is all that there is.
@@ -116,7 +120,7 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   const errors = notOwned.length === 0 ? refused : [...refused, new NotOwnedError(notOwned)];
   if (refused.length > 0) throw errors.length === 1 ? errors[0] : new ChildrenRefusedError(errors);
   if (notOwned.length > 0) throw new NotOwnedError(notOwned, objects);
-  return { objects, writes, noops, replaced };
+  return { objects, writes, noops, replaced, taken };
 }
 
 /**
@@ -145,13 +149,20 @@ export async function applyOne(
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
   const { object, write } = outcome;
   const counts = { writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
-  return { object, ...counts, replaced: replacedBy(outcome) };
+  return { object, ...counts, replaced: replacedBy(outcome), taken: takenBy(outcome, request) };
 }
 
 /** Returns the controller whose label a write has replaced by its own, if any. */
 function replacedBy({ object, before }: ChildOutcome): readonly string[] {
   const label = before?.metadata.labels?.[controllerLabel];
   return label === undefined || label === object.metadata.labels?.[controllerLabel] ? [] : [label];
+}
+
+/** Returns the fields that a write has taken from other managers. Those of a replaced controller are in `replaced`. */
+function takenBy(outcome: ChildOutcome, { controllerName, project }: ChildKind): readonly TakenField[] {
+  const { object, before, write } = outcome;
+  if (write !== 'changed' || before === undefined || replacedBy(outcome).length > 0) return [];
+  return takenFields(before, object, fieldManagerOf(controllerName, project));
 }
 
 type ChildOutcome = {

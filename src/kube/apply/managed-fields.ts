@@ -29,6 +29,43 @@ export function ownedFields(
   return isRecord(owned) ? owned : {};
 }
 
+/** A field that a forced apply has taken from another manager, as a dotted path. */
+export type TakenField = { readonly fieldManager: string; readonly field: string };
+
+/** Returns the fields that a manager has taken from others between two reads of an object, one for each of them. */
+export function takenFields(before: KubeObject, after: KubeObject, manager: string): readonly TakenField[] {
+  const entriesOf = ({ metadata }: KubeObject) => (metadata.managedFields ?? []).filter(isOfObject);
+  const now = entriesOf(after);
+  const ours = new Set(now.filter((entry) => entry.manager === manager).flatMap(pathsOf));
+  return entriesOf(before).flatMap((entry) => {
+    const { manager: fieldManager = '', operation, subresource } = entry;
+    if (fieldManager === manager) return [];
+    const same = now.filter(
+      (one) => one.manager === fieldManager && one.operation === operation && one.subresource === subresource,
+    );
+    const kept = new Set(same.flatMap(pathsOf));
+    const field = pathsOf(entry).find((path) => ours.has(path) && !kept.has(path));
+    return field === undefined ? [] : [{ fieldManager, field }];
+  });
+}
+
+type Entry = NonNullable<KubeObject['metadata']['managedFields']>[number];
+
+/** A write of the status cannot lose a field to an apply of the object. */
+function isOfObject({ subresource }: Entry): boolean {
+  return subresource !== 'status';
+}
+
+function pathsOf({ fieldsV1 }: Entry): readonly string[] {
+  const below = (fields: Fields): readonly string[] =>
+    Object.keys(fields).flatMap((step) => {
+      const inner = below(fieldsAt(fields, step));
+      const name = step.startsWith('f:') ? step.slice('f:'.length) : step;
+      return inner.length === 0 ? [name] : inner.map((rest) => `${name}.${rest}`);
+    });
+  return isRecord(fieldsV1) ? below(fieldsV1) : [];
+}
+
 function extract(live: unknown, fields: Fields, others: readonly Fields[]): unknown {
   const paths = Object.keys(fields).filter((path) => path !== '.');
   if (paths.length === 0) return leaf(live, fields, others);
