@@ -22,6 +22,7 @@ export type PrimaryObject = {
   hasFinalizer(): boolean;
   /** Returns the status fields that the controller's field manager owns. */
   ownedStatus(): Readonly<Record<string, unknown>>;
+  /** Returns the generation that was read. The object that a write returned may have a later one. */
   generation(): number;
   writes(): number;
   noops(): number;
@@ -56,7 +57,7 @@ export function createPrimaryObject(
       if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager) };
       return owned.status;
     },
-    generation: () => generationOf(object),
+    generation: () => generationOf(read),
     writes: () => writes,
     noops: () => noops,
   };

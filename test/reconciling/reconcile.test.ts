@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { Event, Secret } from '../../src/kubernetes.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, silent, widget, widgetsOn } from './widgets.ts';
 
@@ -29,6 +30,25 @@ describe('a successful reconcile', () => {
     const after = await read('a');
     expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
     expect(condition(after, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
+  });
+
+  it('a spec that changes before setMetadata is not reported as observed', async () => {
+    const { name, declaration, start } = widget.controller('labelling', {
+      sets: { labels: ['example.com/size'] },
+      async reconcile({ spec: { size } }, { setMetadata }) {
+        if (size === 3) await apply('a', { size: 4 });
+        await setMetadata({ labels: { 'example.com/size': `${size}` } });
+        return { status: { size }, conditions: { Built: built } };
+      },
+    });
+    const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+    const message = messageFor('a', { controller: name });
+    const input = { client: widgets.client, message, messageId: 'm', log: silent, signal: AbortSignal.timeout(15_000) };
+    await apply('a', { size: 3 });
+    await run(input);
+    expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+    await run(input);
+    expect((await read('a'))?.status).toMatchObject({ size: 4, observedGeneration: 2 });
   });
 
   it('a reconcile stores its finalizer before the first effect', async () => {
