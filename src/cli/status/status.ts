@@ -35,7 +35,7 @@ import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
 import { loadProject } from '../project.ts';
 import { type ClusterStatus, formatFailure, readClusterStatus } from './cluster-status.ts';
-import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
+import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -78,8 +78,8 @@ What it shows:
                 (-: a kind that is not yours shows neither this nor READY)
   OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
                 for it), are on the dashboard
-Exit status: 0, or 1 when an object is failing, watchers are down, or a cluster or a queue could not be read; the last
-lines name it.`;
+Exit status: 0, or 1 when an object is failing, a change waits for more than half an hour, watchers are down, or a
+cluster or a queue could not be read; the last lines name it.`;
 
 const watchSeconds = 2;
 
@@ -122,7 +122,8 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
       printLines([...statusLines(clusters, queues), ...(resume.length === 0 ? [] : ['', ...resume]), ...off]);
     }
     const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
-    const problems = [...misnamed, ...[...clusters, ...queues].flatMap(problemsOf)];
+    const overdue = clusters.flatMap((one) => overdueLines(one, paused));
+    const problems = [...misnamed, ...[...clusters, ...queues].flatMap(problemsOf), ...overdue];
     for (const { name, watcherUnknown } of clusters) {
       if (watcherUnknown === undefined) continue;
       printError(`${name}: the status of its watchers is unknown: ${redact(watcherUnknown)}`);

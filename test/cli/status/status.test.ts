@@ -7,7 +7,7 @@ import { writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
 import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
 import { readClusterStatus } from '../../../src/cli/status/cluster-status.ts';
-import { statusLines } from '../../../src/cli/status/status-lines.ts';
+import { overdueLines, statusLines } from '../../../src/cli/status/status-lines.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { tenantNetwork } from '../../../src/controllers/tenant-network.ts';
 import { waterTank } from '../../../src/controllers/water-tank.ts';
@@ -140,6 +140,16 @@ describe('status', () => {
     });
     const evident = await readClusterStatus(client, [noted], options);
     expect(evident.controllers).toMatchObject([{ controller: 'noted', objects: 1, unobserved: 1 }]);
+  });
+
+  it('status names a controller whose changes are not reconciled for longer than its alarm waits, unless it is paused', () => {
+    const late = { controller: 'tank', objects: 9, more: false, failing: 0, stalled: 0, paused: 0, unobserved: 2 };
+    const cluster = { name: 'berlin', controllers: [{ ...late, oldestSeconds: 2_041 }] };
+    expect(overdueLines(cluster, [])).toEqual([
+      'berlin: tank: 2 changes are not reconciled, the oldest for 2041 s; outrigger logs has the errors of an object',
+    ]);
+    expect(overdueLines({ ...cluster, controllers: [{ ...late, oldestSeconds: 2_040 }] }, [])).toEqual([]);
+    expect([overdueLines(cluster, ['tank']), overdueLines({ ...cluster, paused: true }, [])]).toEqual([[], []]);
   });
 
   it('status counts unobserved and Ready objects, and shows the age of the oldest unobserved change', async () => {
