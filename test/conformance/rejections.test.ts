@@ -15,7 +15,6 @@ const details = { name: 'one', group: gadgetGroup, kind: 'gadgets' };
 const conflict = { code: 409, reason: 'Conflict' };
 const notFound = { code: 404, reason: 'NotFound' };
 const badRequest = { code: 400, reason: 'BadRequest' };
-const immutableUid = { reason: 'FieldValueInvalid', message: expect.stringContaining('field is immutable') };
 const force = { force: true };
 const up = { phase: 'Up' };
 const appliedScale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one' }, spec: { replicas: 5 } };
@@ -147,160 +146,117 @@ it.each<[string, Act, object]>([
   ],
 ])('%s', async (_name, act, expected) => await expectRejected(act, expected));
 
-it.each<[string, number, string, Act]>([
-  [
-    'a create with a resourceVersion',
-    500,
-    'resourceVersion should not be set on objects to be created',
-    ({ ns }) => wire.post(gadgets(ns), gadget('two', { size: 1 }, { resourceVersion: '1' })),
-  ],
-  [
-    'a replacement with the uid of another object',
-    409,
-    `Precondition failed: UID in precondition: ${otherUid}`,
-    ({ main, current }) => wire.put(main, { ...current, metadata: { ...current.metadata, uid: otherUid } }),
-  ],
-  [
-    'a deletion with another uid',
-    409,
-    `on Gadget.${gadgetGroup} "one": the UID in the precondition (other) does not match the UID in record`,
-    ({ main }) => wire.remove(main, { preconditions: { uid: 'other' } }),
-  ],
-  [
-    'a deletion with another version',
-    409,
-    'the ResourceVersion in the precondition (1) does not match',
-    ({ main }) => wire.remove(main, { preconditions: { resourceVersion: '1' } }),
-  ],
-  [
-    'a patch with force',
-    422,
-    'force: Forbidden: may not be specified for non-apply patch',
-    ({ main }) => wire.mergePatch(main, {}, force),
-  ],
-  [
-    'a patch of a manager with a long name',
-    422,
-    'may not be more than 128 bytes',
-    ({ main }) => wire.mergePatch(main, {}, { fieldManager: 'm'.repeat(129) }),
-  ],
-  [
-    'a patch of a manager with a line end',
-    422,
-    'invalid character U+000A (at position 1)',
-    ({ main }) => wire.mergePatch(main, {}, { fieldManager: 'a\nb' }),
-  ],
-  [
-    'an apply with an unknown field, also ignored,',
-    500,
-    '.spec.nope: field not declared in schema',
-    ({ main }) => apply(main, gadget('one', { size: 1, nope: 1 }), { fieldValidation: 'Ignore' }),
-  ],
-  [
-    'an apply with a wrong type',
-    500,
-    '.spec.size: expected numeric (int or float), got string',
-    ({ main }) => apply(main, gadget('one', { size: 'x' })),
-  ],
-  [
-    'an apply of the Scale over the replicas of another manager',
-    409,
-    'conflict with "unknown" using autoscaling/v1: .spec.replicas',
-    ({ scale }) => apply(scale, appliedScale),
-  ],
-  [
-    'a forced apply of the Scale of a custom resource',
-    500,
-    'request to convert CR to an invalid group/version: autoscaling/v1',
-    ({ scale }) => apply(scale, appliedScale, force),
-  ],
-  [
-    'an apply with a duplicate key',
-    500,
-    '.spec.parts: duplicate entries for key [name="x"]',
-    ({ main }) => apply(main, gadget('one', { size: 1, parts: [{ name: 'x' }, { name: 'x' }] })),
-  ],
-  [
-    'an apply on /status with an unknown field',
-    500,
-    '.status.nope: field not declared in schema',
-    ({ status }) => apply(status, statusOf({ nope: 1 })),
-  ],
-  ...['application/strategic-merge-patch+json', 'application/json'].map(
-    (contentType): [string, number, string, Act] => [
-      `a patch of a custom resource as ${contentType}`,
-      415,
-      'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
-      ({ main }) => wire.request('PATCH', main, { spec: { size: 2 } }, { contentType }),
-    ],
-  ),
-])('%s is rejected with %d: %s', async (_what, code, message, act) => {
-  await expectRejected(act, { code, message: expect.stringContaining(message) });
+/** Each name ends with the code and a part of the message. */
+it.each(
+  Object.entries<Act>({
+    'a create with a resourceVersion is rejected with 500: resourceVersion should not be set on objects to be created':
+      ({ ns }) => wire.post(gadgets(ns), gadget('two', { size: 1 }, { resourceVersion: '1' })),
+    [`a replacement with the uid of another object is rejected with 409: Precondition failed: UID in precondition: ${otherUid}`]:
+      ({ main, current }) => wire.put(main, { ...current, metadata: { ...current.metadata, uid: otherUid } }),
+    [`a deletion with another uid is rejected with 409: on Gadget.${gadgetGroup} "one": the UID in the precondition (other) does not match the UID in record`]:
+      ({ main }) => wire.remove(main, { preconditions: { uid: 'other' } }),
+    'a deletion with another version is rejected with 409: the ResourceVersion in the precondition (1) does not match':
+      ({ main }) => wire.remove(main, { preconditions: { resourceVersion: '1' } }),
+    'a patch with force is rejected with 422: force: Forbidden: may not be specified for non-apply patch': ({ main }) =>
+      wire.mergePatch(main, {}, force),
+    'a patch of a manager with a long name is rejected with 422: may not be more than 128 bytes': ({ main }) =>
+      wire.mergePatch(main, {}, { fieldManager: 'm'.repeat(129) }),
+    'a patch of a manager with a line end is rejected with 422: invalid character U+000A (at position 1)': ({ main }) =>
+      wire.mergePatch(main, {}, { fieldManager: 'a\nb' }),
+    'an apply with an unknown field, also ignored, is rejected with 500: .spec.nope: field not declared in schema': ({
+      main,
+    }) => apply(main, gadget('one', { size: 1, nope: 1 }), { fieldValidation: 'Ignore' }),
+    'an apply with a wrong type is rejected with 500: .spec.size: expected numeric (int or float), got string': ({
+      main,
+    }) => apply(main, gadget('one', { size: 'x' })),
+    'an apply of the Scale over the replicas of another manager is rejected with 409: conflict with "unknown" using autoscaling/v1: .spec.replicas':
+      ({ scale }) => apply(scale, appliedScale),
+    'a forced apply of the Scale of a custom resource is rejected with 500: request to convert CR to an invalid group/version: autoscaling/v1':
+      ({ scale }) => apply(scale, appliedScale, force),
+    'an apply with a duplicate key is rejected with 500: .spec.parts: duplicate entries for key [name="x"]': ({
+      main,
+    }) => apply(main, gadget('one', { size: 1, parts: [{ name: 'x' }, { name: 'x' }] })),
+    'an apply on /status with an unknown field is rejected with 500: .status.nope: field not declared in schema': ({
+      status,
+    }) => apply(status, statusOf({ nope: 1 })),
+  }),
+)('%s', async (name, act) => {
+  const [, code, message = ''] = / is rejected with (\d+): (.*)$/.exec(name) ?? [];
+  await expectRejected(act, { code: Number(code), message: expect.stringContaining(message) });
 });
 
-it.each<[string, string, object, Act]>([
+it.each([
+  'application/strategic-merge-patch+json',
+  'application/json',
+])('a patch of a custom resource as %s is rejected with 415 and the accepted media types', async (contentType) => {
+  const types = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
+  const message = expect.stringContaining(`accepted media types include: ${types.join(', ')}`);
+  const act: Act = ({ main }) => wire.request('PATCH', main, { spec: { size: 2 } }, { contentType });
+  await expectRejected(act, { code: 415, message });
+});
+
+const replicas = 'Invalid value: "string": replicas in body must be of type integer: "string"';
+/** Each name ends with the field. */
+describe.each<[string, object, Readonly<Record<string, Act>>]>([
   [
-    'a replacement without a resourceVersion',
-    'metadata.resourceVersion',
-    { reason: 'FieldValueInvalid', message: 'Invalid value: 0: must be specified for an update' },
-    ({ main }) => wire.put(main, gadget('one', { size: 3 })),
-  ],
-  [
-    'a merge patch with another uid',
-    'metadata.uid',
-    immutableUid,
-    ({ main }) => wire.mergePatch(main, { metadata: { uid: otherUid } }),
-  ],
-  [
-    'a merge patch with a deletionTimestamp',
-    'metadata.deletionTimestamp',
+    'an immutable field',
     { reason: 'FieldValueInvalid', message: expect.stringContaining('field is immutable') },
-    ({ main }) => wire.mergePatch(main, { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } }),
-  ],
-  [
-    'an apply with the uid of another object',
-    'metadata.uid',
-    immutableUid,
-    ({ main }) => apply(main, gadget('one', { size: 3 }, { uid: otherUid }), force),
-  ],
-  [
-    'a merge patch with an invalid result',
-    'spec.size',
-    {},
-    ({ main }) => wire.mergePatch(main, { spec: { size: 1000 } }),
-  ],
-  ['a merge patch that removes the spec', 'spec', {}, ({ main }) => wire.mergePatch(main, { spec: null })],
-  ['an apply of an invalid object', 'spec.size', {}, ({ main }) => apply(main, gadget('one', { size: 1000 }), force)],
-  [
-    'a deletion with an unknown propagation policy',
-    'propagationPolicy',
-    {},
-    ({ main }) => wire.remove(main, { propagationPolicy: 'Sideways' }),
-  ],
-  [
-    'a write to /status with a wrong type',
-    'status.replicas',
     {
-      reason: 'FieldValueTypeInvalid',
-      message: 'Invalid value: "string": replicas in body must be of type integer: "string"',
+      'a merge patch with another uid is Invalid at metadata.uid': ({ main }) =>
+        wire.mergePatch(main, { metadata: { uid: otherUid } }),
+      'a merge patch with a deletionTimestamp is Invalid at metadata.deletionTimestamp': ({ main }) =>
+        wire.mergePatch(main, { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } }),
+      'an apply with the uid of another object is Invalid at metadata.uid': ({ main }) =>
+        apply(main, gadget('one', { size: 3 }, { uid: otherUid }), force),
     },
-    ({ status }) => wire.mergePatch(status, { status: { replicas: 'three' } }),
   ],
   [
-    'an apply on /status without a required field',
-    'status.conditions[0].status',
-    {},
-    ({ status }) => apply(status, statusOf({ conditions: [{ type: 'A' }] })),
+    'the update of no version',
+    { reason: 'FieldValueInvalid', message: 'Invalid value: 0: must be specified for an update' },
+    {
+      'a replacement without a resourceVersion is Invalid at metadata.resourceVersion': ({ main }) =>
+        wire.put(main, gadget('one', { size: 3 })),
+    },
   ],
-  ...[{}, { fieldManager: '' }].map((query): [string, string, object, Act] => [
-    `an apply by the manager ${JSON.stringify(query)}`,
-    'fieldManager',
+  [
+    'a wrong type',
+    { reason: 'FieldValueTypeInvalid', message: replicas },
+    {
+      'a write to /status with a wrong type is Invalid at status.replicas': ({ status }) =>
+        wire.mergePatch(status, { status: { replicas: 'three' } }),
+    },
+  ],
+  [
+    'an absent manager',
     { reason: 'FieldValueRequired' },
-    ({ main }) => wire.request('PATCH', main, gadget('one'), { contentType: 'application/apply-patch+yaml', query }),
-  ]),
-])('%s is Invalid at %s', async (_what, field, cause, act) => {
-  const causes = expect.arrayContaining([expect.objectContaining({ field, ...cause })]);
-  await expectRejected(act, { code: 422, reason: 'Invalid', details: { causes } });
+    {
+      'an apply by no manager is Invalid at fieldManager': ({ main }) =>
+        wire.request('PATCH', main, gadget('one'), { contentType: 'application/apply-patch+yaml', query: {} }),
+      'an apply by a manager with an empty name is Invalid at fieldManager': ({ main }) =>
+        apply(main, gadget('one'), { fieldManager: '' }),
+    },
+  ],
+  [
+    'the object',
+    {},
+    {
+      'a merge patch with an invalid result is Invalid at spec.size': ({ main }) =>
+        wire.mergePatch(main, { spec: { size: 1000 } }),
+      'a merge patch that removes the spec is Invalid at spec': ({ main }) => wire.mergePatch(main, { spec: null }),
+      'an apply of an invalid object is Invalid at spec.size': ({ main }) =>
+        apply(main, gadget('one', { size: 1000 }), force),
+      'a deletion with an unknown propagation policy is Invalid at propagationPolicy': ({ main }) =>
+        wire.remove(main, { propagationPolicy: 'Sideways' }),
+      'an apply on /status without a required field is Invalid at status.conditions[0].status': ({ status }) =>
+        apply(status, statusOf({ conditions: [{ type: 'A' }] })),
+    },
+  ],
+])('rejected because of %s', (_why, cause, acts) => {
+  it.each(Object.entries(acts))('%s', async (name, act) => {
+    const field = name.split(' ').at(-1);
+    const causes = expect.arrayContaining([expect.objectContaining({ field, ...cause })]);
+    await expectRejected(act, { code: 422, reason: 'Invalid', details: { causes } });
+  });
 });
 
 async function expectRejected(act: Act, expected: object): Promise<void> {
