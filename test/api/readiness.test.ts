@@ -41,81 +41,42 @@ const ready = (observedGeneration: number, status: DeclaredCondition['status'] =
   { type: 'Ready', status, reason: 'Ready', message: 'fine', observedGeneration },
 ];
 
+const outOfDate = { status: 'Unknown', reason: 'OutOfDate' } as const;
+
 describe('readyCondition', () => {
-  it.each<{ rule: string; of: Dependent; is: Partial<DeclaredCondition> }>([
-    {
-      rule: 'V1: readyCondition of a current Ready is its status',
-      of: child({ conditions: ready(2), observedGeneration: 2 }),
-      is: yes,
-    },
-    {
-      rule: 'V2: readyCondition of a False keeps its reason and message, after the name of the child',
-      of: child({ conditions: ready(2, 'False'), observedGeneration: 2 }),
-      is: { status: 'False', reason: 'Ready', message: 'salt: fine' },
-    },
-    {
-      rule: 'V2: readyCondition of a Ready without a message, such as that of a ready object, is the name alone',
-      of: child({
-        conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }],
-        observedGeneration: 2,
-      }),
-      is: { status: 'True', message: 'salt' },
-    },
-    {
-      rule: 'V4: readyCondition of a Ready of an older generation is OutOfDate, even if True',
-      of: child({ conditions: ready(1), observedGeneration: 1 }),
-      is: { status: 'Unknown', reason: 'OutOfDate' },
-    },
-    {
-      rule: 'V4: readyCondition of a Ready without any generation is OutOfDate',
-      of: child({ conditions: [{ type: 'Ready', status: 'True', reason: 'Ready' }] }),
-      is: { status: 'Unknown', reason: 'OutOfDate' },
-    },
-    {
-      rule: 'V5: readyCondition of no conditions is Unknown',
-      of: child({ observedGeneration: 2 }),
-      is: { status: 'Unknown' },
-    },
-    {
-      rule: 'V5: readyCondition without a Ready is Unknown',
-      of: child({ conditions: [], observedGeneration: 2 }),
-      is: { status: 'Unknown' },
-    },
-  ])('$rule', ({ of, is }) => {
-    expect(readyCondition(of)).toMatchObject(is);
+  const bare = { type: 'Ready', status: 'True', reason: 'Ready' } as const;
+  const broken = { status: 'False', reason: 'Ready', message: 'salt: fine' } as const;
+  const named = { status: 'True', message: 'salt' } as const;
+  const observed = { observedGeneration: 2 };
+  it.each<[string, string, Partial<Dependent>, Partial<DeclaredCondition>]>([
+    ['V1', 'a current Ready is its status', { conditions: ready(2), ...observed }, yes],
+    ['V2', 'a False has its reason, and the name of the child', { conditions: ready(2, 'False'), ...observed }, broken],
+    ['V2', 'a Ready without a message is the name', { conditions: [{ ...bare, message: '' }], ...observed }, named],
+    ['V4', 'a Ready of an older generation is OutOfDate', { conditions: ready(1), observedGeneration: 1 }, outOfDate],
+    ['V4', 'a Ready without any generation is OutOfDate', { conditions: [bare] }, outOfDate],
+    ['V5', 'no conditions is Unknown', observed, { status: 'Unknown' }],
+    ['V5', 'conditions without a Ready is Unknown', { conditions: [], ...observed }, { status: 'Unknown' }],
+  ])('%s: readyCondition of %s', (_, _of, of, is) => {
+    expect(readyCondition(child(of))).toMatchObject(is);
   });
 });
 
 describe('statefulSetReady', () => {
   const metadata = { name: 'db', generation: 2 };
+  const of = (replicas: number | undefined, status?: object) => ({
+    ...{ metadata, ...(replicas === undefined ? {} : { spec: { replicas } }) },
+    ...(status === undefined ? {} : { status }),
+  });
+  const oneMissing = { status: 'False', message: 'db: 0 of 1 replicas are ready' } as const;
+  const twoReady = { status: 'True', message: 'db: 2 of 2 replicas are ready' } as const;
   it.each<[string, Parameters<typeof statefulSetReady>[0], Partial<DeclaredCondition>]>([
     ['without a StatefulSet is Unknown', undefined, { status: 'Unknown', reason: 'NotReported' }],
-    [
-      'of no replicas that no controller has observed is Unknown',
-      { metadata, spec: { replicas: 0 } },
-      { status: 'Unknown' },
-    ],
-    ['of a new one is False', { metadata, spec: { replicas: 3 } }, { status: 'False', reason: 'NotAllReady' }],
-    [
-      'of an older generation is Unknown',
-      { metadata, status: { observedGeneration: 1, readyReplicas: 1 } },
-      { status: 'Unknown', reason: 'OutOfDate' },
-    ],
-    [
-      'without replicas in the spec expects one',
-      { metadata, status: { observedGeneration: 2 } },
-      { status: 'False', message: 'db: 0 of 1 replicas are ready' },
-    ],
-    [
-      'of a report without a generation is that of the present spec',
-      { metadata, spec: { replicas: 3 }, status: { readyReplicas: 3 } },
-      { status: 'True' },
-    ],
-    [
-      'with all replicas ready is True',
-      { metadata, spec: { replicas: 2 }, status: { observedGeneration: 2, readyReplicas: 2 } },
-      { status: 'True', message: 'db: 2 of 2 replicas are ready' },
-    ],
+    ['of no replicas that no controller has observed is Unknown', of(0), { status: 'Unknown' }],
+    ['of a new one is False', of(3), { status: 'False', reason: 'NotAllReady' }],
+    ['of an older generation is Unknown', of(undefined, { observedGeneration: 1, readyReplicas: 1 }), outOfDate],
+    ['without replicas in the spec expects one', of(undefined, { observedGeneration: 2 }), oneMissing],
+    ['of a report without a generation is that of the present spec', of(3, { readyReplicas: 3 }), { status: 'True' }],
+    ['with all replicas ready is True', of(2, { observedGeneration: 2, readyReplicas: 2 }), twoReady],
   ])('statefulSetReady %s', (_, set, is) => {
     expect(statefulSetReady(set)).toMatchObject(is);
   });
@@ -128,48 +89,22 @@ const saying = (status: string, more: object = {}): Workload => ({
 });
 
 describe('the availability of a workload', () => {
-  it.each<[string, Workload | undefined, string, string]>([
-    ['V6: the availability of a workload that is not there yet is Unknown', undefined, 'Unknown', 'NotReported'],
-    [
-      'V5: the availability of a workload that has no status is Unknown',
-      { metadata: workload },
-      'Unknown',
-      'NotReported',
-    ],
-    [
-      'V5: the availability of a workload whose status is of no generation is Unknown',
-      saying('True', { observedGeneration: undefined }),
-      'Unknown',
-      'NotReported',
-    ],
-    [
-      'V4: the availability of a workload whose status is of an older generation is Unknown',
-      saying('True', { observedGeneration: 2 }),
-      'Unknown',
-      'OutOfDate',
-    ],
-    [
-      'V5: the availability of a workload that has no condition is Unknown',
-      saying('True', { conditions: [] }),
-      'Unknown',
-      'NotReported',
-    ],
-    [
-      'V3: the availability of a workload whose condition is Unknown is Unknown',
-      saying('Unknown'),
-      'Unknown',
-      'Because',
-    ],
-    ['V1: the availability of a workload that is available is True', saying('True'), 'True', 'Because'],
-    ['V2: the availability of a workload that is not available is False', saying('False'), 'False', 'Because'],
-    [
-      'the availability of a workload that is being deleted is Unknown',
-      { ...saying('True'), metadata: { ...workload, deletionTimestamp: '2026-01-01T00:00:00Z' } },
-      'Unknown',
-      'Deleting',
-    ],
-  ])('%s', (_, of, status, reason) => {
+  it.each<[string, string, string, string, Workload?]>([
+    ['V6', 'is not there yet', 'Unknown', 'NotReported'],
+    ['V5', 'has no status', 'Unknown', 'NotReported', { metadata: workload }],
+    ['V5', 'reports no generation', 'Unknown', 'NotReported', saying('True', { observedGeneration: undefined })],
+    ['V4', 'reports an older generation', 'Unknown', 'OutOfDate', saying('True', { observedGeneration: 2 })],
+    ['V5', 'has no condition', 'Unknown', 'NotReported', saying('True', { conditions: [] })],
+    ['V3', 'has an Unknown condition', 'Unknown', 'Because', saying('Unknown')],
+    ['V1', 'is available', 'True', 'Because', saying('True')],
+    ['V2', 'is not available', 'False', 'Because', saying('False')],
+  ])('%s: the availability of a workload that %s is %s/%s', (_, _that, status, reason, of) => {
     expect(deploymentAvailable(of)).toMatchObject({ status, reason });
+  });
+
+  it('the availability of a workload that is being deleted is Unknown', () => {
+    const deleting = { ...saying('True'), metadata: { ...workload, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(deploymentAvailable(deleting)).toMatchObject({ status: 'Unknown', reason: 'Deleting' });
   });
 
   it('V4: the availability of a workload is current as soon as it is of this generation, or of a newer one than was read', () => {
