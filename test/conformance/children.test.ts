@@ -25,28 +25,17 @@ const causesOf = async (path: string, spec: object, name = 'one') => {
 const template = 'spec.template.spec';
 
 const withPort = (port: object) => [{ ...container, ports: [port] }];
+const at = 'containers[0].ports[0]';
+const badPort = 'Invalid value: 70000: must be between 1 and 65535, inclusive';
+const longPort = 'Invalid value: "sixteen-letters1": must be no more than 15 characters';
+const unmounted = [{ ...container, volumeMounts: [{ name: 'v', mountPath: '/v' }] }];
 
 it.each([
   ['without an image', [{ name: 'a' }], 'containers[0].image', 'Required value'],
   ['with the name of another', [container, container], 'containers[1].name', 'Duplicate value: "a"'],
-  [
-    'with a port that does not exist',
-    withPort({ containerPort: 70_000 }),
-    'containers[0].ports[0].containerPort',
-    'Invalid value: 70000: must be between 1 and 65535, inclusive',
-  ],
-  [
-    'with a port name that is too long',
-    withPort({ containerPort: 1, name: 'sixteen-letters1' }),
-    'containers[0].ports[0].name',
-    'Invalid value: "sixteen-letters1": must be no more than 15 characters',
-  ],
-  [
-    'with a mount of no volume',
-    [{ ...container, volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
-    'containers[0].volumeMounts[0].name',
-    'Not found: "v"',
-  ],
+  ['with a port that does not exist', withPort({ containerPort: 70_000 }), `${at}.containerPort`, badPort],
+  ['with too long a port name', withPort({ containerPort: 1, name: 'sixteen-letters1' }), `${at}.name`, longPort],
+  ['with a mount of no volume', unmounted, 'containers[0].volumeMounts[0].name', 'Not found: "v"'],
 ])('a Deployment with a container %s is Invalid', async (_, containers, field, message) => {
   expect(await causesOf('apps/v1/deployments', workload({ containers }))).toEqual([[`${template}.${field}`, message]]);
 });
@@ -100,16 +89,7 @@ it('a Deployment that restarts never, and a Job that restarts always or by defau
 
 it.each([
   ['two ports without names', { ports: [{ port: 80 }, { port: 81 }] }, ['spec.ports[0].name', 'spec.ports[1].name']],
-  [
-    'two ports with one name',
-    {
-      ports: [
-        { port: 80, name: 'a' },
-        { port: 81, name: 'a' },
-      ],
-    },
-    ['spec.ports[1].name'],
-  ],
+  ['two ports with one name', { ports: [80, 81].map((port) => ({ port, name: 'a' })) }, ['spec.ports[1].name']],
   ['a port of 0', { ports: [{ port: 0 }] }, ['spec.ports[0].port', 'spec.ports[0].targetPort']],
   ['no ports', { selector: labels }, ['spec.ports']],
   ['an external name that is missing', { type: 'ExternalName' }, ['spec.externalName']],

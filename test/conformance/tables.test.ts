@@ -86,20 +86,13 @@ it('a table of config maps has a column with the number of keys', async () => {
   expect(body.rows?.[0]?.cells?.slice(0, 2)).toEqual(['two-keys', 2]);
 });
 
+const text = expect.any(String);
 it.each<[string, string, object, readonly unknown[]]>([
   [
     'a load balancer without an address',
     'api/v1/NS/services',
     { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } },
-    [
-      'one',
-      'LoadBalancer',
-      expect.any(String),
-      '<pending>',
-      expect.stringMatching(/^80:3\d{4}\/TCP$/),
-      expect.any(String),
-      '<none>',
-    ],
+    ['one', 'LoadBalancer', text, '<pending>', expect.stringMatching(/^80:3\d{4}\/TCP$/), text, '<none>'],
   ],
   [
     'a service with external IPs',

@@ -64,39 +64,17 @@ it.each([
   await expectInvalid({ size: 1, ...spec }, { reason: 'FieldValueInvalid', field: `spec.${name}`, message });
 });
 
-const part = { name: 'a' };
+const parts = [{ name: 'a' }, { name: 'a' }];
+const colors = 'Unsupported value: "pink": supported values: "red", "green", "blue"';
+const order = 'Invalid value: low must not exceed high';
 it.each([
-  [
-    'a value outside the enum',
-    { color: 'pink' },
-    'NotSupported',
-    '.color',
-    'Unsupported value: "pink": supported values: "red", "green", "blue"',
-  ],
+  ['a value outside the enum', { color: 'pink' }, 'NotSupported', '.color', colors],
   ['a string too long', { code: 'abcdef' }, 'TooLong', '.code', 'Too long: may not be more than 5 bytes'],
   ['too many items', { tags: ['a', 'b', 'c', 'd'] }, 'TooMany', '.tags', 'Too many: 4: must have at most 3 items'],
   ['the same value twice in a set', { tags: ['a', 'a'] }, 'Duplicate', '.tags[1]', 'Duplicate value: "a"'],
-  [
-    'the same key twice in a list-map',
-    { parts: [part, part] },
-    'Duplicate',
-    '.parts[1]',
-    'Duplicate value: {"name":"a"}',
-  ],
-  [
-    'a violated CEL rule with a field path',
-    { low: 5, high: 3 },
-    'Invalid',
-    '.low',
-    'Invalid value: low must not exceed high',
-  ],
-  [
-    'a violated CEL rule with a computed message',
-    { code: 'zero' },
-    'Invalid',
-    '',
-    'Invalid value: code zero is for size 0',
-  ],
+  ['the same key twice in a list-map', { parts }, 'Duplicate', '.parts[1]', 'Duplicate value: {"name":"a"}'],
+  ['a violated CEL rule with a field path', { low: 5, high: 3 }, 'Invalid', '.low', order],
+  ['a violated CEL rule with its message', { code: 'zero' }, 'Invalid', '', 'Invalid value: code zero is for size 0'],
 ])('%s is Invalid with a cause at its field', async (_what, spec, reason, at, message) => {
   await expectInvalid({ size: 1, ...spec }, { reason: `FieldValue${reason}`, field: `spec${at}`, message });
 });

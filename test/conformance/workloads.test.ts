@@ -129,93 +129,37 @@ it('an apply of the Scale of a Deployment owns the replicas', async () => {
 });
 
 const fixed = 'pod updates may not change fields other than `spec.containers[*].image`';
-it.each<[string, object, readonly object[]]>([
-  ['the image of a container', { containers: [{ name: 'c', image: 'j' }], activeDeadlineSeconds: 9 }, []],
-  [
-    'the command of a container',
-    { containers: [{ name: 'c', image: 'i', command: ['x'] }] },
-    [{ field: 'spec', message: expect.stringContaining(fixed) }],
-  ],
-  ['the host network', { hostNetwork: true }, [{ field: 'spec', message: expect.stringContaining(fixed) }]],
-  [
-    'the number of containers',
-    { containers: ['c', 'd'].map((name) => ({ name, image: 'i' })) },
-    [{ field: 'spec.containers', message: 'Forbidden: pod updates may not add or remove containers' }],
-  ],
-])('a patch of %s of a pod has the causes of pod updates', async (_what, spec, causes) => {
-  const pods = `/api/v1/namespaces/${await namespace()}/pods`;
-  await wire.post(pods, { metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
-  const { body } = await wire.mergePatch(`${pods}/one`, { spec });
-  expect(body.details?.causes ?? []).toMatchObject(causes);
-  expect(body.kind).toBe(causes.length === 0 ? 'Pod' : 'Status');
-});
-
 const container = { name: 'c', image: 'i' };
 const gated = { schedulingGates: [{ name: 'example.org/a' }, { name: 'example.org/b' }] };
 const toleration = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 };
+const tolerated = { tolerations: [toleration] };
+const others = [2, 1].map((tolerationSeconds, at) => ({ ...toleration, tolerationSeconds, key: at === 0 ? 'a' : 'b' }));
+const env = { name: 'A' };
+const of = (fields: object) => ({ containers: [{ ...container, ...fields }] });
+const isFixed = [{ field: 'spec', message: expect.stringContaining(fixed) }];
+const oneMore = 'Forbidden: pod updates may not add or remove containers';
+const isOneMore = [{ field: 'spec.containers', message: oneMore }];
+const newGate = "Forbidden: only deletion is allowed, but found new scheduling gate 'example.org/a'";
+const isNewGate = [{ field: 'spec.schedulingGates[0].name', message: newGate }];
+const seconds = 'Forbidden: existing toleration can not be modified except its tolerationSeconds';
+const isToleration = [{ field: 'spec.tolerations', message: seconds }];
 it.each<[string, object, object, readonly object[]]>([
+  ['changes the image of a container', {}, { ...of({ image: 'j' }), activeDeadlineSeconds: 9 }, []],
+  ['changes the command of a container', {}, of({ command: ['x'] }), isFixed],
+  ['changes the host network', {}, { hostNetwork: true }, isFixed],
+  ['adds a container', {}, { containers: [container, { ...container, name: 'd' }] }, isOneMore],
   ['sets absent fields to zero values', {}, { hostNetwork: false, hostname: '' }, []],
-  [
-    'drops an empty command and value',
-    { containers: [{ ...container, command: [], env: [{ name: 'A', value: '' }] }] },
-    { containers: [{ ...container, env: [{ name: 'A' }] }] },
-    [],
-  ],
-  [
-    'drops an empty argument',
-    { containers: [{ ...container, args: ['a', ''] }] },
-    { containers: [{ ...container, args: ['a'] }] },
-    [{ field: 'spec', message: expect.stringContaining(fixed) }],
-  ],
+  ['drops an empty command and value', of({ command: [], env: [{ ...env, value: '' }] }), of({ env: [env] }), []],
+  ['drops an empty argument', of({ args: ['a', ''] }), of({ args: ['a'] }), isFixed],
   ['removes a scheduling gate', gated, { schedulingGates: [{ name: 'example.org/b' }] }, []],
   ['removes all scheduling gates', gated, { schedulingGates: null }, []],
-  [
-    'adds a scheduling gate',
-    {},
-    { schedulingGates: [{ name: 'example.org/a' }] },
-    [
-      {
-        field: 'spec.schedulingGates[0].name',
-        message: "Forbidden: only deletion is allowed, but found new scheduling gate 'example.org/a'",
-      },
-    ],
-  ],
+  ['adds a scheduling gate', {}, { schedulingGates: [{ name: 'example.org/a' }] }, isNewGate],
   ['adds a node selector to a gated pod', gated, { nodeSelector: { a: 'b' } }, []],
-  [
-    'adds a node selector to a pod without gates',
-    {},
-    { nodeSelector: { a: 'b' } },
-    [{ field: 'spec', message: expect.stringContaining(fixed) }],
-  ],
+  ['adds a node selector to a pod without gates', {}, { nodeSelector: { a: 'b' } }, isFixed],
   ['raises a negative grace period to 1', graceOf(-1), graceOf(1), []],
-  [
-    'changes a positive grace period to 1',
-    graceOf(2),
-    graceOf(1),
-    [{ field: 'spec', message: expect.stringContaining(fixed) }],
-  ],
-  [
-    'adds a toleration and changes the seconds of another',
-    { tolerations: [toleration] },
-    {
-      tolerations: [
-        { ...toleration, tolerationSeconds: 2 },
-        { ...toleration, key: 'b' },
-      ],
-    },
-    [],
-  ],
-  [
-    'removes a toleration',
-    { tolerations: [toleration] },
-    { tolerations: null },
-    [
-      {
-        field: 'spec.tolerations',
-        message: 'Forbidden: existing toleration can not be modified except its tolerationSeconds',
-      },
-    ],
-  ],
+  ['changes a positive grace period to 1', graceOf(2), graceOf(1), isFixed],
+  ['adds a toleration and changes the seconds of another', tolerated, { tolerations: others }, []],
+  ['removes a toleration', tolerated, { tolerations: null }, isToleration],
 ])('a merge patch of a pod that %s has the causes of pod updates', async (_what, before, spec, causes) => {
   const pods = `/api/v1/namespaces/${await namespace()}/pods`;
   const made = await wire.post(pods, { metadata: { name: 'one' }, spec: { containers: [container], ...before } });
