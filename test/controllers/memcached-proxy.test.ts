@@ -34,26 +34,13 @@ const world = (...objects: readonly object[]) => testContext(memcachedProxy, { o
 const three = slice('10.0.2.19', '10.0.2.17', '10.0.2.18');
 
 describe('the reconciler', () => {
+  const alias = serviceAt(11_211, { type: 'ExternalName', externalName: 'db.example.com' });
   it.each([
-    { of: 'M13: a proxy without its Service', objects: [three], type: 'ResolvedRefs', reason: 'ServiceNotFound' },
-    {
-      of: 'M13a: a port that the Service lacks',
-      objects: [serviceAt(1), three],
-      type: 'ResolvedRefs',
-      reason: 'PortNotFound',
-    },
-    {
-      of: 'M14: a first roll-out without endpoints',
-      objects: [service, slice()],
-      type: 'ConfigReady',
-      reason: 'NoEndpoints',
-    },
-    {
-      of: 'M15: a Service that is only another name',
-      objects: [serviceAt(11_211, { type: 'ExternalName', externalName: 'db.example.com' })],
-      ...{ type: 'ConfigReady', reason: 'NoEndpoints' },
-    },
-  ])('$of is $reason, and has children only where the reference is resolved', async ({ objects, type, reason }) => {
+    ['M13: a proxy without its Service', 'ServiceNotFound', 'ResolvedRefs', [three]],
+    ['M13a: a port that the Service lacks', 'PortNotFound', 'ResolvedRefs', [serviceAt(1), three]],
+    ['M14: a first roll-out without endpoints', 'NoEndpoints', 'ConfigReady', [service, slice()]],
+    ['M15: a Service that is only another name', 'NoEndpoints', 'ConfigReady', [alias]],
+  ])('%s is %s, and has children only where the reference is resolved', async (_, reason, type, objects) => {
     const context = world(...objects);
     const { conditions } = await memcachedProxy.reconcile(proxy, context);
     expect(conditions).toMatchObject({ [type]: { status: 'False', reason } });

@@ -13,50 +13,24 @@ const written = (manager: string, time: string, subresource?: string) => ({
   managedFields: [{ manager, time, operation: 'Apply', ...(subresource === undefined ? {} : { subresource }) }],
 });
 
+const deletedAt = (time: string) => ({ deletionTimestamp: hour(time) });
+const others = { finalizers: ['outrigger.dev/other'] };
 it.each<[string, ResyncDecision, object, object?]>([
-  ['an object is periodic if its generation was observed', 'periodic', { generation: 1 }],
-  ['an object is unobserved if its generation was not', 'unobserved', behind],
-  ['an object is unobserved if it never had a status', 'unobserved', { generation: 1 }, {}],
-  ['an object without a generation is periodic, like a ConfigMap', 'periodic', { generation: undefined }, {}],
-  ['an object is periodic if it was created recently', 'periodic', { creationTimestamp: hour('11:57') }, {}],
-  ['an object is unobserved from missedAfterSeconds on', 'unobserved', { creationTimestamp: hour('11:55') }, {}],
-  [
-    'an object is periodic if another manager changed it recently',
-    'periodic',
-    { ...behind, ...written('kubectl', hour('11:58')) },
-  ],
-  [
-    'an object is unobserved even if another manager wrote its status recently',
-    'unobserved',
-    { ...behind, ...written('monitor', hour('11:59'), 'status') },
-  ],
-  [
-    'an object is unobserved even if its controller wrote it recently',
-    'unobserved',
-    { ...behind, ...written('outrigger-gadget', hour('11:59')) },
-  ],
-  [
-    'an object is unobserved if its deletion was, with the controller’s finalizer',
-    'unobserved',
-    { ...behind, ...ours, deletionTimestamp: hour('11:00') },
-  ],
-  [
-    'an object is periodic if it was deleted recently',
-    'periodic',
-    { ...behind, ...ours, deletionTimestamp: hour('11:59') },
-  ],
-  [
-    'an object is periodic while it is being deleted with the controller’s finalizer',
-    'periodic',
-    { ...ours, deletionTimestamp: hour('11:00') },
-  ],
-  [
-    'an object is skipped if it is being deleted with other finalizers only',
-    'skip',
-    { ...behind, finalizers: ['outrigger.dev/other'], deletionTimestamp: hour('11:00') },
-  ],
-  ['an object is skipped while it is paused', 'skip', { ...behind, annotations: { 'outrigger.dev/paused': 'true' } }],
-])('%s', (_, decision, metadata, status = { observedGeneration: 1 }) => {
+  ['whose generation was observed', 'periodic', { generation: 1 }],
+  ['whose generation was not observed', 'unobserved', behind],
+  ['that never had a status', 'unobserved', { generation: 1 }, {}],
+  ['without a generation, like a ConfigMap,', 'periodic', { generation: undefined }, {}],
+  ['that was created recently', 'periodic', { creationTimestamp: hour('11:57') }, {}],
+  ['that was created missedAfterSeconds ago', 'unobserved', { creationTimestamp: hour('11:55') }, {}],
+  ['that another manager changed recently', 'periodic', { ...behind, ...written('kubectl', hour('11:58')) }],
+  ['whose status another wrote recently', 'unobserved', { ...behind, ...written('monitor', hour('11:59'), 'status') }],
+  ['that its controller wrote recently', 'unobserved', { ...behind, ...written('outrigger-gadget', hour('11:59')) }],
+  ['whose deletion was not observed, with its finalizer,', 'unobserved', { ...behind, ...ours, ...deletedAt('11:00') }],
+  ['that was deleted recently', 'periodic', { ...behind, ...ours, ...deletedAt('11:59') }],
+  ['that is being deleted with its finalizer', 'periodic', { ...ours, ...deletedAt('11:00') }],
+  ['that is being deleted with other finalizers only', 'skip', { ...behind, ...others, ...deletedAt('11:00') }],
+  ['that is paused', 'skip', { ...behind, annotations: { 'outrigger.dev/paused': 'true' } }],
+])('the resync’s decision on an object %s is %s', (_, decision, metadata, status = { observedGeneration: 1 }) => {
   expect(planObject(aGadget('one', { metadata, status }), options)).toBe(decision);
 });
 

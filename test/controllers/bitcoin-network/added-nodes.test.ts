@@ -81,40 +81,23 @@ describe('setAddedNodes', () => {
     expect(told).toEqual(['getaddednodeinfo', `addnode ${b} ${what}`]);
   });
 
+  const refusal = 'error: Authorization failed: Incorrect rpcuser or rpcpassword';
+  const oldRefusal = 'error: incorrect rpcuser or rpcpassword (authorization failed)';
+  const loading = 'error code: -28\nerror message:\nLoading block index...';
   it.each([
-    [
-      'B13: credentials refused',
-      { exitCode: 1, stderr: 'error: Authorization failed: Incorrect rpcuser or rpcpassword' },
-      'AuthFailed',
-      'getaddednodeinfo: credentials refused',
-    ],
-    [
-      'B13: credentials refused, in the words of 0.15',
-      { exitCode: 1, stderr: 'error: incorrect rpcuser or rpcpassword (authorization failed)' },
-      'AuthFailed',
-      'getaddednodeinfo: credentials refused',
-    ],
-    [
-      'B13: still starting',
-      { exitCode: 28, stderr: 'error code: -28\nerror message:\nLoading block index...' },
-      'RPCFailed',
-      'getaddednodeinfo: exit status 28 (still starting)',
-    ],
-    ['B13: already added is no answer to a read', { exitCode: 23 }, 'RPCFailed', 'getaddednodeinfo: exit status 23'],
-    ['B13: no program of that name', { exitCode: 127 }, 'RPCFailed', 'getaddednodeinfo: exit status 127'],
-    ['B13: no JSON', { stdout: '<html>' }, 'RPCFailed', 'getaddednodeinfo: the answer cannot be read'],
-    ['B13: no list', { stdout: '{"addednode": "x"}' }, 'RPCFailed', 'getaddednodeinfo: the answer cannot be read'],
-    [
-      'B13: a list of something else',
-      { stdout: '[{"addednode": 5}]' },
-      'RPCFailed',
-      'getaddednodeinfo: the answer cannot be read',
-    ],
-  ])('%s', async (_, answer, reason, message) => {
+    ['credentials refused', { exitCode: 1, stderr: refusal }, 'AuthFailed', 'credentials refused'],
+    ['credentials refused by 0.15', { exitCode: 1, stderr: oldRefusal }, 'AuthFailed', 'credentials refused'],
+    ['still starting', { exitCode: 28, stderr: loading }, 'RPCFailed', 'exit status 28 (still starting)'],
+    ['already added, which is no answer to a read,', { exitCode: 23 }, 'RPCFailed', 'exit status 23'],
+    ['no program of that name', { exitCode: 127 }, 'RPCFailed', 'exit status 127'],
+    ['no JSON', { stdout: '<html>' }, 'RPCFailed', 'the answer cannot be read'],
+    ['no list', { stdout: '{"addednode": "x"}' }, 'RPCFailed', 'the answer cannot be read'],
+    ['a list of something else', { stdout: '[{"addednode": 5}]' }, 'RPCFailed', 'the answer cannot be read'],
+  ])('B13: an answer with %s is an RpcError with the reason', async (_, answer, reason, message) => {
     const making = setAddedNodes(async () => ({ exitCode: 0, stdout: '', stderr: '', ...answer }), a, [a, b]);
     const thrown: unknown = await making.catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(RpcError);
-    expect(thrown).toMatchObject({ reason, message });
+    expect(thrown).toMatchObject({ reason, message: `getaddednodeinfo: ${message}` });
   });
 
   it('B24: shows nothing that a command printed', async () => {

@@ -133,7 +133,7 @@ describe("a Service's port", () => {
       ...{ port: 1000, targets: [{ name: 'front', port: 11_213 }], server: 11_213 },
     },
     {
-      row: 'M12c: of two with one target port neither gives a server twice',
+      row: 'M12c: of two with one target port no server is twice',
       ports: alike,
       port: 'a',
       targets: alike,

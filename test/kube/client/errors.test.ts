@@ -18,6 +18,9 @@ const guards = {
   isTooLargeVersion: errors.isTooLargeVersion,
 };
 const cause = (reason: string) => ({ details: { causes: [{ reason }] } });
+const denial = { details: { causes: [{ message: "ValidatingAdmissionPolicy 'x' denied request" }] } };
+const tooLarge = cause('ResourceVersionTooLarge');
+const terminating = cause('NamespaceTerminating');
 const api = (code: number, reason: string, rest?: object) =>
   new errors.ApiError('GET /x', code, statusOf(code, reason, rest));
 
@@ -31,24 +34,12 @@ describe('the guards of errors', () => {
     ['an ERROR event Expired', new errors.ApiError('WATCH /x', 200, statusOf(200, 'Expired')), ['isGone']],
     ['401', api(401, 'Unauthorized'), ['isUnauthorized']],
     ['403', api(403, 'Forbidden'), ['isForbidden']],
-    [
-      '403 in a terminating namespace',
-      api(403, 'Forbidden', cause('NamespaceTerminating')),
-      ['isForbidden', 'isNamespaceTerminating'],
-    ],
-    [
-      '403 of an admission policy',
-      api(403, 'Forbidden', { details: { causes: [{ message: "ValidatingAdmissionPolicy 'x' denied request" }] } }),
-      ['isForbidden', 'isPolicyDenied'],
-    ],
+    ['403 while terminating', api(403, 'Forbidden', terminating), ['isForbidden', 'isNamespaceTerminating']],
+    ['403 of an admission policy', api(403, 'Forbidden', denial), ['isForbidden', 'isPolicyDenied']],
     ['429', api(429, 'TooManyRequests'), ['isThrottled']],
     ['422', api(422, 'Invalid'), ['isInvalid']],
     ['500', api(500, 'InternalError'), ['isServerError']],
-    [
-      '504 of a future version',
-      api(504, 'Timeout', cause('ResourceVersionTooLarge')),
-      ['isServerError', 'isTooLargeVersion'],
-    ],
+    ['504 of a future version', api(504, 'Timeout', tooLarge), ['isServerError', 'isTooLargeVersion']],
     ['504', api(504, 'Timeout'), ['isServerError']],
     ['no connection', new errors.ConnectError('x'), []],
     ['a DeadlineError', new errors.DeadlineError('x'), []],

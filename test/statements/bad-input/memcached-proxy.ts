@@ -15,6 +15,11 @@ const wide = (count: number) => ({ children: Array.from({ length: count }, () =>
 const nested = { children: Array.from({ length: 4 }, () => wide(4)) };
 const deepest = { children: Array.from({ length: 16 }, () => nested) };
 const most = { children: Array.from({ length: 16 }, () => wide(16)) };
+/** Rules with this one below. */
+const under = (rule: object) => ({ rules: { children: [rule] } });
+const eighteen = { children: [wide(9), wide(9)] };
+const below = 'spec.rules.children[0]';
+const tooDeep = `${below}.children[0].children[0].children`;
 const types = ['spec.rules.type'];
 const ports = ['spec.rules.service.port'];
 const names = ['spec.rules.service.name'];
@@ -30,17 +35,13 @@ export const memcachedProxyInput: BadInput = {
     { what: 'rules missing', spec: {}, fields: ['spec.rules'], says: 'Required' },
     { what: 'rules as a list', spec: { rules: [rules] }, fields: ['spec.rules'], says: 'must be of type object' },
     { what: 'type "mirrored"', spec: { rules: { type: 'mirrored', service } }, fields: types, says: 'Unsupported' },
-    {
-      what: 'type "mirrored", below',
-      spec: { rules: { children: [{ type: 'mirrored', service }] } },
-      fields: ['spec.rules.children[0].type'],
-    },
+    { what: 'type "mirrored", below', spec: under({ type: 'mirrored', service }), fields: [`${below}.type`] },
     { what: 'service and children both', spec: { rules: { service, children: [rules] } }, fields: ['spec.rules'] },
     { what: 'service and children neither', spec: { rules: {} }, fields: ['spec.rules'], says: eitherOr },
     {
-      what: 'service and children neither, below',
-      spec: { rules: { children: [{ children: [{}] }] } },
-      fields: ['spec.rules.children[0].children[0]'],
+      what: 'neither of both, below',
+      spec: under({ children: [{}] }),
+      fields: [`${below}.children[0]`],
       says: eitherOr,
     },
     { what: 'children []', spec: { rules: { children: [] } }, fields: ['spec.rules.children'] },
@@ -54,18 +55,8 @@ export const memcachedProxyInput: BadInput = {
     { what: 'service.name ""', spec: named(''), fields: names },
     { what: 'service.name "UPPER"', spec: named('UPPER'), fields: names, says: 'should match' },
     { what: 'service.name missing', spec: named(undefined), fields: names, says: 'Required' },
-    {
-      what: 'tree deeper than supported',
-      spec: { rules: deep(5) },
-      fields: ['spec.rules.children[0].children[0].children[0].children'],
-      says: 'at most 4 levels',
-    },
-    {
-      what: 'a rule of the second level with 18 Services',
-      spec: { rules: { children: [{ children: [wide(9), wide(9)] }] } },
-      fields: ['spec.rules.children[0].children'],
-      says: 'at most 16',
-    },
+    { what: 'tree deeper than supported', spec: { rules: deep(5) }, fields: [tooDeep], says: 'at most 4 levels' },
+    { what: 'a second level of 18 Services', spec: under(eighteen), fields: [`${below}.children`], says: 'at most 16' },
     { what: 'mcrouter.port 0', spec: mcrouter({ port: 0 }), fields: ['spec.mcrouter.port'] },
     { what: 'mcrouter.port 70000', spec: mcrouter({ port: 70_000 }), fields: ['spec.mcrouter.port'] },
     { what: 'statsRoot "relative"', spec: mcrouter({ statsRoot: 'relative' }), fields: statsRoots },
@@ -85,11 +76,7 @@ export const memcachedProxyInput: BadInput = {
       spec: { rules: { children: [{ children: [rules] }] } },
       stored: {
         rules: { type: 'sharded', children: [{ type: 'sharded', children: [{ type: 'sharded', service }] }] },
-        mcrouter: {
-          image: 'ianmlewis/mcrouter:v0.36.0-2',
-          port: 11_211,
-          statsRoot: '/var/mcrouter/stats',
-        },
+        mcrouter: { image: 'ianmlewis/mcrouter:v0.36.0-2', port: 11_211, statsRoot: '/var/mcrouter/stats' },
       },
     },
     { what: 'image ""', spec: mcrouter({ image: '' }), stored: { mcrouter: { image: '' } } },
