@@ -1,5 +1,5 @@
 // The part of `outrigger doctor` that checks one cluster with the clusters table's entry, so with the permissions of
-// the functions.
+// the functions, or on EKS with those of the operator.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
@@ -26,6 +26,8 @@ type CheckOptions = {
   readonly namespaces?: readonly string[] | undefined;
   /** The URLs of the queues without their names. Absent: it is not checked whose watchers the cluster has. */
   readonly urlPrefix?: string | undefined;
+  /** Whether the client has the permissions of the operator, as on EKS, and not those of the functions. */
+  readonly asOperator?: boolean;
   readonly signal: AbortSignal;
 };
 
@@ -40,14 +42,14 @@ export async function checkCluster(
   name: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, namespaces, urlPrefix, signal }: CheckOptions,
+  { project, namespaces, urlPrefix, asOperator = false, signal }: CheckOptions,
 ): Promise<ClusterReport> {
   const about = `cluster ${name}`;
   try {
     const version = await readVersion(client, signal);
     const [kinds, permissions, { findings: watchers, ...sender }, failing] = await Promise.all([
       checkKinds(about, client, registry, { namespaces, signal }),
-      checkPermissions(about, client, registry, { project, namespaces, signal }),
+      checkPermissions(about, client, registry, { project, namespaces, asOperator, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
       checkFailing(about, client, registry, { project, signal }),
     ]);
@@ -117,7 +119,7 @@ async function checkPermissions(
   about: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, namespaces, signal }: CheckOptions,
+  { project, namespaces, asOperator, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
   const { watcher, resyncIdentity, namespace: system } = clusterNames(project);
   const watchList = watchListOf(registry, project, namespaces);
@@ -164,6 +166,13 @@ async function checkPermissions(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return [warnFinding(about, 'the permissions of the functions cannot be read', formatError(error))];
+  }
+  if (asOperator) {
+    const unchecked = 'that the roles of the functions have access is not checked (outrigger clusters access)';
+    const all = `permits you all ${permissions.size} permissions of the functions; ${unchecked}`;
+    if (refused.length === 0) return [passFinding(about, all)];
+    const ask = `${applyManifests}, or ask with the permissions of an administrator`;
+    return [warnFinding(about, `you may not: ${refused.sort().join(', ')}; ${unchecked}`, ask)];
   }
   if (refused.length === 0)
     return [passFinding(about, `gives the functions all ${permissions.size} permissions that they need`)];

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { connectTo } from '../../clusters/connect.ts';
+import { parseEntry } from '../../clusters/registry/entry.ts';
 import { formatError, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
 import { generate } from '../generate.ts';
 import {
@@ -45,8 +46,8 @@ Examples:
 It checks, with your credentials, and changes nothing:
   queues       each exists with its deployed attributes, and has no dead letters
   functions    each queue has one that is not paused; the account has enough concurrency for all of them (on AWS only)
-  clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions, and its
-               watchers are not down; no two entries have the same server
+  clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions (on EKS it is
+               asked whether you have them), and its watchers are not down; no two entries have the same server
   senders      the functions check who sent a message, each cluster's entry names its watchers, and IAM has their
                roles with the ids of the entry
   this folder  the Node version of the functions, and generated files that are up to date
@@ -143,7 +144,7 @@ async function checkClusters(
 }
 
 async function checkEntry(
-  { clusters, project, on, urlPrefix }: Installation,
+  { clusters, project, on, urlPrefix, registry: table }: Installation,
   registry: readonly ControllerDefinition[],
   name: string,
   signal: AbortSignal,
@@ -156,7 +157,9 @@ async function checkEntry(
       const namespaces = await readNamespaces(process.cwd());
       // The queues on this machine have a generation, which is not known here.
       const queues = on === 'AWS' ? { urlPrefix } : {};
-      const report = await checkCluster(name, client, registry, { project, signal, namespaces, ...queues });
+      const { access } = parseEntry(name, await table?.get(name));
+      const options = { project, signal, namespaces, ...queues, asOperator: access.type === 'eks' };
+      const report = await checkCluster(name, client, registry, options);
       if (found?.type !== 'paused') return report;
       const fix = `outrigger clusters resume ${name}`;
       const paused = warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix);

@@ -144,8 +144,14 @@ describe('doctor and clusters', () => {
     const client = createClient({ server: new URL(server.url) });
     const options = { project: 'outrigger', signal: AbortSignal.timeout(10_000) };
     const { findings: found } = await checkCluster('berlin', client, [controller], options);
+    const { findings: onEks } = await checkCluster('berlin', client, [controller], { ...options, asOperator: true });
     client.close();
     expect(found.map(({ message }) => message)).toContain('it has no sites.example.com');
+    expect(found.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^gives the functions all/));
+    // The reviews are of the operator's own role there.
+    expect(onEks.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^permits you all \d+ .*; that the roles of the functions have access is not checked/),
+    );
   });
 
   it.each([
