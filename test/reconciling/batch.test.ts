@@ -7,10 +7,10 @@ import { toError } from '../../src/core/errors.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { DeadlineError } from '../../src/kube/client/errors.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
-import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import type { Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { asRetry } from '../sqs/messages.ts';
-import { done, failed, lastTry, messageFor, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
+import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
 
 describe('createBatch', () => {
   it('duplicates of a key are reconciled once and deleted together', async () => {
@@ -94,16 +94,6 @@ describe('createBatch', () => {
     await run([record('north'), record('south')]);
     const counted = lines.map(({ fields }) => ('requests' in fields ? fields.requests : undefined));
     expect(counted.sort()).toEqual([0, 2]);
-  });
-
-  it('a malformed body becomes a dead letter with the reason, unchanged, and is not reconciled', async () => {
-    const { run, reconciled, deadLetters } = setUp();
-    const bad = { ...record('x'), body: formatMessage(messageFor('x')).replace('"x"', '"../x"') };
-    expect(await run([bad, record('good')])).toEqual([]);
-    expect(deadLetters()).toMatchObject([
-      { body: bad.body, attributes: { reason: expect.stringContaining('object.3') } },
-    ]);
-    expect(reconciled).toEqual(['good']);
   });
 
   it('a message of an unknown cluster becomes a dead letter with the reason, and is logged', async () => {

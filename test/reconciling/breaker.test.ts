@@ -47,15 +47,6 @@ describe('createBreaker', () => {
     expect(breaker.state('a')).toBe('closed');
   });
 
-  it('a breaker stays closed after a success', () => {
-    const { breaker, fail, advance } = setUp();
-    fail(7);
-    advance(10);
-    expect(breaker.state('a')).toBe('closed');
-    breaker.recordSuccess('a', { responseMs: 1, durationMs: 1 });
-    expect([breaker.state('a'), breaker.state('a')]).toEqual(['closed', 'closed']);
-  });
-
   it('a breaker that is open for one cluster is closed for the others', () => {
     const { breaker, fail } = setUp();
     fail(5, 'dead');

@@ -68,9 +68,7 @@ async function mapped(
 }
 
 it('isMapped is true for messages about another kind than the controller’s', () => {
-  const { declaration } = gadget.controller('gadget', {
-    reconcile: async () => ({ status: {}, conditions: {} }),
-  });
+  const { declaration } = gadget.controller('gadget', { reconcile: async () => ({ status: {}, conditions: {} }) });
   expect(isMapped(declaration, aMessage())).toBe(false);
   expect(isMapped(declaration, changed())).toBe(true);
   expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);

@@ -45,10 +45,7 @@ it('a message about a kind that is not the controller’s becomes a dead letter 
 
 it('a requeue has no attempts, and is due after 0.5 to 1.5 times the delay', () => {
   const next = timerOf({ type: 'done', requeueAfterSeconds: 30 }, retried({ attempt: 4, postponements: 2 }));
-  expect(next).toEqual({
-    ...message,
-    cause: { type: 'requeue', slot: expect.any(String), dueAt: expect.any(Number) },
-  });
+  expect(next).toEqual({ ...message, cause: { type: 'requeue', slot: expect.any(String), dueAt: expect.any(Number) } });
   expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + 15);
   expect(dueAtOf(next)).toBeLessThanOrEqual(nowMs / 1000 + 46);
 });
@@ -111,8 +108,11 @@ it('an error costs an attempt, and each retry waits longer than the one before',
   expect(waits[0]).toBeLessThanOrEqual(3);
 });
 
-it('the last attempt becomes a dead letter', () => {
-  const outcome = { type: 'failed', error, stalledBefore: false } as const;
+it.each([
+  ['', false],
+  [' that is redelivered after a crash', true],
+])('the last attempt%s becomes a dead letter', (_, stalledBefore) => {
+  const outcome = { type: 'failed', error, stalledBefore } as const;
   expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
 });
 
@@ -136,11 +136,6 @@ it('a command of an object that is Stalled is retried by all attempts, because i
   expect(timerOf(outcome, aMessage(asCommand())).cause).toMatchObject({ type: 'retry', attempt: 1 });
   const postponed = timerOf({ type: 'postponed', reason: 'unreachable', error }, aMessage(asCommand()));
   expect(timerOf(outcome, postponed).cause).toMatchObject({ type: 'retry', attempt: 1 });
-});
-
-it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
-  const outcome = { type: 'failed', error, stalledBefore: true } as const;
-  expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
 });
 
 it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 min, by half of the time so far', () => {

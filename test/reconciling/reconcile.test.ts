@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
-import { Event, Secret } from '../../src/kubernetes.ts';
+import { Event } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, silent, widget, widgetsOn } from './widgets.ts';
@@ -219,28 +219,5 @@ describe('a failed reconcile', () => {
     expect(condition(object, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying' });
     expect(condition(object, 'Ready')?.message).toMatch(/status returned 413/);
     expect(JSON.stringify(object?.status).length).toBeLessThan(2_000);
-  });
-
-  it.each<[string, Parameters<typeof returns>[0], string]>([
-    ['an unknown field', { status: Object.assign({ size: 3 }, { colour: 'red' }) }, 'status.colour'],
-    ['a delay that is not a number', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
-  ])('a result with %s fails with an error that names it', async (_, result, named) => {
-    await apply('a', { size: 3 });
-    returns(result);
-    expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed' });
-    expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain(named);
-  });
-
-  it('a read of an undeclared kind fails with an error that names it', async () => {
-    await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async (_, { list }) => {
-      // @ts-expect-error: Secret is not declared; what is tested is what happens at run time
-      await list(Secret);
-      return { status: {}, conditions: { Built: built } };
-    };
-    expect((await reconcile('a')).outcome.type).toBe('failed');
-    expect(condition(await read('a'), 'Reconciling')).toMatchObject({
-      message: 'widget does not declare Secret, so it would be forbidden in a cluster',
-    });
   });
 });

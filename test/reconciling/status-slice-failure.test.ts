@@ -21,11 +21,7 @@ it('a failing slice reports the error in its conditions, keeps its fields, and r
   paintThrows(new Error('no brush'));
   expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
   const failed = await read('a');
-  expect(condition(failed, 'Painted')).toMatchObject({
-    status: 'Unknown',
-    reason: 'Retrying',
-    message: 'no brush',
-  });
+  expect(condition(failed, 'Painted')).toMatchObject({ status: 'Unknown', reason: 'Retrying', message: 'no brush' });
   expect(failed?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
   expect(condition(failed, 'Ready')).toMatchObject({ status: 'True' });
   for (const type of ['Reconciling', 'Stalled']) expect(condition(failed, type)).toBeUndefined();
@@ -37,10 +33,7 @@ it('a failing slice reports the error in its conditions, keeps its fields, and r
 it('a failed last attempt stalls only the slice, and only at this generation', async () => {
   await writeBoth();
   paintThrows(new Error('no brush'));
-  expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
-    type: 'failed',
-    stalledBefore: false,
-  });
+  expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
   expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'False', reason: 'RetriesExhausted' });
   const before = (await read('a'))?.metadata.resourceVersion;
   expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
@@ -69,10 +62,7 @@ it('a slice result with an error writes its status, and is retried like a thrown
   const after = await read('a');
   expect(after?.status).toMatchObject({ coat: 'pink' });
   expect(condition(after, 'Painted')).toMatchObject({ status: 'False', reason: 'Wet' });
-  expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
-    type: 'failed',
-    stalledBefore: false,
-  });
+  expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
   expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
 });
 

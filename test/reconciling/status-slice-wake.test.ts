@@ -15,12 +15,7 @@ afterEach(async () => await watch?.stop());
 
 it('one change of the spec is one key for each controller, and their writes are none', async () => {
   const clock = { ms: Date.now() };
-  const running = startQueueRunner({
-    registry: widgets.registry,
-    environment: {},
-    client: widgets.client,
-    clock,
-  });
+  const running = startQueueRunner({ registry: widgets.registry, environment: {}, client: widgets.client, clock });
   const watching = startWatch(widgets.client, widgets.namespace, running.send, { controllers: widgets.registry });
   watch = watching;
   widgets.painting.reconcile = async ({ spec }) => ({

@@ -45,11 +45,7 @@ describe('a status slice', () => {
     await apply('a', { size: 3 });
     for (const one of order) await (one === 'slice' ? paint('a') : reconcile('a'));
     expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
-    expect(await owned('a', managers[0])).toEqual({
-      size: 3,
-      observedGeneration: 1,
-      conditions: ['Built', 'Ready'],
-    });
+    expect(await owned('a', managers[0])).toEqual({ size: 3, observedGeneration: 1, conditions: ['Built', 'Ready'] });
     expect(await owned('a', managers[1])).toEqual({ coat: 'red', conditions: ['Painted'] });
   });
 

@@ -28,10 +28,7 @@ import { untilEstablished } from '../support/established.ts';
 import { type BeforeRequest, interceptRequests } from '../support/intercept-requests.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 
-type ConfigMap = {
-  readonly metadata: { readonly name: string };
-  readonly data?: Readonly<Record<string, string>>;
-};
+type ConfigMap = { readonly metadata: { readonly name: string }; readonly data?: Readonly<Record<string, string>> };
 export const configMap = foreignKind<ConfigMap, 'ConfigMap'>({ group: '', version: 'v1', kind: 'ConfigMap' });
 
 export const widget = defineKind({
@@ -72,11 +69,7 @@ type Painting = {
   finalize(object: CustomResource<Spec, Paint>): Promise<Finalized>;
 };
 
-type ReconcileOptions = {
-  readonly before?: BeforeRequest;
-  readonly signal?: AbortSignal;
-  readonly log?: Log;
-};
+type ReconcileOptions = { readonly before?: BeforeRequest; readonly signal?: AbortSignal; readonly log?: Log };
 
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 export const built = { status: 'True', reason: 'Built' } as const;

@@ -27,11 +27,6 @@ describe('statusAfterResult', () => {
     expect(ready).toMatchObject({ status: 'False', reason: 'SensorError', message: 'SensorReachable: no response' });
   });
 
-  it('Ready is False if one condition is False and another Unknown', () => {
-    const conditions = { AtLevel: { status: 'Unknown', reason: 'X' }, SensorReachable: no } as const;
-    expect(conditionOf(statusAfterResult({ ...result, conditions }, inputOf({}, 1)), 'Ready')?.status).toBe('False');
-  });
-
   it('a transition time moves only when the status of its condition does', () => {
     const owned = currentStatus(2, { AtLevel: 'True', SensorReachable: 'False', Ready: 'False' });
     const status = statusAfterResult(result, inputOf(owned, 3));
