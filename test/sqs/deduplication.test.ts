@@ -150,21 +150,10 @@ describe('a controller’s FIFO queue', () => {
     return (await queues.drain('gadget.fifo')).map(({ Body = '' }) => Body);
   };
 
-  it('a FIFO queue accepts a change directly after another change of the object was consumed', async () => {
-    expect(await deliver([key, watchId(key, [{ uid: 'w', resourceVersion: '1' }])])).toEqual(['one 0']);
-    expect(await deliver([key, watchId(key, [{ uid: 'w', resourceVersion: '2' }])])).toEqual(['one 0']);
-  });
-
   it('a FIFO queue accepts a change once if two replicas forward it', async () => {
     const id = watchId(key, [{ uid: 'w', resourceVersion: '3' }]);
     expect(await deliver([key, id])).toEqual(['one 0']);
     expect(await deliver([key, id])).toEqual([]);
-  });
-
-  it('a FIFO queue accepts both messages of an object that was deleted and created again', async () => {
-    const gone = watchId(key, [{ uid: 'w', resourceVersion: '4', gone: true }]);
-    const created = watchId(key, [{ uid: 'x', resourceVersion: '4' }]);
-    expect(await deliver([key, gone], [key, created])).toEqual(['one 0', 'one 1']);
   });
 
   it('a FIFO queue accepts a resync run once for each object, however often it was triggered', async () => {

@@ -55,22 +55,14 @@ describe('exec of a command that ends', () => {
     expect(await run(server.client())).toEqual({ exitCode: 7, stdout: 'ü', stderr: '' });
   });
 
-  it('exec resolves without a close from the server', async () => {
-    const server = await startExecServer(({ send }) => send(3, JSON.stringify(endOf(0))));
-    expect((await run(server.client())).exitCode).toBe(0);
-  });
-
-  it('exec leaves no connection open', async () => {
-    let closed = () => {};
-    const hasClosed = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
+  it('exec resolves without a close from the server, and leaves no connection open', async () => {
+    const closed = Promise.withResolvers<void>();
     const server = await startExecServer(({ send, socket }) => {
-      socket.on('close', closed);
+      socket.on('close', () => closed.resolve());
       send(3, JSON.stringify(endOf(0)));
     });
-    await run(server.client());
-    await hasClosed;
+    expect((await run(server.client())).exitCode).toBe(0);
+    await closed.promise;
   });
 
   it('exec returns large output up to the limit, and throws a ResponseError above it', async () => {

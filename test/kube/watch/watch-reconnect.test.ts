@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sleep } from '../../../src/core/time.ts';
 import { createRestoreDetection } from '../../../src/kube/watch/restore-detection.ts';
 import type { WatchOptions } from '../../../src/kube/watch/watch.ts';
-import { sendJson, startWireServer, statusOf } from '../wire-server.ts';
+import { sendJson, statusOf } from '../wire-server.ts';
 import { brief, createTime, eventLine, listOf, openWatch, startScript, startWatch, tank } from './watch-script.ts';
 
 describe('listAndWatch', () => {
@@ -266,19 +266,6 @@ describe('listAndWatch', () => {
     const time = createTime();
     const events = await startWatch(server.client(), time).take(7);
     expect(brief(events.slice(3))).toEqual(expected.map((seconds) => `error ${seconds}`));
-  });
-
-  it('listAndWatch reads the token again after a 401', async () => {
-    let token = 'stale';
-    const refresh = () => {
-      token = 'fresh';
-    };
-    const server = await startWireServer((request, response) => {
-      if (request.headers.authorization !== 'Bearer fresh') sendJson(response, 401, statusOf(401, 'Unauthorized'));
-      else sendJson(response, 200, listOf('100'));
-    });
-    const events = await startWatch(server.client({}, { token: async () => token, refresh })).take(3);
-    expect(brief(events)).toEqual(['listing initial', 'page initial: ', 'listed initial 100']);
   });
 
   it('listAndWatch resumes at the last version after an event of unknown type', async () => {
