@@ -33,11 +33,7 @@ export type ManagedFields = {
 };
 
 /** One entry of `details.causes` in a Status. */
-export type Cause = {
-  readonly reason?: string;
-  readonly message?: string;
-  readonly field?: string;
-};
+export type Cause = { readonly reason?: string; readonly message?: string; readonly field?: string };
 
 /** The status of an object. Most kinds have conditions. */
 export type StatusContent = {

@@ -68,10 +68,7 @@ it('an update of the spec of a terminating object raises its generation', async 
   const one = await terminating();
   const edited = await wire.mergePatch(one, { spec: { size: 3 } });
   expect(edited.body).toMatchObject({ metadata: { generation: 3 }, spec: { size: 3 } });
-  const status = await wire.mergePatch(`${one}/status`, {
-    status: { phase: 'Down' },
-    metadata: { finalizers: null },
-  });
+  const status = await wire.mergePatch(`${one}/status`, { status: { phase: 'Down' }, metadata: { finalizers: null } });
   expect(status.body).toMatchObject({
     metadata: { generation: 3, finalizers: twoFinalizers.finalizers },
     status: { phase: 'Down' },

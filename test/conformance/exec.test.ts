@@ -60,11 +60,6 @@ it.each(['PUT', 'PATCH', 'DELETE'])('a %s of pods/exec is not allowed', async (m
 it('discovery lists pods/exec with the verbs create and get', async () => {
   const { resources } = JSON.parse((await wire.get('/api/v1')).text);
   expect(resources).toContainEqual(
-    expect.objectContaining({
-      name: 'pods/exec',
-      kind: 'PodExecOptions',
-      namespaced: true,
-      verbs: ['create', 'get'],
-    }),
+    expect.objectContaining({ name: 'pods/exec', kind: 'PodExecOptions', namespaced: true, verbs: ['create', 'get'] }),
   );
 });

@@ -12,7 +12,8 @@ type Row = {
   readonly at: string;
   readonly made: object;
   readonly filled: object;
-  readonly change: object;
+  /** A label unless it is given. */
+  readonly change?: object;
   /** After the creation and after the change; 1 and 2 unless it is given. */
   readonly generations?: readonly [number | undefined, number | undefined];
   /** Whether there is a status subresource; true unless it is given. */
@@ -21,22 +22,12 @@ type Row = {
   readonly deleted?: 'object';
 };
 
-const pod = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a:1' }] };
+const containers = [{ name: 'a', image: 'a:1' }];
+const pod = { restartPolicy: 'Never', containers };
+const termination = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' };
 const filledPod = {
-  containers: [
-    {
-      name: 'a',
-      image: 'a:1',
-      resources: {},
-      terminationMessagePath: '/dev/termination-log',
-      terminationMessagePolicy: 'File',
-      imagePullPolicy: 'IfNotPresent',
-    },
-  ],
-  restartPolicy: 'Never',
-  terminationGracePeriodSeconds: 30,
-  dnsPolicy: 'ClusterFirst',
-  securityContext: {},
+  containers: [{ name: 'a', image: 'a:1', resources: {}, ...termination, imagePullPolicy: 'IfNotPresent' }],
+  ...{ restartPolicy: 'Never', terminationGracePeriodSeconds: 30, dnsPolicy: 'ClusterFirst', securityContext: {} },
   schedulerName: 'default-scheduler',
 };
 const labels = { a: 'b' };
@@ -44,67 +35,39 @@ const none = [undefined, undefined] as const;
 
 const rows: readonly Row[] = [
   {
-    kind: 'PersistentVolumeClaim',
-    at: '/api/v1/persistentvolumeclaims',
+    ...{ kind: 'PersistentVolumeClaim', at: '/api/v1/persistentvolumeclaims', generations: none, deleted: 'object' },
     made: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
     filled: { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },
-    change: { metadata: { labels } },
-    generations: none,
-    deleted: 'object',
   },
   {
-    kind: 'PersistentVolume',
-    cluster: true,
-    at: '/api/v1/persistentvolumes',
+    ...{ kind: 'PersistentVolume', at: '/api/v1/persistentvolumes', cluster: true },
+    ...{ generations: none, deleted: 'object' },
     made: { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } } },
     filled: {
-      spec: {
-        hostPath: { path: '/a', type: '' },
-        persistentVolumeReclaimPolicy: 'Retain',
-        volumeMode: 'Filesystem',
-      },
+      spec: { hostPath: { path: '/a', type: '' }, persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' },
       status: { phase: 'Pending' },
     },
-    change: { metadata: { labels } },
-    generations: none,
-    deleted: 'object',
   },
   {
-    kind: 'Node',
-    cluster: true,
-    at: '/api/v1/nodes',
+    ...{ kind: 'Node', at: '/api/v1/nodes', cluster: true, generations: none },
     made: { spec: { providerID: 'a' } },
     filled: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
     change: { spec: { unschedulable: true } },
-    generations: none,
   },
   {
-    kind: 'ResourceQuota',
-    at: '/api/v1/resourcequotas',
+    ...{ kind: 'ResourceQuota', at: '/api/v1/resourcequotas', generations: none, deleted: 'object' },
     made: { spec: { hard: { pods: '5' } } },
     filled: { spec: { hard: { pods: '5' } }, status: {} },
     change: { spec: { hard: { pods: '6' } } },
-    generations: none,
-    deleted: 'object',
   },
   {
-    kind: 'LimitRange',
-    at: '/api/v1/limitranges',
+    ...{ kind: 'LimitRange', at: '/api/v1/limitranges', generations: none, status: false },
     made: { spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } },
     filled: { spec: { limits: [{ type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }] } },
-    change: { metadata: { labels } },
-    generations: none,
-    status: false,
   },
   {
-    kind: 'DaemonSet',
-    at: '/apis/apps/v1/daemonsets',
-    made: {
-      spec: {
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: pod.containers } },
-      },
-    },
+    ...{ kind: 'DaemonSet', at: '/apis/apps/v1/daemonsets' },
+    made: { spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } } },
     filled: {
       spec: {
         template: { spec: { ...filledPod, restartPolicy: 'Always' } },
@@ -116,29 +79,21 @@ const rows: readonly Row[] = [
     change: { spec: { minReadySeconds: 3 } },
   },
   {
-    kind: 'Job',
-    at: '/apis/batch/v1/jobs',
+    ...{ kind: 'Job', at: '/apis/batch/v1/jobs', deleted: 'object' },
     made: { spec: { template: { spec: pod } } },
     filled: {
       metadata: { labels: { 'job-name': 'one', 'batch.kubernetes.io/job-name': 'one' } },
       spec: {
-        parallelism: 1,
-        completions: 1,
-        backoffLimit: 6,
-        manualSelector: false,
+        ...{ parallelism: 1, completions: 1, backoffLimit: 6, manualSelector: false, completionMode: 'NonIndexed' },
+        ...{ suspend: false, podReplacementPolicy: 'TerminatingOrFailed' },
         template: { metadata: { labels: { 'job-name': 'one' } }, spec: filledPod },
-        completionMode: 'NonIndexed',
-        suspend: false,
-        podReplacementPolicy: 'TerminatingOrFailed',
       },
       status: {},
     },
     change: { spec: { backoffLimit: 2 } },
-    deleted: 'object',
   },
   {
-    kind: 'CronJob',
-    at: '/apis/batch/v1/cronjobs',
+    ...{ kind: 'CronJob', at: '/apis/batch/v1/cronjobs' },
     made: { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: pod } } } } },
     filled: {
       spec: {
@@ -153,24 +108,19 @@ const rows: readonly Row[] = [
     change: { spec: { suspend: true } },
   },
   {
-    kind: 'Ingress',
-    at: '/apis/networking.k8s.io/v1/ingresses',
+    ...{ kind: 'Ingress', at: '/apis/networking.k8s.io/v1/ingresses' },
     made: { spec: { defaultBackend: { service: { name: 'a', port: { number: 80 } } } } },
     filled: { status: { loadBalancer: {} } },
     change: { spec: { ingressClassName: 'x' } },
   },
   {
-    kind: 'IngressClass',
-    cluster: true,
-    at: '/apis/networking.k8s.io/v1/ingressclasses',
+    ...{ kind: 'IngressClass', at: '/apis/networking.k8s.io/v1/ingressclasses', cluster: true, status: false },
     made: { spec: { controller: 'example.com/x' } },
     filled: { spec: { controller: 'example.com/x' } },
     change: { spec: { parameters: { kind: 'X', name: 'y' } } },
-    status: false,
   },
   {
-    kind: 'NetworkPolicy',
-    at: '/apis/networking.k8s.io/v1/networkpolicies',
+    ...{ kind: 'NetworkPolicy', at: '/apis/networking.k8s.io/v1/networkpolicies', status: false },
     made: { spec: { egress: [{ ports: [{ port: 53 }] }] } },
     filled: {
       spec: {
@@ -180,11 +130,9 @@ const rows: readonly Row[] = [
       },
     },
     change: { spec: { policyTypes: ['Egress'] } },
-    status: false,
   },
   {
-    kind: 'HorizontalPodAutoscaler',
-    at: '/apis/autoscaling/v2/horizontalpodautoscalers',
+    ...{ kind: 'HorizontalPodAutoscaler', at: '/apis/autoscaling/v2/horizontalpodautoscalers', generations: none },
     made: { spec: { scaleTargetRef: { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' }, maxReplicas: 3 } },
     filled: {
       spec: {
@@ -196,35 +144,37 @@ const rows: readonly Row[] = [
       status: { desiredReplicas: 0, currentMetrics: null },
     },
     change: { spec: { maxReplicas: 4 } },
-    generations: none,
   },
   {
-    kind: 'PodDisruptionBudget',
-    at: '/apis/policy/v1/poddisruptionbudgets',
+    ...{ kind: 'PodDisruptionBudget', at: '/apis/policy/v1/poddisruptionbudgets' },
     made: { spec: { minAvailable: 1, selector: { matchLabels: labels } } },
     filled: { status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } },
     change: { spec: { minAvailable: 2 } },
   },
   {
-    kind: 'StorageClass',
-    cluster: true,
-    at: '/apis/storage.k8s.io/v1/storageclasses',
+    ...{
+      kind: 'StorageClass',
+      at: '/apis/storage.k8s.io/v1/storageclasses',
+      cluster: true,
+      generations: none,
+      status: false,
+      deleted: 'object',
+    },
     made: { provisioner: 'example.com/x' },
     filled: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
     change: { allowVolumeExpansion: true },
-    generations: none,
-    status: false,
-    deleted: 'object',
   },
   {
-    kind: 'PriorityClass',
-    cluster: true,
-    at: '/apis/scheduling.k8s.io/v1/priorityclasses',
+    ...{
+      kind: 'PriorityClass',
+      at: '/apis/scheduling.k8s.io/v1/priorityclasses',
+      cluster: true,
+      generations: [1, 1],
+      status: false,
+    },
     made: { value: 5 },
     filled: { preemptionPolicy: 'PreemptLowerPriority' },
     change: { description: 'x' },
-    generations: [1, 1],
-    status: false,
   },
 ];
 
@@ -236,7 +186,7 @@ describe.each(rows)('$kind', ({
   at,
   made,
   filled,
-  change,
+  change = { metadata: { labels } },
   generations = [1, 2],
   status = true,
   deleted = 'Status',

@@ -138,11 +138,7 @@ it('an exact list at an older version returns the objects of that version', asyn
   expect(past.body.metadata?.resourceVersion).toBe(oldVersion);
   expect(names(past.body)).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(past.body.items?.[1]?.spec?.size).toBe(1);
-  const limited = await wire.get(gadgets(ns), {
-    resourceVersion: oldVersion,
-    resourceVersionMatch: 'Exact',
-    limit: 1,
-  });
+  const limited = await wire.get(gadgets(ns), { resourceVersion: oldVersion, resourceVersionMatch: 'Exact', limit: 1 });
   expect(names(limited.body)).toEqual(['a']);
 });
 

@@ -66,12 +66,7 @@ it.each([80, 'http'])('an int-or-string field accepts %j', async (port) => {
 it('unknown fields are pruned, and each is named in a warning', async () => {
   const made = await make({ size: 1, nope: 1, box: { deep: 1 }, parts: [{ name: 'a', x: 1 }] });
   expect(made.status).toBe(201);
-  expect(made.body.spec).toEqual({
-    size: 1,
-    finish: 'matt',
-    box: { lid: 'closed' },
-    parts: [{ name: 'a', count: 1 }],
-  });
+  expect(made.body.spec).toEqual({ size: 1, finish: 'matt', box: { lid: 'closed' }, parts: [{ name: 'a', count: 1 }] });
   expect(made.warnings.map((text) => text.replaceAll('\\"', '"'))).toEqual([
     'unknown field "spec.box.deep"',
     'unknown field "spec.nope"',

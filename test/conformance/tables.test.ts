@@ -25,9 +25,7 @@ it('a table has the column Name and the printer columns, with type and priority'
 it('a table row has a cell for each column, null for an absent field, and the metadata of its object', async () => {
   const { ns } = await createGadget({ size: 3 });
   await wire.post(gadgets(ns), gadget('two', { size: 4, color: 'red' }));
-  await wire.mergePatch(gadgets(ns, 'two', 'status'), {
-    status: { conditions: [{ type: 'Ready', status: 'False' }] },
-  });
+  await wire.mergePatch(gadgets(ns, 'two', 'status'), { status: { conditions: [{ type: 'Ready', status: 'False' }] } });
   const { body } = await wire.get(gadgets(ns), {}, tableOrJson);
   expect(body.rows?.map((row) => row.cells?.slice(0, 4))).toEqual([
     ['one', 3, null, null],

@@ -65,10 +65,7 @@ it('a watch with a label selector sends DELETED if an object loses the label and
     resourceVersion: await currentVersion(ns),
     labelSelector: 'shown=yes',
   });
-  const changed = await wire.mergePatch(main, {
-    metadata: { labels: { shown: 'no' } },
-    spec: { size: 5 },
-  });
+  const changed = await wire.mergePatch(main, { metadata: { labels: { shown: 'no' } }, spec: { size: 5 } });
   await wire.mergePatch(gadgets(ns, 'two'), { metadata: { labels: { shown: 'yes' } } });
   const left = await watch.next();
   expect(summary(left)).toBe('DELETED one 1');
@@ -119,10 +116,7 @@ it('a streamed list without objects is one bookmark', async () => {
   await using watch = await wire.watch(gadgets(ns), streamedList);
   const { type, object } = await watch.next();
   expect(type).toBe('BOOKMARK');
-  expect(object).toMatchObject({
-    kind: 'Gadget',
-    metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } },
-  });
+  expect(object).toMatchObject({ kind: 'Gadget', metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } });
 });
 
 it.each<[string, string[], object]>([

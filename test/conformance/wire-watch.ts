@@ -5,10 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Body } from './body.ts';
 
 /** One event of a watch. */
-export type WatchEvent = {
-  readonly type: string;
-  readonly object: Body;
-};
+export type WatchEvent = { readonly type: string; readonly object: Body };
 
 /** An open watch. The timeout of the test ends a wait for an event that never arrives. */
 export interface Watch extends AsyncDisposable {

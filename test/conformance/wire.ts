@@ -8,11 +8,7 @@ import type { Body } from './body.ts';
 import { createWatch, type Watch } from './wire-watch.ts';
 
 /** The server under test. */
-export type ConformanceServer = {
-  readonly url: string;
-  readonly ca?: string;
-  readonly token?: string;
-};
+export type ConformanceServer = { readonly url: string; readonly ca?: string; readonly token?: string };
 
 /** A response as received. `body` is the parsed JSON, or an empty object for another media type. */
 export type WireResponse = {

@@ -202,10 +202,7 @@ it('a new pod is Pending regardless of the body, and its status is changed throu
   const running = await wire.mergePatch(`${pods}/one/status`, {
     status: { phase: 'Running', podIP: '10.1.2.3', conditions },
   });
-  expect(running.body).toMatchObject({
-    metadata: { generation: 1 },
-    status: { phase: 'Running', podIP: '10.1.2.3' },
-  });
+  expect(running.body).toMatchObject({ metadata: { generation: 1 }, status: { phase: 'Running', podIP: '10.1.2.3' } });
   expect((await wire.remove(`${pods}/one`, { gracePeriodSeconds: 0 })).status).toBe(200);
   expect((await wire.get(`${pods}/one`)).status).toBe(404);
 });
