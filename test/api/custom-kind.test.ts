@@ -24,10 +24,7 @@ const metadata = { ...known, managedFields: [] };
 
 describe('an object that is read', () => {
   it('an object that is read has its defaults, and nothing of metadata but what a reconciler needs', () => {
-    expect(kind.read({ metadata, spec: { low: 1 } })).toEqual({
-      metadata: known,
-      spec: { low: 1, high: 10 },
-    });
+    expect(kind.read({ metadata, spec: { low: 1 } })).toEqual({ metadata: known, spec: { low: 1, high: 10 } });
   });
 
   it.each([

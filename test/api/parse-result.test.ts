@@ -19,10 +19,7 @@ const good = { status: { size: 1 }, conditions };
 
 describe('a result', () => {
   it('a result is handed on as it was said', () => {
-    expect(parseResult({ ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({
-      ...good,
-      requeueAfterSeconds: 3,
-    });
+    expect(parseResult({ ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({ ...good, requeueAfterSeconds: 3 });
     const error = new Error('later');
     expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
   });

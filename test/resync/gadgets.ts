@@ -22,10 +22,7 @@ export const gadgetController: ControllerDefinition = gadget.controller('gadget'
 
 /** A second controller on gadgets, which does nothing as well. */
 export const polisherController: ControllerDefinition = gadget
-  .statusSlice({
-    status: ['shine'],
-    conditions: ['Polished'],
-  })
+  .statusSlice({ status: ['shine'], conditions: ['Polished'] })
   .controller('gadget-polisher', {
     reconcile: async () => ({ status: {}, conditions: { Polished: { status: 'True', reason: 'Polished' } } }),
   });

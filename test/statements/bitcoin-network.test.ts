@@ -57,9 +57,7 @@ describe('BitcoinNetwork: workloads', () => {
         image: 'christianb93/bitcoind:v1.0',
         imagePullPolicy: 'IfNotPresent',
         readinessProbe: expect.objectContaining({
-          exec: {
-            command: ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf', 'getnetworkinfo'],
-          },
+          exec: { command: ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf', 'getnetworkinfo'] },
           initialDelaySeconds: 5,
           periodSeconds: 5,
         }),

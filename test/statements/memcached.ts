@@ -47,11 +47,7 @@ export function createMemcached(system: System) {
       await system.put(
         EndpointSlice,
         slice,
-        {
-          addressType: 'IPv4',
-          endpoints: addresses.map((address) => ({ addresses: [address], conditions })),
-          ports,
-        },
+        { addressType: 'IPv4', endpoints: addresses.map((address) => ({ addresses: [address], conditions })), ports },
         { labels: { 'kubernetes.io/service-name': service } },
       ),
     /** A proxy for one Service, or for rules. */

@@ -106,9 +106,7 @@ describe('a controller on Deployments', () => {
 
   it('a result with a status is refused, since it would not be written', async () => {
     const wrong = Deployment.controller('wrong', { reconcile: (async () => ({ status: {} })) as never });
-    expect((await run(wrong)).outcome).toMatchObject({
-      error: { message: expect.stringContaining('status') },
-    });
+    expect((await run(wrong)).outcome).toMatchObject({ error: { message: expect.stringContaining('status') } });
   });
 });
 

@@ -90,12 +90,7 @@ function simulate({
 }): { reconciles: readonly number[]; waiting: ReadonlySet<string> } {
   const reconciles: number[] = [];
   const accepted = new Map<string, number>();
-  let queued: QueuedMessage[] = events.map((at) => ({
-    at,
-    on: 'fifo',
-    body: formatMessage(aMessage()),
-    receipts: 1,
-  }));
+  let queued: QueuedMessage[] = events.map((at) => ({ at, on: 'fifo', body: formatMessage(aMessage()), receipts: 1 }));
 
   /**
    * The time by the clock of SQS, as a function calculates it from the first receipt and the number of receipts. The

@@ -15,10 +15,7 @@ const live = (config: string, name = nameOf(config)) => {
   return { metadata: { ...metadata, uid: `uid-of-${name}`, generation: 0, resourceVersion: '1' }, data };
 };
 const mounting = (name: string) => ({
-  spec: {
-    selector: {},
-    template: { spec: { containers: [], volumes: [{ name: 'config', configMap: { name } }] } },
-  },
+  spec: { selector: {}, template: { spec: { containers: [], volumes: [{ name: 'config', configMap: { name } }] } } },
 });
 const deployment = (name: string, { generation = 2, observedGeneration = 2 } = {}) => ({
   ...mounting(name),
