@@ -27,6 +27,8 @@ export type SqsClock = {
   received(records: readonly QueueRecord[], context?: LambdaContext): void;
   /** Returns the milliseconds since 1970 by the clock of SQS, calculated from a record of that batch. */
   now(record: QueueRecord): number;
+  /** Returns the visibility timeout of the queue, calculated from the timeout of the function. */
+  visibilitySeconds(): number;
 };
 
 /** Creates an SQS clock. It learns the time of SQS from records that are received for the first time. */
@@ -48,6 +50,7 @@ export function createSqsClock(): SqsClock {
       const times = { receivedMonotonicMs, monotonicMs: performance.now(), localMs: Date.now() };
       return sqsNow(record, { ...times, offsetMs, visibilitySeconds });
     },
+    visibilitySeconds: () => visibilitySecondsOf(timeoutSeconds),
   };
 }
 

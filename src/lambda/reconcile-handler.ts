@@ -9,6 +9,7 @@ import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
 import { createBreaker } from '../reconciling/breaker.ts';
 import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/ignored-signal.ts';
+import { holdLateBatch } from '../reconciling/late-batch.ts';
 import { createMapKeys, declaresKind, isMapped } from '../reconciling/map-keys.ts';
 import { createReconcile } from '../reconciling/reconcile.ts';
 import type { ReconcileInput } from '../reconciling/report.ts';
@@ -21,6 +22,7 @@ import {
   readTraceHeader,
 } from '../settings.ts';
 import { createDelete } from '../sqs/delete.ts';
+import { createRenew, type RenewMessages } from '../sqs/renew.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import type { Send } from '../sqs/sender.ts';
@@ -102,6 +104,14 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     send,
     deleteMessages: (...handles) => queueCalls().deleteMessages(...handles),
     returnMessages: (...records) => queueCalls().returnMessages(...records),
+    hold: async (records, { signal }) => {
+      const renew: RenewMessages = async (...late) => await queueCalls().renewMessages(...late);
+      return await holdLateBatch(
+        records,
+        { renew, nowMs: Date.now },
+        { visibilitySeconds: clock.visibilitySeconds(), signal },
+      );
+    },
     log: telemetry.log,
     metrics: telemetry.metrics,
     monotonicMs,
@@ -142,6 +152,7 @@ function openQueueCalls(controller: string, { QUEUE_URL_PREFIX: urlPrefix }: Rec
       deleteMessages: createDelete(sqs, urlPrefix, queue, {
         onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
       }),
+      renewMessages: createRenew(sqs, urlPrefix, queue),
       returnMessages: createReturn(sqs, urlPrefix, queue, {
         onFailure: (reason) => telemetry.log({}).warn('message not returned', { reason: redact(reason) }),
       }),

@@ -18,6 +18,11 @@ export type BatchDeps = DispatchDeps & {
     receiptHandles: readonly string[],
     options: { readonly signal: AbortSignal },
   ) => Promise<void>;
+  /** Returns the records that no other function can receive while the batch is processed. Absent: all. */
+  readonly hold?: (
+    records: readonly QueueRecord[],
+    options: { readonly signal: AbortSignal },
+  ) => Promise<readonly QueueRecord[]>;
   /** Resolves after this many milliseconds, or when the signal aborts. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Ends the process: the only way to stop a reconcile that ignores its signal. */
@@ -77,7 +82,12 @@ export function createBatch(
     });
     const deadlines = { work: work.signal, sending: sending.signal };
 
-    const read = records.map(readRecord);
+    const held = (await deps.hold?.(records, { signal: work.signal })) ?? records;
+    if (held.length < records.length)
+      deps.log({}).warn('messages not reconciled: another function may have received them', {
+        messages: records.length - held.length,
+      });
+    const read = held.map(readRecord);
     // The senders are in the clusters table, which may be slow.
     const judge = deps.senders && (await unlessAborted(deps.senders.judge(read), work.signal));
     const { groups, refused } = groupRecords(deps.controller, read, {

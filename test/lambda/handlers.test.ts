@@ -1,5 +1,6 @@
 // The functions as AWS calls them, in this process: environment, event and context in, a batch response out. Their
 // effects are checked in the cluster and on the queues. The bundles are in test/deploy.
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
@@ -102,6 +103,30 @@ describe('createReconcileHandler', () => {
     expect(JSON.parse(line)).toMatchObject({ outcome: 'postponed', error });
     // No credential was sent to the server with the wrong certificate.
     expect(wire.arrived).toEqual([]);
+  });
+
+  it('a late batch is not reconciled if another function has received its messages', async () => {
+    await apply('late');
+    const { queues } = functions;
+    const QueueUrl = `${queues.urlPrefix}widget.fifo`;
+    const { body, attributes } = widgetRecord('late');
+    const entry = { MessageBody: body, MessageGroupId: attributes.MessageGroupId, MessageDeduplicationId: 'late' };
+    await queues.sqs.send(new SendMessageCommand({ QueueUrl, ...entry }));
+    const receive = async (VisibilityTimeout: number) => {
+      const { Messages } = await queues.sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }));
+      const [{ MessageId = '', ReceiptHandle: receiptHandle = '' } = {}] = Messages ?? [];
+      const received = { ...attributes, ApproximateFirstReceiveTimestamp: `${Date.now() - 100_000}` };
+      return anEvent({ ...aRecord(MessageId, body), receiptHandle, attributes: received });
+    };
+    const late = await receive(0);
+    const next = await receive(30);
+    const handler = createReconcileHandler(controller);
+    const itemIdentifier = late.Records[0]?.messageId;
+    expect(await handler(late, aContext())).toEqual({ batchItemFailures: [{ itemIdentifier }] });
+    expect((await read('late'))?.status).toBeUndefined();
+    expect(await handler(next, aContext())).toEqual(nothingKept);
+    expect((await read('late'))?.status).toMatchObject({ note: 'hello late' });
+    expect(queues.invisibleSeconds('widget.fifo')).toEqual([180]);
   });
 
   it('RETRY_ATTEMPTS and RETRY_SECONDS replace the retries of the controller', async () => {
