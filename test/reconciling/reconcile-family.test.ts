@@ -1,9 +1,12 @@
 // A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
 // any API server.
 import { describe, expect, it } from 'vitest';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { getObject } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { built, widgetsOn } from './widgets.ts';
+import { createRecorder } from '../support/recorder.ts';
+import { built, configMap, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
@@ -108,6 +111,25 @@ describe('a deletion', () => {
     await reconcile('a');
     expect(await read('a')).toBeUndefined();
   });
+});
+
+it('fields of a child that another manager has set too are logged when they are set back, and others are not', async () => {
+  const object = await apply('a', { size: 3 });
+  widgets.behaviour.reconcile = async (_, { apply: applyChild }) => {
+    await applyChild(configMap, { metadata: { name: 'b' }, data: { contested: '1' } });
+    return { status: {}, conditions: { Built: built } };
+  };
+  const { log, lines } = createRecorder();
+  await reconcile('a', {}, { log });
+  const key = { name: 'b', namespace: object.metadata.namespace };
+  const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { contested: '2', free: '2' } };
+  await applyObject(widgets.client, configMap, child, { fieldManager: 'autoscaler' });
+  await reconcile('a', {}, { log });
+  await reconcile('a', {}, { log });
+  expect(await getObject(widgets.client, configMap, key)).toMatchObject({ data: { contested: '1', free: '2' } });
+  expect(lines.filter(({ message }) => message === 'field of another manager overwritten')).toMatchObject([
+    { level: 'warn', fields: { kind: 'ConfigMap', fieldManager: 'autoscaler', field: 'data.contested' } },
+  ]);
 });
 
 it('children that are created again are a write to an observed object', async () => {
