@@ -11,12 +11,8 @@ import { testContext } from '../../src/testing/test-context.ts';
 import { aMessage } from '../sqs/messages.ts';
 
 const widget = defineKind({
-  group: 'example.com',
-  version: 'v1',
-  kind: 'Widget',
-  spec: z.object({}),
-  status: z.object({}),
-  conditions: [],
+  ...{ group: 'example.com', version: 'v1', kind: 'Widget', conditions: [] },
+  ...{ spec: z.object({}), status: z.object({}) },
 });
 const map = (name: string, more: object = {}) => ({ metadata: { name, ...more } });
 const live = (name: string, more: object = {}) => map(name, { namespace: 'default', uid: `uid-${name}`, ...more });

@@ -6,15 +6,12 @@ import { createResultParser, parseFinalized } from '../../src/api/parse-result.t
 import { InvalidResultError } from '../../src/core/errors.ts';
 
 const widget = defineKind({
-  group: 'example.com',
-  version: 'v1',
-  kind: 'Widget',
-  spec: z.object({}),
-  status: z.object({ size: z.number().optional() }),
-  conditions: ['Built'],
+  ...{ group: 'example.com', version: 'v1', kind: 'Widget', conditions: ['Built'] },
+  ...{ spec: z.object({}), status: z.object({ size: z.number().optional() }) },
 });
 const parseResult = createResultParser({ ...widget, conditions: ['Built'] });
-const conditions = { Built: { status: 'True', reason: 'Built' } };
+const because = (reason: string) => ({ conditions: { Built: { status: 'True', reason } } });
+const { conditions } = because('Built');
 const good = { status: { size: 1 }, conditions };
 
 describe('a result', () => {
@@ -42,21 +39,9 @@ describe('a result', () => {
     ['a misspelt wish', { requeueAfter: 3 }, 'requeueAfter'],
     ['a condition that was not declared', { conditions: { ...conditions, Bild: conditions.Built } }, 'Bild'],
     ['a declared condition left out', { conditions: {} }, 'conditions.Built'],
-    [
-      'a condition without a reason',
-      { conditions: { Built: { status: 'True', reason: '' } } },
-      'conditions.Built.reason',
-    ],
-    [
-      'a condition whose reason is a sentence',
-      { conditions: { Built: { status: 'True', reason: 'not built yet' } } },
-      'conditions.Built.reason: no CamelCase word',
-    ],
-    [
-      'a condition whose reason is too long',
-      { conditions: { Built: { status: 'True', reason: 'a'.repeat(1025) } } },
-      'conditions.Built.reason',
-    ],
+    ['a condition without a reason', because(''), 'conditions.Built.reason'],
+    ['a condition whose reason is a sentence', because('not built yet'), 'conditions.Built.reason: no CamelCase word'],
+    ['a condition whose reason is too long', because('a'.repeat(1025)), 'conditions.Built.reason'],
     ['no conditions at all', { conditions: undefined }, 'conditions'],
   ])('a result with %s is refused, naming it', (_, more, named) => {
     expect(() => parseResult({ ...good, ...more })).toThrow(InvalidResultError);
@@ -67,10 +52,8 @@ describe('a result', () => {
 describe('what finalize returns', () => {
   it('finalize returns that it is done, or a delay with a reason', () => {
     expect(parseFinalized('done')).toBe('done');
-    expect(parseFinalized({ requeueAfterSeconds: 2, reason: 'Draining' })).toEqual({
-      requeueAfterSeconds: 2,
-      reason: 'Draining',
-    });
+    const later = { requeueAfterSeconds: 2, reason: 'Draining' };
+    expect(parseFinalized(later)).toEqual(later);
   });
 
   it.each([

@@ -59,13 +59,10 @@ describe('a start with a watch checkpoint', () => {
     expect(checkpoint.warnings()).toEqual([]);
   });
 
+  const withNumber = async () => (await fixture.textOf({ tanks: '17' })).replace('"17"', '17');
   it.each<[string, () => Promise<string>, RegExp]>([
     ['not JSON', async () => 'garbage', /not JSON/],
-    [
-      'invalid because a version is a number',
-      async () => (await fixture.textOf({ tanks: '17' })).replace('"17"', '17'),
-      /collections\.tanks\.resourceVersion/,
-    ],
+    ['invalid: a version is a number', withNumber, /collections\.tanks\.resourceVersion/],
     ['from another cluster', () => fixture.textOf({ tanks: '17' }, { cluster: 'elsewhere' }), /another cluster/],
   ])('a start ignores a checkpoint that is %s, with a warning, and overwrites it', async (_, text, reason) => {
     await fixture.writeText(await text());

@@ -160,6 +160,7 @@ const second: Subscriber = { controller: 'pump', as: 'watched', primary: tank, p
 const tanks: WatchedResource = { ...tank, subscribers: [first, second] };
 
 describe('entryNameOf', () => {
+  const withSecond = (more: Partial<Subscriber>) => ({ ...tanks, subscribers: [first, { ...second, ...more }] });
   it('the name of an entry is a valid key of a ConfigMap', () => {
     expect(entryNameOf(tanks, { namespace: 'shop' })).toMatch(/^[-._a-zA-Z0-9]{1,253}$/);
     expect(entryNameOf({ ...tanks, group: '' })).toMatch(/^core_v1_tanks__[0-9a-f]{12}$/);
@@ -178,13 +179,10 @@ describe('entryNameOf', () => {
     ['another selector', { ...tanks, labelSelector: 'colour=blue' }],
     ['another version', { ...tanks, version: 'v2' }],
     ['an additional subscriber', { ...tanks, subscribers: [first, second, { ...second, controller: 'valve' }] }],
-    [
-      'a subscriber with another selection',
-      { ...tanks, subscribers: [first, { ...second, matchLabels: { colour: 'blue' } }] },
-    ],
-    ['a subscriber with other namespaces', { ...tanks, subscribers: [first, { ...second, namespaces: ['shop'] }] }],
+    ['a subscriber with another selection', withSecond({ matchLabels: { colour: 'blue' } })],
+    ['a subscriber with other namespaces', withSecond({ namespaces: ['shop'] })],
     ['one subscriber less', { ...tanks, subscribers: [first] }],
-    ['a subscriber with another predicate', { ...tanks, subscribers: [first, { ...second, predicate: 'generation' }] }],
+    ['a subscriber with another predicate', withSecond({ predicate: 'generation' })],
   ])('the name of an entry differs for %s', (_, resource, namespace) => {
     expect(entryNameOf(resource, { namespace })).not.toBe(entryNameOf(tanks));
   });

@@ -26,13 +26,10 @@ it('a log line has the fields of its log and of the entry', () => {
   ]);
 });
 
+const root = 'Root=1-5759e988-bd862e3fe1be46a994272793';
 it.each([
-  ['with its id if it is sampled', 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1', ['xray_trace_id']],
-  [
-    'without its id if it is not sampled',
-    'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0',
-    [],
-  ],
+  ['with its id if it is sampled', `${root};Sampled=1`, ['xray_trace_id']],
+  ['without its id if it is not sampled', `${root};Parent=53995c3f42cd8ad8;Sampled=0`, []],
 ])('a log line of a traced invocation is written %s', (_, header, more) => {
   vi.stubEnv('_X_AMZN_TRACE_ID', header);
   const [line = {}] = printed(() => createTelemetry('widget', settings).log({ key: 'a' }).info('reconciled'));

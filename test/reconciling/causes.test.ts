@@ -75,20 +75,13 @@ it('a merged message counts all its causes, and names the newest and three other
   );
 });
 
+const woken = aMessage({ cause: { type: 'wake', observedAt: 1, source: 'plant', id: 'e-1' } });
+const resynced = withMerged(aMessage(asResync()), aMessage());
+const merged = { cause: 'resync', merged: 1, mergedCauses: ['change'] };
 it.each<[string, Message, object, string]>([
   ['its own change', aMessage(), { cause: 'change' }, 'it changed'],
-  [
-    'an event',
-    aMessage({ cause: { type: 'wake', observedAt: 1, source: 'plant', id: 'e-1' } }),
-    { cause: 'wake', causedBy: 'plant e-1' },
-    'of an external event (plant e-1)',
-  ],
-  [
-    'a resync that was merged with a change',
-    withMerged(aMessage(asResync()), aMessage()),
-    { cause: 'resync', merged: 1, mergedCauses: ['change'] },
-    'of the resync, and 1 more (change)',
-  ],
+  ['an event', woken, { cause: 'wake', causedBy: 'plant e-1' }, 'of an external event (plant e-1)'],
+  ['a resync that was merged with a change', resynced, merged, 'of the resync, and 1 more (change)'],
 ])('the log line names %s', (_, message, fields, text) => {
   expect(logged(message)).toMatchObject(fields);
   expect(devLine(message)).toBe(`ran because ${text}: 1 write`);

@@ -18,6 +18,8 @@ const received = (changes: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
   ...changes,
 });
 
+const bearer = 'Bearer abcdefghijklmnop';
+
 describe('readDeadLetter', () => {
   it('a dead letter is read with the reason, attempts, error and time that were written with it', () => {
     const attributes = {
@@ -49,10 +51,7 @@ describe('readDeadLetter', () => {
   it('an event that the wake function failed for, or that EventBridge could not deliver, has its reason and error', () => {
     const failed = {
       ...{ version: '1.0', requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 } },
-      ...{
-        requestPayload: { source: 'plant' },
-        responsePayload: { errorMessage: 'no token: Bearer abcdefghijklmnop' },
-      },
+      ...{ requestPayload: { source: 'plant' }, responsePayload: { errorMessage: `no token: ${bearer}` } },
     };
     expect(readDeadLetter(received({ body: JSON.stringify(failed) }))).toMatchObject({
       reason: 'event not processed by wake: RetriesExhausted',
@@ -79,7 +78,7 @@ describe('readDeadLetter', () => {
   });
 
   it('a dead letter contains neither credentials nor control characters', () => {
-    const attributes = { reason: 'a\u001b[31mred', error: 'Bearer abcdefghijklmnop was refused', messageId: '\u0007' };
+    const attributes = { reason: 'a\u001b[31mred', error: `${bearer} was refused`, messageId: '\u0007' };
     const { reason, error, messageId } = readDeadLetter(received({ attributes }));
     expect(reason).toBe('a [31mred');
     expect(error).toBe('Bearer [redacted] was refused');

@@ -115,15 +115,12 @@ describe('a message', () => {
 
 describe('the text of a cause', () => {
   const web: [string, string, string, string] = ['apps', 'deployments', 'shop', 'web'];
+  const webGone = 'deployments.apps/shop/web (deleted or no longer selected)';
   it.each<[string, Cause, string]>([
     ['a change of the object itself', asChange().cause, 'change'],
     ['its deletion', asChange({ deleted: true }).cause, 'change (deleted or no longer selected)'],
     ['a change of another object', asChange({ object: web }).cause, 'change deployments.apps/shop/web'],
-    [
-      'the deletion of another object',
-      asChange({ object: web, deleted: true }).cause,
-      'change deployments.apps/shop/web (deleted or no longer selected)',
-    ],
+    ['the deletion of another object', asChange({ object: web, deleted: true }).cause, `change ${webGone}`],
     ['a change of a cluster-scoped object', asChange({ object: ['', 'nodes', '', 'one'] }).cause, 'change nodes/one'],
     ['an event', { type: 'wake', observedAt: 1, source: 'plant', id: 'e' }, 'wake plant e'],
     ['a command', asCommand().cause, 'command m'],

@@ -97,10 +97,7 @@ it.each([
   ['is not a message', 'x1', 'not json', 'the body is not JSON'],
   ['is a change, which has no due time', 'x2', formatMessage(aMessage()), 'cause: change'],
   ['is for a controller without a queue', 'x3', requeueOf('gone'), 'gone.fifo'],
-  [
-    'is for a controller that is not in the registry, although its queue exists',
-    ...['x4', requeueOf('other'), 'controller: other is unknown'],
-  ],
+  ['is for an unknown controller, although its queue exists', 'x4', requeueOf('other'), 'controller: other is unknown'],
 ])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
   const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
   expect(failed).toEqual([]);

@@ -14,11 +14,7 @@ const applied = z
   .map(({ desired, live }) => ({ title: `${live.kind ?? live.apiVersion} ${live.metadata.name}`, desired, live }));
 
 const entry = (fieldsV1: object, rest: object = {}) => ({
-  manager: 'us',
-  operation: 'Apply',
-  apiVersion: 'v1',
-  fieldsType: 'FieldsV1',
-  fieldsV1,
+  ...{ manager: 'us', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
   ...rest,
 });
 const live = (fields: object, ...managedFields: object[]) =>
@@ -77,79 +73,53 @@ describe('ownedFields', () => {
   });
 
   it('ownedFields returns null for an owned field that the API omits', () => {
-    expect(ownedFields(live({ spec: {} }, entry({ 'f:spec': { 'f:readOnly': {} } })), 'us')).toEqual({
-      spec: { readOnly: null },
-    });
+    const object = live({ spec: {} }, entry({ 'f:spec': { 'f:readOnly': {} } }));
+    expect(ownedFields(object, 'us')).toEqual({ spec: { readOnly: null } });
   });
 
   it('ownedFields omits a list item that no longer exists', () => {
-    expect(ownedFields(live({ l: [] }, entry({ 'f:l': { 'k:{"name":"b"}': { 'f:name': {} } } })), 'us')).toEqual({
-      l: [],
-    });
+    const object = live({ l: [] }, entry({ 'f:l': { 'k:{"name":"b"}': { 'f:name': {} } } }));
+    expect(ownedFields(object, 'us')).toEqual({ l: [] });
   });
 
   it('ownedFields returns an empty map if only others filled it, and an atomic map completely', () => {
     const data = { data: { theirs: '1' } };
     expect(ownedFields(live(data, entry({ 'f:data': {} })), 'us')).toEqual(data);
-    expect(
-      ownedFields(
-        live(data, entry({ 'f:data': {} }), entry({ 'f:data': { 'f:theirs': {} } }, { manager: 'them' })),
-        'us',
-      ),
-    ).toEqual({ data: {} });
+    const theirs = entry({ 'f:data': { 'f:theirs': {} } }, { manager: 'them' });
+    expect(ownedFields(live(data, entry({ 'f:data': {} }), theirs), 'us')).toEqual({ data: {} });
   });
 });
 
 describe('ownedEqual', () => {
+  const a = { name: 'a', uid: 'c' };
+  const labels = { labels: { x: '1' } };
+  const nulls = { a: null, b: null, c: null, d: null, e: null, f: null };
+  const limits = (values: object) => ({ resources: { limits: values } });
+  const ports = (more: object) => ({ ports: [{ port: 80, ...more }] });
   it.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
-    [
-      'identity fields are ignored',
-      { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', namespace: 'b', uid: 'c' } },
-      {},
-      true,
-    ],
-    [
-      'labels are compared',
-      { metadata: { name: 'a', labels: { x: '1' } } },
-      { metadata: { labels: { x: '1' } } },
-      true,
-    ],
-    ['an owned label that is not desired', { metadata: { name: 'a' } }, { metadata: { labels: { x: '1' } } }, false],
+    ['identity fields are ignored', { apiVersion: 'v1', kind: 'A', metadata: { ...a, namespace: 'b' } }, {}, true],
+    ['labels are compared', { metadata: { ...a, ...labels } }, { metadata: labels }, true],
+    ['an owned label that is not desired', { metadata: a }, { metadata: labels }, false],
     ['an owned field that is not desired', {}, { spec: { replicas: 1 } }, false],
     ['a desired field that is not owned', { spec: { replicas: 1 } }, { spec: {} }, false],
-    [
-      'zero values that the API omits',
-      { a: false, b: 0, c: '', d: {}, e: [], f: { g: false } },
-      { a: null, b: null, c: null, d: null, e: null, f: null },
-      true,
-    ],
+    ['zero values that the API omits', { a: false, b: 0, c: '', d: {}, e: [], f: { g: false } }, nulls, true],
     ['a value that the API unexpectedly omits', { a: true }, { a: null }, false],
     ['a desired null', { a: null }, {}, true],
     ['a desired undefined', { a: undefined }, {}, true],
     ['a desired null of an owned field', { a: null }, { a: 1 }, false],
-    [
-      'quantities in quantity fields',
-      { resources: { limits: { cpu: 1, memory: '1024Mi' } } },
-      { resources: { limits: { cpu: '1', memory: '1Gi' } } },
-      true,
-    ],
+    ['quantities in quantity fields', limits({ cpu: 1, memory: '1024Mi' }), limits({ cpu: '1', memory: '1Gi' }), true],
     ['texts elsewhere', { env: [{ value: '1000' }] }, { env: [{ value: '1k' }] }, false],
     ['numbers and texts elsewhere', { port: 80 }, { port: '80' }, false],
     ['another order of a list', { l: [1, 2] }, { l: [2, 1] }, false],
-    ['a default within an atomic value', { ports: [{ port: 80 }] }, { ports: [{ port: 80, protocol: 'TCP' }] }, true],
-    [
-      'what is no default within an atomic value',
-      { ports: [{ port: 80 }] },
-      { ports: [{ port: 80, protocol: 'UDP' }] },
-      false,
-    ],
+    ['a default within an atomic value', ports({}), ports({ protocol: 'TCP' }), true],
+    ['what is no default within an atomic value', ports({}), ports({ protocol: 'UDP' }), false],
     ['a map and a list', { a: {} }, { a: [] }, false],
   ])('ownedEqual: %s', (_, desired, owned, expected) => {
     expect(ownedEqual(desired, owned, { isBuiltIn: true })).toBe(expected);
   });
 
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['what is a default of built-in kinds', { ports: [{ port: 80 }] }, { ports: [{ port: 80, protocol: 'TCP' }] }],
+    ['what is a default of built-in kinds', ports({}), ports({ protocol: 'TCP' })],
     ['texts that are one quantity', { limits: { version: '1.10' } }, { limits: { version: '1.1' } }],
   ])('ownedEqual of a custom resource is false for %s', (_, desired, owned) => {
     expect(ownedEqual(desired, owned, { isBuiltIn: false })).toBe(false);

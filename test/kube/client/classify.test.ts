@@ -50,6 +50,7 @@ describe('classifyResponse of what an API server returns', () => {
   });
   const applied = (metadata: { readonly name: string; readonly [field: string]: string }, data?: object) => () =>
     apply(`${collection}/${metadata.name}`, configMap(metadata, data));
+  const ofUid = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
   const atVersion1 = { metadata: { resourceVersion: '1' } };
   it.each<[string, () => KubeRequest, ResponseClass | '201', Parameters<typeof classifyResponse>[1]?]>([
     ['GET of a missing object', get('missing'), 'gone', missing],
@@ -64,14 +65,7 @@ describe('classifyResponse of what an API server returns', () => {
     ['GET of an unknown built-in', get('/api/v1/namespaces/default/nones/missing'), 'kind-not-served', missing],
     ['POST of an existing object', post('owner'), 'already-exists'],
     ['PATCH with a stale version', () => patch('merge', `${collection}/owner`, atVersion1), 'stale'],
-    [
-      'DELETE of another uid',
-      () => ({
-        ...{ method: 'DELETE', path: `${collection}/owner` },
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-      }),
-      'stale',
-    ],
+    ['DELETE of another uid', () => ({ method: 'DELETE', path: `${collection}/owner`, body: ofUid }), 'stale'],
     ['apply of a missing object with a uid', applied({ name: 'new', uid }), 'stale'],
     ['apply of a missing object with a version alone', applied({ name: 'new', resourceVersion: '1' }), '201'],
     ['apply with another uid', () => apply(`${widgets}/one`, { ...widget({ name: 'one', uid }) }), 'other-object'],

@@ -64,12 +64,8 @@ describe('an error response', () => {
       client.request({ ...get, query: { labelSelector: 'hidden' }, body: { password: 'hidden' } }),
     );
     expect(error).toBeInstanceOf(ApiError);
-    expect(error).toMatchObject({
-      status: 429,
-      reason: 'TooManyRequests',
-      retryAfterSeconds: 7,
-      request: 'GET /api/v1/pods',
-    });
+    const request = 'GET /api/v1/pods';
+    expect(error).toMatchObject({ status: 429, reason: 'TooManyRequests', retryAfterSeconds: 7, request });
     expect(String(error)).toBe('ApiError: GET /api/v1/pods returned 429: TooManyRequests: TooManyRequests it is');
   });
 
@@ -80,14 +76,9 @@ describe('an error response', () => {
       if (path === '/cut') response.writeHead(503, { 'content-length': 100 }).write('{', () => response.destroy());
     });
     const client = server.client();
-    for (const path of ['/page', '/json', '/cut']) {
-      expect(await failure(client.request({ method: 'GET', path }))).toMatchObject({
-        name: 'ApiError',
-        status: 503,
-        reason: '',
-        body: undefined,
-      });
-    }
+    const expected = { name: 'ApiError', status: 503, reason: '', body: undefined };
+    for (const path of ['/page', '/json', '/cut'])
+      expect(await failure(client.request({ method: 'GET', path }))).toMatchObject(expected);
   });
 });
 

@@ -8,20 +8,16 @@ const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
 const tanks = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', namespaced: true };
 const roles = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', namespaced: false };
 
+const tanksPath = '/apis/plant.example.com/v1/namespaces/shop/watertanks';
+
 describe('paths', () => {
   it.each([
     [collectionPath(pods), '/api/v1/pods'],
     [collectionPath(pods, 'shop'), '/api/v1/namespaces/shop/pods'],
     [collectionPath(nodes), '/api/v1/nodes'],
-    [collectionPath(tanks, 'shop'), '/apis/plant.example.com/v1/namespaces/shop/watertanks'],
-    [
-      objectPath(tanks, { namespace: 'shop', name: 'a.b' }),
-      '/apis/plant.example.com/v1/namespaces/shop/watertanks/a.b',
-    ],
-    [
-      objectPath(tanks, { namespace: 'shop', name: 'a' }, 'status'),
-      '/apis/plant.example.com/v1/namespaces/shop/watertanks/a/status',
-    ],
+    [collectionPath(tanks, 'shop'), tanksPath],
+    [objectPath(tanks, { namespace: 'shop', name: 'a.b' }), `${tanksPath}/a.b`],
+    [objectPath(tanks, { namespace: 'shop', name: 'a' }, 'status'), `${tanksPath}/a/status`],
     [objectPath(roles, { name: 'system:node' }), '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode'],
   ])('collectionPath and objectPath return %s', (path, expected) => {
     expect(path).toBe(expected);
@@ -62,14 +58,7 @@ describe('paths', () => {
         const parsed = new URL(path, 'https://host');
         expect([parsed.search, parsed.hash]).toEqual(['', '']);
         expect(parsed.pathname.split('/').map(decodeURIComponent)).toEqual([
-          '',
-          'apis',
-          'plant.example.com',
-          'v1',
-          'namespaces',
-          namespace,
-          'watertanks',
-          object,
+          ...['', 'apis', 'plant.example.com', 'v1', 'namespaces', namespace, 'watertanks', object],
         ]);
       }),
     );
