@@ -24,12 +24,8 @@ it('a created object gets a uid, a version, a creation time in whole seconds and
 
 it('a create ignores uid, creationTimestamp, generation and deletionTimestamp in the body', async () => {
   const ns = await namespace();
-  const forged = {
-    uid: 'x',
-    generation: 7,
-    creationTimestamp: '2001-01-01T00:00:00Z',
-    deletionTimestamp: '2001-01-01T00:00:00Z',
-  };
+  const time = '2001-01-01T00:00:00Z';
+  const forged = { uid: 'x', generation: 7, creationTimestamp: time, deletionTimestamp: time };
   const { metadata } = (await wire.post(gadgets(ns), gadget('one', { size: 1 }, forged))).body;
   expect(metadata?.uid).toMatch(uidPattern);
   expect(metadata?.generation).toBe(1);
@@ -47,10 +43,8 @@ it('a re-created object has a new uid and generation 1', async () => {
 });
 
 it('a replacement with another spec raises the generation by one and keeps uid and creation time', async () => {
-  const {
-    main,
-    made: { metadata },
-  } = await createGadget();
+  const { main, made } = await createGadget();
+  const { metadata } = made;
   const version = { resourceVersion: metadata?.resourceVersion };
   const replaced = await wire.put(main, gadget('one', { size: 9 }, version));
   expect(replaced.status).toBe(200);

@@ -15,11 +15,8 @@ it('/api lists v1, and /apis lists the groups with their preferred version', asy
   const groups = await read('/apis');
   expect(groups.kind).toBe('APIGroupList');
   expect(groups.groups).toContainEqual({ name: gadgetGroup, versions: [version], preferredVersion: version });
-  expect(await read(`/apis/${gadgetGroup}`)).toMatchObject({
-    kind: 'APIGroup',
-    name: gadgetGroup,
-    preferredVersion: version,
-  });
+  const group = { kind: 'APIGroup', name: gadgetGroup, preferredVersion: version };
+  expect(await read(`/apis/${gadgetGroup}`)).toMatchObject(group);
 });
 
 it('the resource list of a version has kind, scope, verbs and short names', async () => {
@@ -27,26 +24,16 @@ it('the resource list of a version has kind, scope, verbs and short names', asyn
   expect(list).toMatchObject({ kind: 'APIResourceList', groupVersion: gadgetApiVersion });
   const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
   const gadgets = {
-    name: 'gadgets',
-    singularName: 'gadget',
-    namespaced: true,
-    kind: 'Gadget',
-    shortNames: ['gd'],
-    categories: ['things'],
-    verbs,
+    ...{ name: 'gadgets', singularName: 'gadget', namespaced: true, kind: 'Gadget' },
+    ...{ shortNames: ['gd'], categories: ['things'], verbs },
   };
+  const scale = { name: 'gadgets/scale', group: 'autoscaling', version: 'v1', kind: 'Scale' };
   const subresourceVerbs = ['get', 'patch', 'update'];
   expect(list.resources).toEqual(
     expect.arrayContaining([
       expect.objectContaining(gadgets),
       expect.objectContaining({ name: 'gadgets/status', namespaced: true, kind: 'Gadget', verbs: subresourceVerbs }),
-      expect.objectContaining({
-        name: 'gadgets/scale',
-        group: 'autoscaling',
-        version: 'v1',
-        kind: 'Scale',
-        verbs: subresourceVerbs,
-      }),
+      expect.objectContaining({ ...scale, verbs: subresourceVerbs }),
       expect.objectContaining({ name: 'plinths', singularName: 'plinth', namespaced: false, kind: 'Plinth', verbs }),
     ]),
   );
@@ -119,11 +106,8 @@ it('OpenAPI v2 is JSON, or protobuf for kubectl', async () => {
 });
 
 it('/version returns the version, and the health endpoints return ok', async () => {
-  expect(await read('/version')).toMatchObject({
-    major: '1',
-    minor: '36',
-    gitVersion: expect.stringMatching(/^v1\.36\./),
-  });
+  const gitVersion = expect.stringMatching(/^v1\.36\./);
+  expect(await read('/version')).toMatchObject({ major: '1', minor: '36', gitVersion });
   for (const path of ['/healthz', '/readyz', '/livez'])
     expect(await wire.get(path)).toMatchObject({ status: 200, text: 'ok' });
 });

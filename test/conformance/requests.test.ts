@@ -42,17 +42,14 @@ it('generateName gets a suffix of five characters, and a long prefix is cut', as
   expect((await make('f'.repeat(80))).body.metadata?.name).toMatch(/^f{58}[a-z0-9]{5}$/);
 });
 
+const owner = { apiVersion: 'v1', kind: 'X', name: 'x' };
 it.each([
   ['a label key', { labels: { 'a b': 'x' } }, 'metadata.labels'],
   ['a label value', { labels: { a: 'b c' } }, 'metadata.labels'],
   ['a label value of 64 characters', { labels: { a: 'x'.repeat(64) } }, 'metadata.labels'],
   ['an annotation key', { annotations: { 'a b': 'x' } }, 'metadata.annotations'],
   ['a finalizer', { finalizers: ['a b'] }, 'metadata.finalizers'],
-  [
-    'an owner without uid',
-    { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x' }] },
-    'metadata.ownerReferences.uid',
-  ],
+  ['an owner without uid', { ownerReferences: [owner] }, 'metadata.ownerReferences.uid'],
 ])('%s that is not allowed is Invalid with a cause at its field', async (_what, metadata, field) => {
   const ns = await namespace();
   const rejected = await wire.post(gadgets(ns), gadget('one', { size: 1 }, metadata));
@@ -60,21 +57,16 @@ it.each([
   expect(rejected.body.details?.causes?.map((cause) => cause.field)).toContain(field);
 });
 
+const large = { a: 'x'.repeat(262_144) };
+const tooLong = 'Too long: may not be more than 262144 bytes';
 it.each([
-  [
-    'no name',
-    { name: undefined },
-    { reason: 'Required', message: 'Required value: name or generateName is required', field: 'metadata.name' },
-  ],
-  [
-    'annotations of more than 256 KiB',
-    { annotations: { a: 'x'.repeat(262_144) } },
-    { reason: 'TooLong', message: 'Too long: may not be more than 262144 bytes', field: 'metadata.annotations' },
-  ],
-])('an object with %s is Invalid', async (_what, metadata, cause) => {
+  ['no name', { name: undefined }, 'Required', 'name', 'Required value: name or generateName is required'],
+  ['annotations of more than 256 KiB', { annotations: large }, 'TooLong', 'annotations', tooLong],
+])('an object with %s is Invalid', async (_what, metadata, reason, field, message) => {
   const rejected = await wire.post(gadgets(await namespace()), gadget('one', { size: 1 }, metadata));
   expect(rejected.status).toBe(422);
-  expect(rejected.body.details?.causes).toContainEqual({ ...cause, reason: `FieldValue${cause.reason}` });
+  const cause = { reason: `FieldValue${reason}`, field: `metadata.${field}`, message };
+  expect(rejected.body.details?.causes).toContainEqual(cause);
 });
 
 it('two owner references with controller true are Invalid', async () => {

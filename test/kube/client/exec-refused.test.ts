@@ -4,19 +4,13 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { ApiError, ConnectError, ResponseError } from '../../../src/kube/client/errors.ts';
-import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
+import { exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
 import { aMessage } from '../../sqs/messages.ts';
 import { freePort, listenOnLoopback } from '../../support/listen.ts';
 import { failure, pem } from '../wire-server.ts';
-import { refuseWith, startExecServer, type UpgradeRequest } from './exec-server.ts';
-
-const pod = { namespace: 'shop', name: 'node-0' };
-const path = '/api/v1/namespaces/shop/pods/node-0/exec';
-const run = (client: KubeClient, options: ExecRequestOptions = {}) =>
-  exec(client, pod, { container: 'node-ctr', command: ['cli', 'list'] }, options);
+import { path, refuseWith, run, startExecServer, type UpgradeRequest } from './exec-server.ts';
 
 describe('exec that is rejected', () => {
   it.each([

@@ -6,8 +6,15 @@ import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type ClientOptions, createClient, type KubeClient } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
+import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 import { pem, statusOf } from '../wire-server.ts';
+
+/** The pod of the tests, the path of its exec, and a command in it. */
+export const pod = { namespace: 'shop', name: 'node-0' };
+export const path = '/api/v1/namespaces/shop/pods/node-0/exec';
+export const run = (client: KubeClient, options: ExecRequestOptions = {}) =>
+  exec(client, pod, { container: 'node-ctr', command: ['cli', 'list'] }, options);
 
 /** A received upgrade request. */
 export interface UpgradeRequest {

@@ -1,18 +1,12 @@
 // Commands in containers, against a scripted server. Excluded: exec that does not start (exec-refused.test.ts), a real
 // kube-apiserver (test/cluster), the commands that a controller declares (test/api/exec.test.ts).
 import { describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { ApiError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
-import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
+import { exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
 import { aMessage } from '../../sqs/messages.ts';
 import { failure } from '../wire-server.ts';
-import { endOf, refuseWith, startExecServer } from './exec-server.ts';
-
-const pod = { namespace: 'shop', name: 'node-0' };
-const path = '/api/v1/namespaces/shop/pods/node-0/exec';
-const run = (client: KubeClient, options: ExecRequestOptions = {}) =>
-  exec(client, pod, { container: 'node-ctr', command: ['cli', 'list'] }, options);
+import { endOf, path, pod, refuseWith, run, startExecServer } from './exec-server.ts';
 
 describe('exec of a command that ends', () => {
   it.each([0, 23])('exec returns the exit code %i as a value, and the output by channel', async (exitCode) => {
