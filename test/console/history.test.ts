@@ -120,8 +120,6 @@ describe('objectRow', () => {
   ])('the state is %s', (state, object) => {
     expect(
       objectRow(resource, object, { kind: 'WaterTank', cluster: 'local', sliceConditions: [], isForeign: false }),
-    ).toMatchObject({
-      ...{ id, state },
-    });
+    ).toMatchObject({ id, state });
   });
 });

@@ -4,11 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { diffLines, plannedYaml } from '../../src/console/planned-yaml.ts';
 
 const tank = {
-  metadata: {
-    name: 'north',
-    labels: { 'app.kubernetes.io/name': 'a' },
-    managedFields: [{ manager: 'outrigger' }],
-  },
+  metadata: { name: 'north', labels: { 'app.kubernetes.io/name': 'a' }, managedFields: [{ manager: 'outrigger' }] },
   spec: { targetLevel: 30 },
   status: { level: 3, valves: ['a', 'b'], conditions: [{ type: 'Ready', status: 'False', reason: 'BelowTarget' }] },
 };

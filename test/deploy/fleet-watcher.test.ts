@@ -51,11 +51,7 @@ describe('the stack of the fleet watcher', () => {
     const children = createChildProcesses(await mkdtemp(path.join(tmpdir(), 'outrigger-fleet-')));
     onTestFinished(async () => await children.close());
     const endpoint = await startEmulatedAws(children);
-    const at = {
-      endpoint,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    };
+    const at = { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
     const cloudFormation = new CloudFormationClient(at);
     const StackName = 'outrigger-prod-watcher';
     const parameters = {

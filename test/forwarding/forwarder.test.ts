@@ -11,10 +11,7 @@ it('an idle forwarder sends a change at once, with its message group and dedupli
   const { queue, entries } = await nextCall();
   expect(queue).toBe('dish.fifo');
   const [entry] = entries;
-  expect(entry).toMatchObject({
-    groupId: groupIdOf(target('a')),
-    deduplicationId: watchId(target('a'), [source(7)]),
-  });
+  expect(entry).toMatchObject({ groupId: groupIdOf(target('a')), deduplicationId: watchId(target('a'), [source(7)]) });
   expect(parseMessage(entry?.body ?? '')).toEqual({
     ...target('a'),
     cause: { type: 'change', uid: 'u', resourceVersion: '7', observedAt: 1_000_000 },

@@ -38,10 +38,7 @@ it('RateLimiter allows a burst and the rate, never more, and no wait is longer t
   });
   const requests = fc.array(
     fc.record({ tokens: fc.integer({ min: 1, max: 50 }), idleMs: fc.constantFrom(0, 0, 0, 7) }),
-    {
-      minLength: 1,
-      maxLength: 200,
-    },
+    { minLength: 1, maxLength: 200 },
   );
   fc.assert(
     fc.property(rateLimits, requests, ({ perSecond, burst }, wanted) => {

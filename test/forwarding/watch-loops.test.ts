@@ -16,9 +16,7 @@ const collection = ({
   plural,
   kind,
   namespaced,
-}: typeof ConfigMap | typeof Secret | typeof Namespace) => ({
-  ...{ group, version, plural, kind, namespaced },
-});
+}: typeof ConfigMap | typeof Secret | typeof Namespace) => ({ group, version, plural, kind, namespaced });
 const primary = collection(ConfigMap);
 const resources: readonly WatchedResource[] = [
   { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },

@@ -39,11 +39,7 @@ const metricWidget = z.strictObject({
     metrics: z.array(line).min(1).max(500),
   }),
 });
-const textWidget = z.strictObject({
-  ...area,
-  type: z.literal('text'),
-  properties: z.strictObject({ markdown: text }),
-});
+const textWidget = z.strictObject({ ...area, type: z.literal('text'), properties: z.strictObject({ markdown: text }) });
 const alarmWidget = z.strictObject({
   ...area,
   type: z.literal('alarm'),

@@ -82,9 +82,7 @@ describe('a generated schema', () => {
     for (const value of accepts) {
       const parsed = schema.safeParse(value);
       expect(parsed, `zod: ${JSON.stringify(value)}`).toMatchObject({ success: true });
-      expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toEqual({
-        [field]: parsed.data,
-      });
+      expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toEqual({ [field]: parsed.data });
     }
     for (const value of rejects) {
       expect(schema.safeParse(value).success, `zod: ${JSON.stringify(value)}`).toBe(false);

@@ -18,10 +18,7 @@ const used = (given: readonly ControllerDefinition[], what: string): number =>
   stackLimits(given).find((one) => one.what === what)?.used ?? Number.NaN;
 
 const resource = z.looseObject({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) });
-const packagedTemplate = z.looseObject({
-  Resources: z.record(z.string(), resource),
-  Parameters: z.looseObject({}),
-});
+const packagedTemplate = z.looseObject({ Resources: z.record(z.string(), resource), Parameters: z.looseObject({}) });
 
 /** A part of a template as JSON, with values in place of its functions: ids of roles, ARNs of queues. */
 function withValues(part: unknown): string {

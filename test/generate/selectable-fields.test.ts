@@ -27,9 +27,7 @@ const valve = Valve.controller('valve', {
     return { status: {}, conditions: { Set: ok('Set') } };
   },
 });
-const all = Valve.controller('all-valves', {
-  reconcile: async () => ({ status: {}, conditions: { Set: ok('Set') } }),
-});
+const all = Valve.controller('all-valves', { reconcile: async () => ({ status: {}, conditions: { Set: ok('Set') } }) });
 const collectionOf = (...controllers: Parameters<typeof watchListOf>[0]) => {
   const found = watchListOf(controllers).resources.find(({ kind }) => kind === 'Valve');
   if (found === undefined) throw new Error('not watched');

@@ -25,10 +25,7 @@ describe('the resources of wakes', () => {
       Targets: [{ Arn: arn('WakeLambdaFunction'), DeadLetterConfig: { Arn: arn('TimersDeadLetters') } }],
     });
     for (const [id] of rules) {
-      expect(properties(`${id}Permission`)).toMatchObject({
-        Principal: 'events.amazonaws.com',
-        SourceArn: arn(id),
-      });
+      expect(properties(`${id}Permission`)).toMatchObject({ Principal: 'events.amazonaws.com', SourceArn: arn(id) });
       expect(properties(`${id}Permission`)).not.toHaveProperty('SourceAccount');
     }
   });

@@ -40,10 +40,7 @@ export const wrong = () => A.object('a', { n: 'x' });
 `;
 
 /** The package's entry for each of the two files that samples import. */
-const specifiers: Readonly<Record<string, string>> = {
-  outrigger: "'outrigger'",
-  kubernetes: "'outrigger/kubernetes'",
-};
+const specifiers: Readonly<Record<string, string>> = { outrigger: "'outrigger'", kubernetes: "'outrigger/kubernetes'" };
 
 beforeAll(async () => {
   await symlink(path.join(root, 'node_modules'), folder.at('node_modules'));

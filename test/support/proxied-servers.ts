@@ -48,10 +48,7 @@ export async function startProxiedServers(
   cleanup.defer(() => sqs.close());
   const client = createLocalSqsClient(server.endpoint);
   cleanup.defer(() => client.destroy());
-  const direct = {
-    api: { url: plane.url, ca: plane.ca, token: plane.adminToken },
-    sqs: { url: server.endpoint },
-  };
+  const direct = { api: { url: plane.url, ca: plane.ca, token: plane.adminToken }, sqs: { url: server.endpoint } };
   return { plane, api, sqs, direct, cluster, client };
 }
 

@@ -172,10 +172,7 @@ describe('testContext', () => {
   });
 
   it('testContext refuses a child without a namespace of an object with one, as the runtime does', async () => {
-    const nodes = widget.controller('nodes', {
-      owns: [Node],
-      reconcile: async () => ({ status: {}, conditions: {} }),
-    });
+    const nodes = widget.controller('nodes', { owns: [Node], reconcile: async () => ({ status: {}, conditions: {} }) });
     const applying = testContext(nodes, { owner }).apply(Node, { metadata: { name: 'n' } });
     await expect(applying).rejects.toThrow('Node n cannot be a child of default/a');
   });

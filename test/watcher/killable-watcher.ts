@@ -75,18 +75,7 @@ export function startKillableWatcher({
   });
   const health = createHealth(now);
   const restoreDetection = createRestoreDetection(checkpoint.verify);
-  const deps = {
-    client,
-    forwarder,
-    checkpoint,
-    restoreDetection,
-    log,
-    now,
-    wait,
-    random,
-    nonce: randomUUID,
-    health,
-  };
+  const deps = { client, forwarder, checkpoint, restoreDetection, log, now, wait, random, nonce: randomUUID, health };
   const loops = createWatchLoops(deps, watchList, { cluster: 'c' });
   const running = [
     ...loops.map(({ loop }) => loop.run(signal)),

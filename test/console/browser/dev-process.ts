@@ -32,8 +32,5 @@ export async function startDevProcess(
     dev.once('exit', () => reject(new Error(`outrigger dev ended:\n${output}`)));
   });
   const whole = parts.move();
-  return {
-    ...{ url, kubeconfig: path.join(folder, 'kubeconfig') },
-    [Symbol.asyncDispose]: () => whole.disposeAsync(),
-  };
+  return { url, kubeconfig: path.join(folder, 'kubeconfig'), [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }

@@ -50,10 +50,7 @@ describe('Services', harness.options, () => {
     const made = await service({}, { labels: { own: 'label' } });
     const [slice] = await at.until('endpointslices', (slices) => slices.length === 1);
     expect(slice?.metadata?.name).toMatch(/^one-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    expect(slice).toMatchObject({
-      addressType: 'IPv4',
-      metadata: { generateName: 'one-' },
-    });
+    expect(slice).toMatchObject({ addressType: 'IPv4', metadata: { generateName: 'one-' } });
     // kube-apiserver returns absent fields as null, the embedded server omits them.
     const { endpoints, ports } = shapeOf(slice);
     expect([endpoints ?? null, ports ?? null]).toEqual([null, null]);

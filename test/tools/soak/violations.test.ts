@@ -33,10 +33,7 @@ const idle: SimulatorState = {
 const snapshotOf = (
   objects: Partial<Record<Plural, readonly ObservedObject[]>>,
   simulators: Partial<SimulatorState> = {},
-): Snapshot => ({
-  list: (plural) => objects[plural] ?? [],
-  simulators: { ...idle, ...simulators },
-});
+): Snapshot => ({ list: (plural) => objects[plural] ?? [], simulators: { ...idle, ...simulators } });
 const violationsIn = (
   snapshot: Snapshot,
   lastWrites: readonly LastWrite[] = [],

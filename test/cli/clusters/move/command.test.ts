@@ -70,10 +70,7 @@ describe('clusters move', () => {
       });
     const movingTo = { stage: 'canary', since: then, fencedAt: then };
     const movingFrom = { stage: 'prod', startedAt: then };
-    await store({
-      prod: { a: { ...entry('prod'), movingTo } },
-      canary: { a: { ...entry('canary'), movingFrom } },
-    });
+    await store({ prod: { a: { ...entry('prod'), movingTo } }, canary: { a: { ...entry('canary'), movingFrom } } });
     const { status, out } = await run(...move, '--kubeconfig', folder.at('admin.yaml'));
     expect(out).toContain('a: 2 keys sent to canary\na: a is of stage canary');
     expect(status).toBe(0);
