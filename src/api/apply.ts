@@ -39,7 +39,10 @@ export type Desired<K, Primary extends Scope = 'Namespaced'> =
       }
     : never;
 
-/** All desired objects of a kind, or a function that makes them of the children that exist. */
+/**
+ * All desired objects of a kind, or a function that makes them of the children that exist. An existing child that the
+ * function returns is kept as it is: it is neither written nor deleted.
+ */
 export type DesiredSet<K, Primary extends Scope> =
   | readonly Desired<K, Primary>[]
   | ((existing: readonly ObjectOf<K>[]) => readonly Desired<K, Primary>[]);

@@ -83,8 +83,9 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   /**
    * Makes the object's children of a kind exactly these: applies what differs, deletes its other children (unless
    * `prune` is false), and returns the children. A function is given the existing children and returns the desired
-   * ones. Throws NotOwnedError, after the others are applied, for the name of an object that is not a child of this
-   * object, and the error of the API server for a child that it refuses. Deletes nothing then.
+   * ones: an existing one that it returns is kept, and not written. Throws NotOwnedError, after the others are applied,
+   * for the name of an object that is not a child of this object, and the error of the API server for a child that it
+   * refuses. Deletes nothing then.
    */
   applyAll<K extends T['owns']>(
     kind: K,
@@ -157,9 +158,16 @@ export function typeContext<T extends ContextTypes>(
   ): Promise<readonly ObjectOf<K>[]> {
     const untypedGiven = (existing: readonly object[]) => {
       // For an array the existing children are not read: one that cannot be read is overwritten.
-      const children = typeof desired === 'function' ? desired(existing.map((raw) => readAs(kind, raw))) : desired;
+      const raws = new Map<object, object>();
+      const read = (raw: object) => {
+        const one = readAs(kind, raw);
+        raws.set(one, raw);
+        return one;
+      };
+      const children = typeof desired === 'function' ? desired(existing.map(read)) : desired;
       hold?.(existing.map(metadataOf), children);
-      return children;
+      // A child that exists is returned as it is.
+      return children.map((child) => raws.get(child) ?? child);
     };
     const typed = onChange === undefined ? options : { ...options, onChange: typedOnChange(kind, onChange) };
     return (await untyped.applyAll(kind, untypedGiven, typed)).map((raw) => readAs(kind, raw));

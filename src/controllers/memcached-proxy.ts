@@ -24,7 +24,6 @@ import {
 } from '../outrigger.ts';
 import {
   deploymentName,
-  keepConfigMap,
   mountedConfigMap,
   podLabels,
   proxyDeployment,
@@ -132,11 +131,9 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
     const unused = isMounted ? unusedConfigMaps(deployment, await list(ReplicaSet, podLabels(metadata)), before) : [];
     const pruned: Pick<Applied<object>, 'failure'> = unused.length === 0
       ? {}
-      : await tryApplyAll(
-          ConfigMap,
-          (existing) => existing.filter((one) => !unused.includes(one.metadata.name)).map(keepConfigMap),
-          { onChange: recordChange(ConfigMap) },
-        );
+      : await tryApplyAll(ConfigMap, (existing) => existing.filter((one) => !unused.includes(one.metadata.name)), {
+          onChange: recordChange(ConfigMap),
+        });
     const services = await tryApplyAll(Service, [proxyService(proxy)], {
       replaceLists: ['spec.ports'],
       onChange: recordChange(Service),

@@ -152,9 +152,11 @@ export function createContext(
     ),
     applyAll: tracked(async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
       const request = { ...childKind(kind), prune, replaceLists, onChange, signal, isThorough };
-      const result = await unlessDenied(
-        applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
-      );
+      const desiredOf = (existing: readonly KubeObject[]) => {
+        const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
+        return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
+      };
+      const result = await unlessDenied(applyAll(client, { ...request, desired: desiredOf }));
       return count(kind, result).objects;
     }),
     setMetadata: tracked(async (values) => {

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
-import { ConfigMap } from '../../src/kubernetes.ts';
+import { ConfigMap, Job } from '../../src/kubernetes.ts';
 import { defineKind, wake } from '../../src/outrigger.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
@@ -55,6 +55,28 @@ describe('startSystem', () => {
     }
     expect((await read())?.status?.action).toBe('Holding');
     expect(system.now().getTime() - begun).toBe(60_000);
+  });
+
+  it('a child that a function of applyAll returns as it exists is not written, and keeps its field managers', async () => {
+    const containers = [{ name: 'main', image: 'busybox' }];
+    const job = { metadata: { name: 'one' }, spec: { template: { spec: { restartPolicy: 'Never', containers } } } };
+    const runOnce = Note.controller('run-once', {
+      owns: [Job],
+      reconcile: async (_, { applyAll }) => {
+        const jobs = await applyAll(Job, (existing) => (existing.length === 0 ? [job] : existing));
+        return { status: { length: jobs.length }, conditions: {} };
+      },
+    });
+    await using system = await startSystem({ controllers: [runOnce] });
+    await system.cluster.apply(aNote('a'));
+    await system.settled();
+    const before = await system.cluster.get(Job, one);
+    await system.cluster.apply(aNote('b'));
+    await system.settled();
+    expect(await system.cluster.get(Job, one)).toEqual(before);
+    expect(before?.metadata.generation).toBe(1);
+    expect(JSON.stringify(before)).not.toContain('f:parallelism');
+    expect(await system.cluster.get(Note, one)).toMatchObject({ status: { length: 1 } });
   });
 
   it('W11: a tank at rest is polled every five minutes, and an event of its sensor has it reconciled at once', async () => {

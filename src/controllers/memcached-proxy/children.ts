@@ -27,11 +27,6 @@ export function proxyConfigMap(name: string, config: string) {
   return { metadata: { name }, immutable: true, data: { [configFile]: config } };
 }
 
-/** A ConfigMap that is kept: applyAll deletes the children that are not repeated. */
-export function keepConfigMap({ metadata, data = {} }: Live<V1ConfigMap>) {
-  return { metadata: { name: metadata.name }, immutable: true, data };
-}
-
 /** The configuration in a ConfigMap. */
 export function configIn({ data }: Pick<V1ConfigMap, 'data'>): string | undefined {
   return data?.[configFile];

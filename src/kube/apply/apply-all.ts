@@ -30,7 +30,7 @@ import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
 
 /** The owner, the kind of the children, and the desired children. */
 export interface ApplyAllRequest extends ChildKind {
-  /** The desired children, or a function that returns them for the existing children. */
+  /** The desired children, or a function that returns them for the existing ones: an existing one itself is kept. */
   readonly desired: readonly DesiredChild[] | ((existing: readonly KubeObject[]) => readonly DesiredChild[]);
   /** Deletes children that are not desired. */
   readonly prune: boolean;
@@ -75,8 +75,15 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   const existing = await listOwned(client, request);
   // The labels can be copied to other objects, so the controller reference is checked too.
   const owned = [...existing.values()].filter((object) => isOwned(owner, object));
-  const children = (typeof desired === 'function' ? desired(owned) : desired).map((child) =>
-    childObject(request, child),
+  const given = typeof desired === 'function' ? desired(owned) : desired;
+  const children = given.map((child) => childObject(request, child));
+  const returned = new Set<object>(given);
+  /**
+   * Existing children that the function returned: an apply would take all of their fields. One that has lost its labels
+   * is applied, because other reconciles do not find it.
+   */
+  const kept = new Set(
+    owned.filter((one) => returned.has(one) && isLabelled(request, one)).map(({ metadata }) => keyOf(metadata)),
   );
   const names = new Set(children.map(({ metadata }) => keyOf(metadata)));
   if (names.size < children.length)
@@ -90,6 +97,10 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   let noops = 0;
   for (const child of children) {
     const live = existing.get(keyOf(child.metadata));
+    if (live !== undefined && kept.has(keyOf(child.metadata))) {
+      objects.push(live);
+      continue;
+    }
     const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
     if (outcome instanceof ApiError) {
       refused.push(outcome);
@@ -237,6 +248,11 @@ function rememberNoop(known: string): void {
 function isOtherObject(error: unknown): error is ApiError {
   if (isConflict(error) || isFieldManagerConflict(error) || isNotFound(error)) return true;
   return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
+}
+
+function isLabelled({ owner, controllerName, project }: ChildKind, { metadata: { labels } }: KubeObject): boolean {
+  const controller = controllerLabelValue(controllerName, project);
+  return labels?.[controllerLabel] === controller && labels[ownerUidLabel] === uidOf(owner);
 }
 
 async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<Map<string, KubeObject>> {
