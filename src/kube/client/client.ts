@@ -28,6 +28,8 @@ export type KubeRequest = {
   readonly accept?: string | undefined;
   /** Allows a gzip response. The API server compresses responses of 128 KiB and more (KEP-156). Not for streams. */
   readonly gzip?: boolean | undefined;
+  /** Default: the client's. */
+  readonly maxResponseBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Deadline of this call, for a stream until its headers. Default: the client's. */
   readonly timeoutSeconds?: number | undefined;
@@ -189,7 +191,7 @@ export function createClient(
       const timeout = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
       try {
         const response = await send(request, label, timeout.signal);
-        const text = await readResponse(response, maxResponseBytes, label, timeout.signal);
+        const text = await readResponse(response, request.maxResponseBytes ?? maxResponseBytes, label, timeout.signal);
         const body = decodeResponse(text, response.headers, label);
         // A proxy may answer with a page. A DELETE would count as done. Reads check what they expect.
         if (request.method !== 'GET' && !isRecord(body)) {

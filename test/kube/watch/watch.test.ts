@@ -130,6 +130,21 @@ describe('the start of listAndWatch', () => {
     const events = await startWatch(server.client()).take(8);
     expect(brief(events).at(-1)).toBe('listed initial 100');
   });
+
+  it('listAndWatch requests a page again with half of its objects if it has more than 16 MB', async () => {
+    const big = 'x'.repeat(5_000_000);
+    const { server } = await startScript({
+      list: ({ query }, response) => {
+        const from = Number(query.continue ?? 0);
+        const to = Math.min(from + Number(query.limit), 4);
+        const items = [tank('a', '1'), tank('b', '2'), tank('c', '3'), tank('d', '4')].slice(from, to);
+        const metadata = { resourceVersion: '100', ...(to < 4 ? { continue: `${to}` } : {}) };
+        sendJson(response, 200, { metadata, items: items.map((one) => ({ ...one, big })) });
+      },
+    });
+    const events = await startWatch(server.client(), createTime(), { pageSize: 4 }).take(4);
+    expect(brief(events)).toEqual(['listing initial', 'page initial: a,b', 'page initial: c,d', 'listed initial 100']);
+  });
 });
 
 describe('the end of listAndWatch', () => {
