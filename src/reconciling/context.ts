@@ -10,7 +10,7 @@ import { uncompiled } from '../core/json.ts';
 import { invalidLabel } from '../core/labels.ts';
 import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
-import { type ApplyAllResult, applyAll, applyOne } from '../kube/apply/apply-all.ts';
+import { applyAll, applyOne, type WriteCounts } from '../kube/apply/apply-all.ts';
 import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
 import { applyOwnMetadata } from '../kube/apply/own-metadata.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -103,7 +103,7 @@ export function createContext(
     const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
     return { owner: owner.object, controllerName: controller, project, ...child };
   };
-  function count<R extends Omit<ApplyAllResult, 'objects'>>(kind: Kind, result: R): R {
+  function count(kind: Kind, result: WriteCounts): void {
     writes += result.writes;
     noops += result.noops;
     if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
@@ -111,7 +111,6 @@ export function createContext(
     for (const formerController of new Set(result.replaced))
       log.warn('child of another controller overwritten', { kind: kind.kind, formerController });
     for (const taken of result.taken) log.warn('field of another manager overwritten', { kind: kind.kind, ...taken });
-    return result;
   }
 
   const context: UntypedContext = {
@@ -145,19 +144,20 @@ export function createContext(
       for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
       return found;
     }),
-    apply: tracked(
-      async (kind, desired) =>
-        count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { isThorough, signal })))
-          .object,
-    ),
+    apply: tracked(async (kind, desired) => {
+      const options = { isThorough, signal };
+      const { object, ...counts } = await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), options));
+      count(kind, counts);
+      return object;
+    }),
     applyAll: tracked(async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
-      const request = { ...childKind(kind), prune, replaceLists, onChange, signal, isThorough };
+      const onEnd = (counts: WriteCounts) => count(kind, counts);
+      const request = { ...childKind(kind), prune, replaceLists, onChange, onEnd, signal, isThorough };
       const desiredOf = (existing: readonly KubeObject[]) => {
         const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
         return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
       };
-      const result = await unlessDenied(applyAll(client, { ...request, desired: desiredOf }));
-      return count(kind, result).objects;
+      return (await unlessDenied(applyAll(client, { ...request, desired: desiredOf }))).objects;
     }),
     setMetadata: tracked(async (values) => {
       const { primary, kind } = owner;

@@ -8,10 +8,11 @@ import { built, configMap, widgetsOn } from './widgets.ts';
 const { connect } = await useApiServer();
 const fixture = widgetsOn(connect);
 
-/** Gives the controller one child of that name, and an Event. */
-const withChild = (name: string) => {
+/** Gives the controller children of these names, and an Event. */
+const withChild = (name: string, ...others: readonly string[]) => {
   fixture.behaviour.reconcile = async ({ spec }, { applyAll, recordEvent }) => {
-    await applyAll(configMap, [{ metadata: { name }, data: { by: name } }]);
+    const children = [name, ...others].map((one) => ({ metadata: { name: one }, data: { by: name } }));
+    await applyAll(configMap, children);
     recordEvent('Normal', 'Applied', `applied ${name}`);
     return { status: { size: spec.size }, conditions: { Built: built } };
   };
@@ -48,9 +49,9 @@ it('an Event names the project and the controller that recorded it', async () =>
   expect(await fixture.list(Event)).toMatchObject([{ source: { component: 'outrigger.dev/cafes.widget' } }]);
 });
 
-it('two controllers that give a child of one object the same name each log that they overwrite the other’s', async () => {
+it('two controllers that give a child of one object the same name each log it, also beside a refused child', async () => {
   await fixture.apply('west', { size: 1 });
-  withChild('fourth');
+  withChild('fourth', 'Refused');
   const { log, lines } = createRecorder();
   await fixture.reconcile('west', {}, { log });
   await fixture.reconcileIn('cafes', 'west', log);

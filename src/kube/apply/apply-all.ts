@@ -44,13 +44,19 @@ export interface ApplyAllRequest extends ChildKind {
   readonly replaceLists?: readonly string[];
   /** Called after every write that changed something. */
   readonly onChange?: ((change: ChildChange<KubeObject>) => void) | undefined;
+  /** Called once with what was written, also before applyAll throws. */
+  readonly onEnd?: (counts: WriteCounts) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of applyAll. */
-export type ApplyAllResult = {
+export type ApplyAllResult = WriteCounts & {
   /** The children as the API server returned them, in the order of `desired`. */
   readonly objects: readonly KubeObject[];
+};
+
+/** The writes of a set of children. */
+export type WriteCounts = {
   /** Number of creations, updates and deletions. */
   readonly writes: number;
   /** Number of applies that changed nothing, because the comparison reported a difference where there was none. */
@@ -71,6 +77,21 @@ const maxTries = 3;
  * not control, including orphans, and a TypeError for an invalid set.
  */
 export async function applyAll(client: KubeClient, request: ApplyAllRequest): Promise<ApplyAllResult> {
+  const counts: MutableCounts = { writes: 0, noops: 0, replaced: [], taken: [] };
+  try {
+    return { objects: await applySet(client, request, counts), ...counts };
+  } finally {
+    request.onEnd?.(counts);
+  }
+}
+
+type MutableCounts = { writes: number; noops: number; replaced: string[]; taken: TakenField[] };
+
+async function applySet(
+  client: KubeClient,
+  request: ApplyAllRequest,
+  counts: MutableCounts,
+): Promise<readonly KubeObject[]> {
   const { owner, desired, onChange, signal } = request;
   const existing = await listOwned(client, request);
   // The labels can be copied to other objects, so the controller reference is checked too.
@@ -91,10 +112,6 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];
   const refused: Error[] = [];
-  const replaced: string[] = [];
-  const taken: TakenField[] = [];
-  let writes = 0;
-  let noops = 0;
   for (const child of children) {
     const live = existing.get(keyOf(child.metadata));
     if (live !== undefined && kept.has(keyOf(child.metadata))) {
@@ -111,12 +128,12 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
       continue;
     }
     objects.push(outcome.object);
-    if (outcome.write === 'noop') noops += 1;
+    if (outcome.write === 'noop') counts.noops += 1;
     if (outcome.write !== 'changed') continue;
-    writes += 1;
+    counts.writes += 1;
     const { object: after, before } = outcome;
-    replaced.push(...replacedBy(outcome));
-    taken.push(...takenBy(outcome, request));
+    counts.replaced.push(...replacedBy(outcome));
+    counts.taken.push(...takenBy(outcome, request));
     onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'updated', child: after, before });
   }
   // The new name of a child may be refused: the child of the old name is all that there is.
@@ -124,14 +141,14 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
     for (const [name, live] of existing) {
       if (names.has(name) || !isOwned(owner, live) || live.metadata.deletionTimestamp !== undefined) continue;
       if (!(await deleteObject(client, request.resource, live, signal))) continue;
-      writes += 1;
+      counts.writes += 1;
       onChange?.({ type: 'deleted', child: live });
     }
   }
   const errors = notOwned.length === 0 ? refused : [...refused, new NotOwnedError(notOwned)];
   if (refused.length > 0) throw errors.length === 1 ? errors[0] : new ChildrenRefusedError(errors);
   if (notOwned.length > 0) throw new NotOwnedError(notOwned, objects);
-  return { objects, writes, noops, replaced, taken };
+  return objects;
 }
 
 /**
@@ -154,7 +171,7 @@ export async function applyOne(
   request: ChildKind,
   desired: DesiredChild,
   { isThorough = false, signal }: Pick<ApplyAllRequest, 'isThorough' | 'signal'> = {},
-): Promise<{ readonly object: KubeObject } & Omit<ApplyAllResult, 'objects'>> {
+): Promise<{ readonly object: KubeObject } & WriteCounts> {
   const child = childObject(request, desired);
   const outcome = await applyChild(client, { ...request, isThorough, signal }, child, undefined);
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
