@@ -4,7 +4,7 @@ import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { clusterNames, isCheckpointKey } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { type KubeObject, parseObject } from '../kube/client/object.ts';
+import { type KubeObject, parseWritten } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject } from '../kube/client/read.ts';
 
@@ -42,15 +42,16 @@ export async function writeCheckpoint(
   { text, resourceVersion }: Pick<CheckpointConfigMap, 'text' | 'resourceVersion'>,
   { project, signal }: CheckpointOptions = {},
 ): Promise<CheckpointConfigMap> {
+  const path = objectPath(configMap, checkpointKey(project));
   const { body } = await client.request({
     method: 'PATCH',
-    path: objectPath(configMap, checkpointKey(project)),
+    path,
     query: { fieldManager: clusterNames(project).watcher },
     contentType: 'application/merge-patch+json',
     body: { metadata: { resourceVersion }, data: { [dataKey]: text } },
     signal,
   });
-  return parseConfigMap(parseObject(body));
+  return parseConfigMap(parseWritten(body, `PATCH ${path}`));
 }
 
 /** Reads the identity of the cluster: the uid of its namespace kube-system; undefined if there is no such namespace. */

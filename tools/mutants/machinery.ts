@@ -138,8 +138,8 @@ export const accessMutants: readonly Mutant[] = [
   swap(
     'writes its status to the object, not to its subresource',
     'src/kube/apply/apply.ts',
-    "path: objectPath(resource, key, 'status'),",
-    'path: objectPath(resource, key),',
+    "const path = objectPath(resource, key, 'status');",
+    'const path = objectPath(resource, key);',
   ),
 ];
 

@@ -1,7 +1,7 @@
 // Server-side apply, with which controllers write children and statuses. The server removes fields that the field
 // manager set before and does not set again, so the manager owns exactly the fields of its last apply.
 import type { KubeClient } from '../client/client.ts';
-import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from '../client/object.ts';
+import { type KubeObject, type ObjectKey, parseWritten, type ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 
 /** JSON is valid YAML. Every version of the API server accepts it with this content type. */
@@ -53,15 +53,16 @@ export async function createOrApply(
   object: KubeObject,
   { fieldManager, force = true, signal }: ApplyOptions,
 ): Promise<{ readonly object: KubeObject; readonly created: boolean }> {
+  const path = objectPath(resource, object.metadata);
   const { status, body } = await client.request({
     method: 'PATCH',
-    path: objectPath(resource, object.metadata),
+    path,
     query: { fieldManager, force },
     contentType: applyPatchType,
     body: object,
     signal,
   });
-  return { object: parseObject(body), created: status === 201 };
+  return { object: parseWritten(body, `PATCH ${path}`), created: status === 201 };
 }
 
 /** Applies all status fields of a manager, forced, and returns the result. The error is isConflict for a stale read. */
@@ -73,13 +74,14 @@ export async function applyStatus(
   { fieldManager, signal }: Omit<ApplyOptions, 'force'>,
 ): Promise<KubeObject> {
   const { name, namespace } = key;
+  const path = objectPath(resource, key, 'status');
   const { body } = await client.request({
     method: 'PATCH',
-    path: objectPath(resource, key, 'status'),
+    path,
     query: { fieldManager, force: true },
     contentType: applyPatchType,
     body: { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid }, status },
     signal,
   });
-  return parseObject(body);
+  return parseWritten(body, `PATCH ${path}`);
 }

@@ -3,7 +3,7 @@
 // resourceVersion could remove another controller's finalizer.
 import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
-import { type KubeObject, parseObject, type ResourceName } from '../client/object.ts';
+import { type KubeObject, parseWritten, type ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 
 const mergePatchType = 'application/merge-patch+json';
@@ -126,14 +126,15 @@ async function patchMetadata(
     readonly annotations?: Readonly<Record<string, string | null>>;
   },
 ): Promise<KubeObject> {
+  const path = objectPath(resource, metadata);
   const { body } = await client.request({
     method: 'PATCH',
-    path: objectPath(resource, metadata),
+    path,
     query: { fieldManager },
     contentType: mergePatchType,
     // The resourceVersion also protects against a recreated object of the same name (409). A uid would make that a 422.
     body: { metadata: { resourceVersion: metadata.resourceVersion, ...changed } },
     signal,
   });
-  return parseObject(body);
+  return parseWritten(body, `PATCH ${path}`);
 }

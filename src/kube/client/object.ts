@@ -2,6 +2,7 @@
 // status and all other fields stay unknown until the schema of a kind parses them.
 import * as z from 'zod';
 import { uncompiled } from '../../core/json.ts';
+import { ResponseError } from './errors.ts';
 
 const ownerReference = z.looseObject({
   apiVersion: z.string(),
@@ -75,4 +76,11 @@ export function parseObject(value: unknown): KubeObject {
 /** Validates as parseObject does. Returns undefined for a value that is not an object of the API. */
 export function safeParseObject(value: unknown): KubeObject | undefined {
   return kubeObject.safeParse(value, uncompiled).data;
+}
+
+/** Validates the body of a response to a write, as parseObject does. Throws a ResponseError that does not quote it. */
+export function parseWritten(body: unknown, request: string): KubeObject {
+  const object = safeParseObject(body);
+  if (object === undefined) throw new ResponseError(`${request}: the response is not that of an API server`);
+  return object;
 }

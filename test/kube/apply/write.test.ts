@@ -1,7 +1,7 @@
 // Applies of objects and statuses, as test cases for any API server. Excluded: children (apply-all.test.ts).
 import { describe, expect, inject, it } from 'vitest';
 import { applyObject, applyStatus, type StatusTarget } from '../../../src/kube/apply/apply.ts';
-import { isConflict, isInvalidAt } from '../../../src/kube/client/errors.ts';
+import { isConflict, isInvalidAt, ResponseError } from '../../../src/kube/client/errors.ts';
 import { getObject } from '../../../src/kube/client/read.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { configMaps, deployments, useNamespace } from '../namespace.ts';
@@ -24,6 +24,16 @@ describe('applyObject', () => {
     const applied = await applyObject(fixture.client, configMaps, object, { fieldManager: 'm' });
     expect(applied).toMatchObject({ data });
     expect(applied.metadata.managedFields).toMatchObject([{ manager: 'm', operation: 'Apply' }]);
+  });
+
+  it('applyObject throws a ResponseError for a response of 200 that is no Kubernetes object', async () => {
+    const client = {
+      ...fixture.client,
+      request: async () => ({ status: 200, headers: {}, body: { login: 'secret' } }),
+    };
+    const applied = applyObject(client, configMaps, fixture.owner, { fieldManager: 'm' });
+    await expect(applied).rejects.toThrow(ResponseError);
+    await expect(applied).rejects.toThrow(/^PATCH \/api\S+: the response is not that of an API server$/);
   });
 });
 
