@@ -9,8 +9,8 @@ import {
   toError,
 } from '../core/errors.ts';
 import type { ReconcileKey } from '../core/key.ts';
-import { classifyResponse } from '../kube/client/classify.ts';
-import { ApiError, isThrottled, isUnauthorized } from '../kube/client/errors.ts';
+import { classifyResponse, mayBeWebhookRefusal } from '../kube/client/classify.ts';
+import { ApiError } from '../kube/client/errors.ts';
 import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
@@ -38,7 +38,7 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   const response = classifyResponse(error);
   switch (response) {
     case 'unreachable':
-      return stage === 'later' && isOwnRefusal(error) ? 'error' : response;
+      return stage === 'later' && mayBeWebhookRefusal(error) ? 'error' : response;
     case 'namespace-terminating':
       return isOwnNamespace(error, message) ? response : 'error';
     case 'stale':
@@ -59,17 +59,6 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   // The other client gives it up by a change of the object, which is reconciled.
   if (error instanceof TerminalError || error instanceof FieldOwnedError) return 'terminal';
   return 'error';
-}
-
-/**
- * Returns whether an error may be that of an admission webhook, which refuses one object with any status. A 429 of
- * kube-apiserver itself has a Retry-After. The credentials were accepted by the first read; if they no longer are, the
- * status cannot be written either.
- */
-function isOwnRefusal(error: unknown): boolean {
-  return (
-    isUnauthorized(error) || (isThrottled(error) && error.body !== undefined && error.retryAfterSeconds === undefined)
-  );
 }
 
 /**

@@ -9,7 +9,6 @@ import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
-import { classifyResponse, type ResponseClass } from '../client/classify.ts';
 import type { KubeClient } from '../client/client.ts';
 import {
   ApiError,
@@ -26,6 +25,7 @@ import { applyObject, noVersion } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields, type TakenField, takenFields } from './managed-fields.ts';
 import { ownedEqual, replacesNull } from './owned-equal.ts';
+import { asRefusal, maxWebhookFailures, mayBeOfWebhook } from './refusal.ts';
 import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
 
 /** The owner, the kind of the children, and the desired children. */
@@ -121,6 +121,7 @@ async function applySet(
     const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
     if (outcome instanceof ApiError) {
       refused.push(outcome);
+      if (refused.filter(mayBeOfWebhook).length === maxWebhookFailures) break;
       continue;
     }
     if (outcome === 'not owned') {
@@ -149,17 +150,6 @@ async function applySet(
   if (refused.length > 0) throw errors.length === 1 ? errors[0] : new ChildrenRefusedError(errors);
   if (notOwned.length > 0) throw new NotOwnedError(notOwned, objects);
   return objects;
-}
-
-/**
- * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota, or because
- * its namespace is being deleted or missing, which is not that of its owner. Throws any other one.
- */
-function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError {
-  const classes: readonly ResponseClass[] = ['invalid', 'policy-denied', 'forbidden', 'error'];
-  const elsewhere: readonly ResponseClass[] = namespace === undefined ? ['namespace-terminating', 'not-found'] : [];
-  if (error instanceof ApiError && [...classes, ...elsewhere].includes(classifyResponse(error))) return error;
-  throw error;
 }
 
 /**

@@ -90,5 +90,16 @@ function classifyStatus(error: ApiError, read: ReadTarget | undefined): Response
   return isGone(error) ? 'expired' : 'error';
 }
 
+/**
+ * Returns whether a 401 or 429 of a write may be that of an admission webhook: it refuses one object with any status.
+ * A 429 of kube-apiserver itself has a Retry-After. A 401 of its own follows a read whose credentials were accepted: if
+ * they no longer are, no status can be written either.
+ */
+export function mayBeWebhookRefusal(error: unknown): boolean {
+  return (
+    isUnauthorized(error) || (isThrottled(error) && error.body !== undefined && error.retryAfterSeconds === undefined)
+  );
+}
+
 const notFound = 404;
 const requestTimeout = 408;

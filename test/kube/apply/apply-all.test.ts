@@ -275,6 +275,32 @@ describe('applyAll', () => {
     expect(await read('good')).toBeDefined();
   });
 
+  it.each([
+    401, 429, 500,
+  ])('applyAll goes on after a webhook’s %i for a child, and ends at the third', async (status) => {
+    const answered: string[] = [];
+    const failing = beforeRequest('PATCH', async ({ path }) => {
+      const [, name = ''] = /configmaps\/(.*)/.exec(path) ?? [];
+      answered.push(name);
+      if (name !== 'good') throw new ApiError(path, status, { kind: 'Status', message: 'denied' });
+    });
+    await children([child('old', {})]);
+    await expect(children([child('a', {}), child('good', {})], {}, failing)).rejects.toMatchObject({ status });
+    expect([await read('good'), await read('old')]).not.toContain(undefined);
+    answered.length = 0;
+    const desired = ['a', 'b', 'c', 'd'].map((name) => child(name, {}));
+    await expect(children(desired, {}, failing)).rejects.toThrow(/configmaps\/a .*configmaps\/c /);
+    expect(answered).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([429, 503])('applyAll stops at once at a %i that names a delay: it is the API server’s', async (status) => {
+    const throttling = beforeRequest('PATCH', async ({ path }) => {
+      if (path.endsWith('/a')) throw new ApiError(path, status, { kind: 'Status' }, 1);
+    });
+    await expect(children([child('a', {}), child('b', {})], {}, throttling)).rejects.toMatchObject({ status });
+    expect(await read('b')).toBeUndefined();
+  });
+
   it('applyAll neither changes nor deletes a child that was handed over to another owner', async () => {
     await children([child('a', { x: '1' })]);
     const { uid } = (await put('heir', {})).metadata;

@@ -1,0 +1,26 @@
+// Which errors of one child of a set leave the other children to be applied: a refusal of that object, and a few that
+// may be those of its admission webhook.
+import { classifyResponse, mayBeWebhookRefusal, type ResponseClass } from '../client/classify.ts';
+import { ApiError, isServerError } from '../client/errors.ts';
+import type { KubeObject } from '../client/object.ts';
+
+/** Failures that a webhook or the API server may have. A failing server is not sent the writes of a large set. */
+export const maxWebhookFailures = 3;
+
+/** Returns whether a webhook may have caused the error. A proxy's 5xx has no Status, and a delay is the server's. */
+export function mayBeOfWebhook(error: Error): boolean {
+  if (mayBeWebhookRefusal(error)) return true;
+  return isServerError(error) && error.body !== undefined && error.retryAfterSeconds === undefined;
+}
+
+/**
+ * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota, or because
+ * its namespace is being deleted or missing, which is not that of its owner. Throws any other one.
+ */
+export function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError {
+  const classes: readonly ResponseClass[] = ['invalid', 'policy-denied', 'forbidden', 'error'];
+  const elsewhere: readonly ResponseClass[] = namespace === undefined ? ['namespace-terminating', 'not-found'] : [];
+  if (!(error instanceof ApiError)) throw error;
+  if (mayBeOfWebhook(error) || [...classes, ...elsewhere].includes(classifyResponse(error))) return error;
+  throw error;
+}
