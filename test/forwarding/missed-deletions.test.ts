@@ -72,22 +72,14 @@ async function watch(answer: Responder, versions: Readonly<Record<string, string
   return { accepted, sent: sent.map(({ queue, message: { cause, name } }) => `${queue} ${cause.type} ${name}`).sort() };
 }
 
-const everyDish = ['timers resync soup', 'timers resync stew'];
-
-it('a kind whose checkpoint is too old sends every owner once, before its version is accepted', async () => {
-  const { sent, accepted } = await watch(cluster({ oldest: 60 }), { dishes: '70', parts: '50' });
-  expect(sent).toEqual(everyDish);
+it.each([
+  ['whose checkpoint is too old', cluster({ oldest: 60 }), { dishes: '70', parts: '50' }],
+  ['without a checkpoint whose owners have one', cluster(), { dishes: '70' }],
+  ['in a start without any checkpoint', cluster(), {}],
+])('a kind %s sends every owner once, before its version is accepted', async (_, handler, versions) => {
+  const { sent, accepted } = await watch(handler, versions);
+  expect(sent).toEqual(['timers resync soup', 'timers resync stew']);
   expect(accepted.get('parts')).toBe('100');
-});
-
-it('a kind without a checkpoint sends every owner, even if the owners have one', async () => {
-  const { sent } = await watch(cluster(), { dishes: '70' });
-  expect(sent).toEqual(everyDish);
-});
-
-it('a start without any checkpoint sends every owner once, not once for each kind that it owns', async () => {
-  const { sent } = await watch(cluster(), {});
-  expect(sent).toEqual(everyDish);
 });
 
 it('a start with the checkpoints of both kinds sends nothing', async () => {
