@@ -250,6 +250,23 @@ describe('a controller that is wrong', () => {
     );
   });
 
+  it('a child that is due an hour after its object is made twice after a crash, and sampleAgeSeconds shows it', async () => {
+    const late = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { creationTimestamp = '' }, status }, context): Promise<ResultOf<typeof Note>> {
+        const due = new Date(Date.parse(creationTimestamp) + 3_600_000);
+        if (context.now() < due) return { status: {}, conditions: written, requeueAt: due };
+        count += 1;
+        const child = status?.child ?? `run-${count}`;
+        await context.applyAll(ConfigMap, [{ metadata: { name: child } }], { prune: false });
+        return { status: { child }, conditions: written };
+      },
+    });
+    const name = 'after a crash at any write the next reconcile reaches the same end';
+    expect(await failureOf(name, late)).toBeUndefined();
+    expect(await failureOf(name, late, { sampleAgeSeconds: 3_600 })).toContain('ConfigMap/run-');
+  });
+
   it('a reconcile that ends early for an observed generation is caught by the child that it does not repair', async () => {
     const lazy = Note.controller('note', {
       owns: [ConfigMap],

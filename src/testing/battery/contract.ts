@@ -43,6 +43,11 @@ export type BatteryOptions = {
    */
   readonly changesWithTime?: boolean;
   /**
+   * How long ago the samples were created, at the first reconcile. Default 0, at which nothing is due yet that a
+   * controller does at a time: no check would see those writes.
+   */
+  readonly sampleAgeSeconds?: number;
+  /**
    * Fields of the status that an outside system counts or dates, such as `['record.etag']`: no two ends are compared by
    * them. A list or a map stands for each of its items. A reconcile that only repeats must still write nothing.
    */

@@ -99,6 +99,7 @@ export async function openStage(
     changesWithTime = false,
     allowTerminalErrors = false,
     ignoreStatus = [],
+    sampleAgeSeconds = 0,
   }: BatteryOptions,
   runs?: TwoRuns,
 ): Promise<Stage> {
@@ -132,6 +133,11 @@ export async function openStage(
     await close();
     throw error;
   }
+  const advance = (seconds: number) => {
+    clock.ms += seconds * 1000;
+    advancedMs += seconds * 1000;
+  };
+  advance(sampleAgeSeconds);
   let deadline = { waitedSeconds: 0, controller: new AbortController() };
   /** Waits of the runtime take one turn of the event loop, and the function's time by the clock. */
   const wait = async (seconds: number, signal: AbortSignal) => {
@@ -215,10 +221,7 @@ export async function openStage(
     },
     reconcile,
     now,
-    advance: (seconds) => {
-      clock.ms += seconds * 1000;
-      advancedMs += seconds * 1000;
-    },
+    advance,
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
     apply: async (object) => await server.apply(object),
     settle,
