@@ -16,11 +16,7 @@ it.each([
     `apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}]`,
     ['a'],
   ],
-  [
-    'nothing of a Kustomization',
-    'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]',
-    [],
-  ],
+  ['no Kustomization', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]', []],
   ['a JSON document', '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}', ['a']],
 ])('parseManifests returns %s', (_, text, expected) => {
   expect(names(text)).toEqual(expected);

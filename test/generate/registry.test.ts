@@ -245,25 +245,13 @@ describe('generatedFiles errors', () => {
     ['a second first controller', [...fixtureRegistry, treeWith('two')], 'two: Tree has a first controller, tree'],
     ['a status slice without a first controller', fixtureRegistry.slice(1), 'tree-pruner: Tree has no first'],
     ['a status slice of a kind that is defined twice', twice, 'there are two definitions of its kind, Tree'],
-    [
-      'a status field of two controllers',
-      withGrafter(['pruned'], ['Grafted']),
-      'tree-pruner: status.pruned is grafter',
-    ],
+    ['a field of two controllers', withGrafter(['pruned'], ['Grafted']), 'tree-pruner: status.pruned is grafter'],
     ['a condition of two controllers', withGrafter(['grafted'], ['Pruned']), 'condition Pruned is grafter'],
     ['a condition of the kind in a status slice', withGrafter([], ['Ripe']), 'grafter: condition Ripe is the first'],
-    [
-      'a condition of the runtime in a slice',
-      withGrafter([], ['Stalled']),
-      'grafter: condition Stalled is the runtime',
-    ],
+    ['a condition of the runtime', withGrafter([], ['Stalled']), 'grafter: condition Stalled is the runtime'],
     ['a missing status field', withGrafter(['height'], ['Grafted']), 'grafter: status.height is no optional field'],
     ['a slice without a condition', withGrafter(['grafted'], []), 'grafter: a status slice needs a condition'],
-    [
-      'a condition of a kind that has none',
-      [adding('one', Ingress, b)],
-      'one: Ingress has no conditions in its status',
-    ],
+    ['a condition of a kind with none', [adding('one', Ingress, b)], 'one: Ingress has no conditions in its status'],
     ['a condition without a domain', [adding('one', Deployment, 'Available')], 'condition Available has no domain'],
     [
       'a condition of two controllers on a kind that is not ours',

@@ -49,12 +49,7 @@ it.each<[string, Json, Json, Json]>([
 
 it.each<[string, Json, Json, Json]>([
   ['merges labels', { labels: { a: '1' } }, { labels: { b: '2', a: null } }, { labels: { b: '2' } }],
-  [
-    'adds finalizers in the order of the patch',
-    { finalizers: ['a'] },
-    { finalizers: ['b', 'a'] },
-    { finalizers: ['b', 'a'] },
-  ],
+  ['adds finalizers in its order', { finalizers: ['a'] }, { finalizers: ['b', 'a'] }, { finalizers: ['b', 'a'] }],
   [
     'removes a finalizer',
     { finalizers: ['a', 'b'] },

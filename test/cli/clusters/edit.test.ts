@@ -112,17 +112,9 @@ describe('clusters add, list and remove', () => {
 
   it.each([
     ['a name that is in the table', ['a', eks('a')], 'cluster "a": is in the table already; give --replace'],
-    [
-      'an entry with a typing error',
-      ['b', { ...eks('b'), sever: 'x' }],
-      '/entry.json: cluster "b": sever missing, unknown',
-    ],
+    ['an entry with a typo', ['b', { ...eks('b'), sever: 'x' }], '/entry.json: cluster "b": sever missing, unknown'],
     ['an entry that is a list', ['b', []], '/entry.json: not a JSON object; give the entry of "b"'],
-    [
-      'a CA that is no certificate',
-      ['b', { ...eks('b'), ca: 'A' }],
-      '/entry.json: cluster "b": ca: no PEM certificate',
-    ],
+    ['a CA that is no PEM', ['b', { ...eks('b'), ca: 'A' }], '/entry.json: cluster "b": ca: no PEM certificate'],
     ['a kubeconfig that is none', ['b', kubeconfig('a: b')], '/entry.json: cluster "b": access.kubeconfig: not a kube'],
     ['credentials in a shared table', ['b', token], 'cluster "b": has credentials in plain text, in a table of 2'],
     ['a name with a slash', ['b/c', eks('b')], 'cluster "b/c": give a name of letters'],

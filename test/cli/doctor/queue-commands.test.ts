@@ -32,15 +32,9 @@ it('createQueueCommand creates a queue in the deployment’s region, with its na
 });
 
 it.each([
-  [
-    'https://sqs.cn-north-1.amazonaws.com.cn/1/outrigger-dev-',
-    'arn:aws-cn:sqs:cn-north-1:1:outrigger-dev-foo-dlq.fifo',
-  ],
-  [
-    'https://sqs.us-gov-west-1.amazonaws.com/1/outrigger-dev-',
-    'arn:aws-us-gov:sqs:us-gov-west-1:1:outrigger-dev-foo-dlq.fifo',
-  ],
-])('setQueueCommand for %s names a dead-letter queue in the same partition', (urlPrefix, deadLetterArn) => {
-  const { RedrivePolicy = '' } = attributesOf(setQueueCommand(urlPrefix, foo));
-  expect(JSON.parse(RedrivePolicy).deadLetterTargetArn).toBe(deadLetterArn);
+  ['cn-north-1.amazonaws.com.cn', 'aws-cn:sqs:cn-north-1'],
+  ['us-gov-west-1.amazonaws.com', 'aws-us-gov:sqs:us-gov-west-1'],
+])('setQueueCommand for a queue at %s names a dead-letter queue in the partition %s', (host, partition) => {
+  const { RedrivePolicy = '' } = attributesOf(setQueueCommand(`https://sqs.${host}/1/outrigger-dev-`, foo));
+  expect(JSON.parse(RedrivePolicy).deadLetterTargetArn).toBe(`arn:${partition}:1:outrigger-dev-foo-dlq.fifo`);
 });

@@ -52,17 +52,9 @@ describe('parseKubeconfig', () => {
     ['a plug-in', { user: { exec: { command: 'x' } } }, 'user "u": exec would run a program'],
     ['an auth provider', { user: { 'auth-provider': {} } }, 'user "u": auth-provider is a plug-in'],
     ['a file', { cluster: { 'certificate-authority': '/x' } }, 'cluster "c": certificate-authority names a file'],
-    [
-      'insecure-skip-tls-verify',
-      { cluster: { 'insecure-skip-tls-verify': true } },
-      'insecure-skip-tls-verify is not allowed',
-    ],
+    ['no verification', { cluster: { 'insecure-skip-tls-verify': true } }, 'insecure-skip-tls-verify is not allowed'],
     ['a client key without its certificate', { user: { 'client-key-data': 'eA==' } }, 'belong together'],
-    [
-      'a key of another certificate',
-      { user: inlineCertificate('server', 'other') },
-      'does not match the client certificate',
-    ],
+    ['an unrelated key', { user: inlineCertificate('server', 'other') }, 'does not match the client certificate'],
     [
       'an expired certificate',
       { user: inlineCertificate('expired', 'expired') },
@@ -83,11 +75,7 @@ describe('parseKubeconfig', () => {
     ['invalid base64', { cluster: { 'certificate-authority-data': '***' } }, 'not base64'],
     ['http to another machine', { cluster: { server: 'http://10.0.0.1' } }, 'only https is accepted'],
     ['an invalid server address', { cluster: { server: 'here' } }, 'server: not an https address'],
-    [
-      'a password in the address',
-      { cluster: { server: 'https://u:hunter2@host' } },
-      'contains a user name or password',
-    ],
+    ['a password in an address', { cluster: { server: 'https://u:hunter2@host' } }, 'contains a user name or password'],
     ['a query in the address', { cluster: { server: 'https://host?a=b' } }, 'contains a query or a fragment'],
     ['a fragment in the address', { cluster: { server: 'https://host/#a' } }, 'a query or a fragment'],
   ])('parseKubeconfig throws a one-line UserError that names the field for %s', (_, given, expected) => {

@@ -55,23 +55,15 @@ describe('the clusters table in S3', () => {
   });
 
   it.each<[string, Partial<typeof s3>, RegExp]>([
+    ['a deletion with versions', { object: undefined, wasDeleted: true }, /was deleted; delete its delete marker/],
+    ['a deletion without versions', { object: undefined, wasDeleted: false }, /does not exist/],
+    ['a switch to another protocol', { fails: 101 }, /the server switched to another protocol \(101\)/],
     [
-      'when the table was deleted in a bucket with versions',
-      { object: undefined, wasDeleted: true },
-      /was deleted; delete its delete marker/,
-    ],
-    [
-      'when the table was deleted in a bucket without versions',
-      { object: undefined, wasDeleted: false },
-      /does not exist/,
-    ],
-    ['when the server switches to another protocol', { fails: 101 }, /the server switched to another protocol \(101\)/],
-    [
-      'when the table does not parse',
+      'a write that does not parse',
       { object: '{"a": planted-secret' },
       /^clusters table s3:\/\/bucket\/clusters\.json: not a JSON object of entries by name$/,
     ],
-  ])('the last good table stays in use %s, and a lookup of another cluster fails', async (_, fault, error) => {
+  ])('after %s, the last good table stays in use, and a lookup of another cluster fails', async (_, fault, error) => {
     s3.object = JSON.stringify({ a: entry('1') });
     const { table, later } = open();
     await table.list();
