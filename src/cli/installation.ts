@@ -169,9 +169,7 @@ async function queueUrlPrefix(sqs: SQSClient, prefix: string, stage: string, sig
     return QueueUrl.slice(0, -timersQueue.length);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    // The SDK gives the error of a missing region no name.
-    const reason = sqsErrorReason(error).replace(/^Error: /, '');
-    if (!isMissingQueue(error)) throw new UserError(`--stage ${stage}: ${reason}`, { cause: error });
+    if (!isMissingQueue(error)) throw new UserError(`--stage ${stage}: ${sqsErrorReason(error)}`, { cause: error });
     throw new UserError(
       `--stage ${stage}: there is no queue ${QueueName} in this account and region; ` +
         'name another --stage or --region, or deploy this one',

@@ -54,9 +54,10 @@ export function isMissingQueue(error: unknown): boolean {
   return error instanceof QueueDoesNotExist || (error instanceof Error && error.name === queryProtocolName);
 }
 
-/** Formats an error as `name: message`, for logs and dead letters. */
+/** Formats an error as `name: message`, for logs and dead letters. The name `Error` is left out. */
 export function sqsErrorReason(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
 }
 
 /** The name of QueueDoesNotExist in the older query protocol. Some emulators still send it. */

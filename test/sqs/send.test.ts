@@ -152,7 +152,7 @@ describe('createSend', () => {
     mock.on(SendMessageBatchCommand).callsFake(() => new Promise(() => undefined));
     const send = createSend(sqs, 'https://sqs/', { ...noWait, callSeconds: 0.01, tries: 2 });
     expect(await send('q', entries(1), { signal })).toMatchObject([
-      { accepted: false, reason: 'q: Error: no response within 0.01 s' },
+      { accepted: false, reason: 'q: no response within 0.01 s' },
     ]);
   });
 
@@ -194,7 +194,7 @@ it('createDelete reports the messages that were not deleted, and never rejects',
   const failures: string[] = [];
   const remove = createDelete(sqs, 'https://sqs/', 'q', { onFailure: (reason) => void failures.push(reason) });
   await remove(Array.from({ length: 12 }, (_, number) => `handle ${number}`));
-  expect(failures).toEqual(['q: ReceiptHandleIsInvalid: ', 'q: Error: gone', 'q: Error: gone']);
+  expect(failures).toEqual(['q: ReceiptHandleIsInvalid: ', 'q: gone', 'q: gone']);
 });
 
 it('batches always contain all items in order, ten at most, and at most 256 KiB unless one item is larger', () => {
