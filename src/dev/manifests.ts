@@ -61,7 +61,7 @@ export async function readGenerated(root: string): Promise<readonly Manifest[]> 
 export function parseManifests(text: string, file: string): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new UserError(`${file}: ${error.message}`);
+    if (error !== undefined) throw new UserError(`${file}: the YAML is invalid; fix it: ${error.message}`);
     const value: unknown = document.toJS();
     return value === null ? [] : manifestsOf(value, file);
   });

@@ -149,7 +149,7 @@ it('a file that is no YAML, and a schema that is none, are named with the place'
   await write('broken.yaml', `${JSON.stringify(crd).slice(0, -1)}, kind: Twice}\n`);
   expectUserError(
     await importCrd('broken.yaml', '--out', 'broken'),
-    'outrigger import crd: broken.yaml: Map keys must be unique',
+    'outrigger import crd: broken.yaml: the YAML is invalid; fix it: Map keys must be unique',
   );
   const wrong = JSON.stringify(crd).replace('"type":"array","items":{', '"type":"array","items":5,"x":{');
   await write('wrong.yaml', wrong);
