@@ -200,6 +200,9 @@ export function typeContext<T extends ContextTypes>(
     },
     list: async (kind, labels, options) => {
       hold(declared, 'declare', kind);
+      // A label of that name compiles, and selects nothing. The empty list would prune the children.
+      if (labels !== undefined && 'labels' in labels)
+        throw new TypeError(`${name}: list of ${kind.kind}: labels: give the labels themselves: { app: 'm' }`);
       return (await untyped.list(kind, labels, options)).map((raw) => readAs(kind, raw));
     },
     apply: async (kind, desired) => {

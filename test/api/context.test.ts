@@ -70,6 +70,11 @@ describe('a context', () => {
     expect(String(error)).toContain('widget does not declare Secret');
   });
 
+  it('a context refuses a list whose labels are in a field `labels`, which would select nothing', async () => {
+    const error = await asked((context) => context.list(Node, { labels: 'm' })).catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(/^TypeError: widget: list of Node: labels: give the labels themselves/);
+  });
+
   it.each(['apply', 'applyAll', 'tryApplyAll'] as const)('a context’s %s writes owned kinds only', async (verb) => {
     const write = (kind: Kind) =>
       asked(
