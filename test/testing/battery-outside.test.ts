@@ -22,6 +22,7 @@ const sample = {
   metadata: { name: 'one' },
   spec: { host: 'a.example.com' },
 };
+const other = { ...sample, spec: { host: 'b.example.com' } };
 const made = { Made: ok('Made') };
 
 /** A directory: POST makes an entry with a new id, PUT one with the given id, DELETE removes one. */
@@ -57,11 +58,17 @@ const clients = ({ DIRECTORY_URL }: z.output<typeof settings>) => ({
   },
 });
 
+const declared = { settings, clients };
+type Context = { readonly clients: ReturnType<typeof clients>; readonly signal: AbortSignal };
+/** A reconcile that makes the record of its host. */
+const putRecord = async ({ spec }: { readonly spec: { host: string } }, { clients, signal }: Context) => ({
+  status: { id: await clients.send('PUT', spec.host, signal) },
+  conditions: made,
+});
+
 describe('a controller that is right', () => {
   const right = Entry.controller('entry', {
-    settings,
-    clients,
-    owns: [Secret],
+    ...{ ...declared, owns: [Secret] },
     // The password is made once, and kept where it is found.
     async reconcile({ metadata: { name }, spec }, context): Promise<ResultOf<typeof Entry>> {
       const kept = (await context.get(Secret, { name }))?.data?.password;
@@ -111,8 +118,7 @@ async function failuresOf(
 describe('a controller that is wrong', () => {
   it('a record that every reconcile makes is caught, although the object converges', async () => {
     const busy = Entry.controller('entry', {
-      settings,
-      clients,
+      ...declared,
       async reconcile(_, context): Promise<ResultOf<typeof Entry>> {
         await context.clients.send('POST', '', context.signal);
         return { status: {}, conditions: made };
@@ -126,8 +132,7 @@ describe('a controller that is wrong', () => {
 
   it('a record without a name of its own is made twice after a crash of the function', async () => {
     const forgetful = Entry.controller('entry', {
-      settings,
-      clients,
+      ...declared,
       async reconcile({ status }, context): Promise<ResultOf<typeof Entry>> {
         const id = status?.id ?? (await context.clients.send('POST', '', context.signal));
         return { status: { id }, conditions: made };
@@ -145,18 +150,15 @@ describe('a controller that is wrong', () => {
     ['does nothing', async () => 'done' as const],
     [
       'ignores a failure',
-      async ({ spec }: { spec: { host: string } }, context: { clients: ReturnType<typeof clients> }) => {
+      async ({ spec }: { spec: { host: string } }, context: Context) => {
         await context.clients.send('DELETE', spec.host).catch(() => undefined);
         return 'done' as const;
       },
     ],
   ])('a finalize that %s is caught by the record that stays', async (_, finalize) => {
     const careless = Entry.controller('entry', {
-      settings,
-      clients,
-      async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
-        return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
-      },
+      ...declared,
+      reconcile: putRecord,
       finalize,
     });
     const check = 'a finalize whose outside system is down is repeated until nothing is left';
@@ -167,8 +169,7 @@ describe('a controller that is wrong', () => {
 
   it('a record that only the status names is caught where a crash loses it, and the spec names another one', async () => {
     const tracking = Entry.controller('entry', {
-      settings,
-      clients,
+      ...declared,
       async reconcile({ spec, status }, context): Promise<ResultOf<typeof Entry>> {
         if (status?.id !== undefined && status.id !== spec.host) await context.clients.send('DELETE', status.id);
         return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
@@ -178,7 +179,7 @@ describe('a controller that is wrong', () => {
         return 'done';
       },
     });
-    const samples = [sample, { ...sample, metadata: { name: 'two' }, spec: { host: 'b.example.com' } }];
+    const samples = [sample, { ...other, metadata: { name: 'two' } }];
     const change = battery(tracking, { samples, outside: directory }).find(({ name }) => name.includes('sample 1 to'));
     await expect(change?.run()).rejects.toThrow(
       /^after Entry one crashed right after PUT http.*a\.example\.com and was changed from sample 1 to sample 2/,
@@ -187,14 +188,10 @@ describe('a controller that is wrong', () => {
 
   it('a record that stays when the spec names another one is caught by a second sample', async () => {
     const leaving = Entry.controller('entry', {
-      settings,
-      clients,
-      async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
-        return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
-      },
+      ...declared,
+      reconcile: putRecord,
     });
-    const samples = [sample, { ...sample, spec: { host: 'b.example.com' } }];
-    const check = battery(leaving, { samples, outside: directory }).at(-1);
+    const check = battery(leaving, { samples: [sample, other], outside: directory }).at(-1);
     await expect(check?.run()).rejects.toThrow(
       'after Entry one was changed from sample 1 to sample 2, the outside system.values is 2 instead of 1',
     );
@@ -202,20 +199,18 @@ describe('a controller that is wrong', () => {
 
   it('samples whose difference only an outside system without state() can show are skipped', async () => {
     const quiet = Entry.controller('entry', {
-      settings,
-      clients,
+      ...declared,
       async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
         await context.clients.send('PUT', spec.host, context.signal);
         return { status: {}, conditions: made };
       },
     });
-    const samples = [sample, { ...sample, spec: { host: 'b.example.com' } }];
     const outside = async () => {
       const { state: _, ...world } = await directory();
       return world;
     };
     const notes: string[] = [];
-    await battery(quiet, { samples, outside })
+    await battery(quiet, { samples: [sample, other], outside })
       .at(-1)
       ?.run({ skip: (note) => void notes.push(note) });
     expect(notes).toEqual([expect.stringMatching(/^not checked: .* give the state\(\) of the outside system$/)]);
@@ -223,8 +218,7 @@ describe('a controller that is wrong', () => {
 
   it('a call without the signal of the context is caught, with the call', async () => {
     const endless = Entry.controller('entry', {
-      settings,
-      clients,
+      ...declared,
       async reconcile({ spec }, context): Promise<ResultOf<typeof Entry>> {
         return { status: { id: await context.clients.send('PUT', spec.host) }, conditions: made };
       },
