@@ -21,6 +21,7 @@ import {
   jsonOption,
   type Output,
   outputOption,
+  printError,
   printJson,
   printLines,
   runCommand,
@@ -92,7 +93,10 @@ export function explainCommand(): Command {
       const found = await explain(opened);
       if (output === 'json') printJson(found);
       else printLines(explainLines(found));
-      return found.state === 'missing' ? 1 : 0;
+      if (found.state !== 'missing') return 0;
+      // A script that keeps the standard output elsewhere reads this one, as of kubectl.
+      printError('outrigger explain: there is no such object; check its namespace and name, and --cluster');
+      return 1;
     },
   );
 }

@@ -231,9 +231,10 @@ describe('explain', () => {
     expect(await explained()).toMatchObject({ notes: [expect.stringContaining(unknown)] });
   });
 
-  it('explain of an object that does not exist exits with 1', async () => {
-    const { out, status } = await system.run('explain', 'water-tank:default/nowhere');
+  it('explain names a missing object on the standard error, too, and exits with 1', async () => {
+    const { out, err, status } = await system.run('explain', 'water-tank:default/nowhere');
     expect(out).toContain('missing\n  there is no such object in the cluster\n');
+    expect(err).toMatch(/^outrigger explain: there is no such object; .*\n$/m);
     expect(status).toBe(1);
   });
 });
