@@ -93,25 +93,25 @@ describe('lost changes', () => {
     };
   }
 
-  it('Checker.untilConverged reports nothing when the status and the pantry match the spec', async () => {
-    expect(await (await openChecker(2, 3)).untilConverged(60)).toEqual([]);
+  const older = 'a: generation 2 (version 7) requests 3; the status of generation 1 has 3, Ready True';
+  it.each<[string, [observedGeneration: number, measured: number, waiting: number], number, string[]]>([
+    ['nothing when the status and the pantry match the spec', [2, 3, 0], 60, []],
+    ['a status of an older generation', [1, 3, 0], 0, [older]],
+    [
+      'a portion that the pantry has not measured, whatever its status',
+      [2, 1, 0],
+      0,
+      ['a: the pantry has 1 of 3 measured'],
+    ],
+    ['a queue that is not empty', [2, 3, 1], 0, ['1 messages are still on the queue']],
+  ])('Checker.untilConverged reports %s', async (_, [observedGeneration, measured, waiting], seconds, reported) => {
+    const checker = await openChecker(observedGeneration, measured, { waiting });
+    expect(await checker.untilConverged(seconds)).toEqual(reported);
   });
-  it('Checker.untilConverged reports a status of an older generation', async () => {
-    const difference = 'generation 2 (version 7) requests 3; the status of generation 1 has 3, Ready True';
-    expect(await (await openChecker(1, 3)).untilConverged(0)).toEqual([`a: ${difference}`]);
-  });
-  it('Checker.untilConverged reports a portion that the pantry has not measured, whatever its status', async () => {
-    expect(await (await openChecker(2, 1)).untilConverged(0)).toEqual(['a: the pantry has 1 of 3 measured']);
-  });
-  it('Checker.untilConverged reports a queue that is not empty', async () => {
-    expect(await (await openChecker(2, 3, { waiting: 1 })).untilConverged(0)).toEqual([
-      '1 messages are still on the queue',
-    ]);
-  });
+  const left = ['a (u) is deleted, but its portion still exists'];
   it('Checker.untilConverged reports a portion whose object was deleted', async () => {
     const checker = await openChecker(2, 3, { finalizers: ['f'] });
     await checker.vanish();
-    const left = ['a (u) is deleted, but its portion still exists'];
     expect(await checker.untilConverged(0)).toEqual(left);
     expect(await checker.untilConverged(0, { named: async () => ['other'] })).toEqual(left);
     // A dead letter names it.
@@ -120,13 +120,7 @@ describe('lost changes', () => {
   it.each([
     { of: 'a missing object', finalizers: ['f'], first: 'vanish', result: 'ignored', lost: [] },
     { of: 'an object without its finalizer', finalizers: [], first: 'restore', result: 'ignored', lost: [] },
-    {
-      of: 'an object with its finalizer',
-      finalizers: ['f'],
-      first: 'restore',
-      result: 'reported',
-      lost: ['a (u) is deleted, but its portion still exists'],
-    },
+    { of: 'an object with its finalizer', finalizers: ['f'], first: 'restore', result: 'reported', lost: left },
   ] as const)('after a restore, the remaining portion of $of is $result', async ({ finalizers, first, lost }) => {
     const checker = await openChecker(2, 3, { finalizers });
     if (first === 'vanish') await checker.vanish();
