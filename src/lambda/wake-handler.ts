@@ -8,6 +8,7 @@ import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createWake, parseEvent } from '../waking/wake.ts';
 import { deadlineOf } from './clock.ts';
+import { logFatalErrors } from './fatal-errors.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
@@ -24,6 +25,7 @@ function start(
 ): Handler<EventBridgeEvent<string, unknown>, { readonly keys: number }> {
   const settings = readWakeSettings();
   const telemetry = createTelemetry(wakeFunction, telemetryOptions(settings));
+  logFatalErrors(telemetry);
   const userAgent = `outrigger/${controllerLabelValue(wakeFunction, settings.PROJECT)}`;
   const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry, { withoutMessage: true }));
   const wake = createWake({

@@ -1,16 +1,18 @@
 // Only the wake function and enqueue() as AWS and a program call them: environment and event in, keys on the queues.
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { wake } from '../../src/api/wake.ts';
 import { enqueue } from '../../src/lambda/enqueue.ts';
 import { createWakeHandler } from '../../src/lambda/wake-handler.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { captureConsole } from '../support/capture-console.ts';
 import { functionSystem } from './function-system.ts';
 import { aContext } from './invocation.ts';
 import { widget } from './widget.ts';
 
+const built = { status: 'True', reason: 'Built' } as const;
 const controller = widget.controller('widget', {
   wakes: [wake({ source: 'shop', detailType: 'Sold' }, () => [{ namespace: 'default', name: 'one' }])],
-  reconcile: async () => ({ status: { note: '' }, conditions: { Built: { status: 'True', reason: 'Built' } } }),
+  reconcile: async () => ({ status: { note: '' }, conditions: { Built: built } }),
 });
 const event = (source: string) => ({
   ...{ version: '0', id: `event-of-${source}`, source, 'detail-type': 'Sold', account: '1', region: 'x' },
@@ -46,4 +48,27 @@ it('enqueue sends a key once for each id, and rejects a key that no object can h
   await expect(enqueue(controller, key, { queueUrlPrefix: `${functions.queues.urlPrefix}missing-` })).rejects.toThrow(
     /widget/,
   );
+});
+
+it('a promise that a mapping function does not await, and that is rejected, is logged by the wake function', async () => {
+  const { lines, restore } = captureConsole();
+  onTestFinished(restore);
+  const losing = wake({ source: 'shop', detailType: 'Sold' }, () => {
+    void Promise.reject(new Error('lost'));
+    return [];
+  });
+  const reconcile = async () => ({ status: { note: '' }, conditions: { Built: built } });
+  const handler = createWakeHandler([widget.controller('widget', { wakes: [losing], reconcile })]);
+  // In the place of Vitest's listener.
+  const listeners = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of listeners) process.on('unhandledRejection', listener);
+  });
+  const linesOfRuntime = new Promise<string>((resolve) =>
+    process.on('unhandledRejection', () => resolve(lines.join('\n'))),
+  );
+  await handler(event('shop'), aContext());
+  expect(await linesOfRuntime).toMatch(/"service":"wake".*"error":"lost"|"error":"lost".*"service":"wake"/);
 });
