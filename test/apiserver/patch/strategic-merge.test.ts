@@ -47,30 +47,18 @@ it.each<[string, Json, Json, Json]>([
   expect(strategicMerge(target, patch, podSchema)).toEqual(expected);
 });
 
+const finalizers = (...names: string[]) => ({ finalizers: names });
+const owners = (...references: { [field: string]: Json }[]) => ({ ownerReferences: references });
+
 it.each<[string, Json, Json, Json]>([
   ['merges labels', { labels: { a: '1' } }, { labels: { b: '2', a: null } }, { labels: { b: '2' } }],
-  ['adds finalizers in its order', { finalizers: ['a'] }, { finalizers: ['b', 'a'] }, { finalizers: ['b', 'a'] }],
-  [
-    'removes a finalizer',
-    { finalizers: ['a', 'b'] },
-    { '$deleteFromPrimitiveList/finalizers': ['a'] },
-    { finalizers: ['b'] },
-  ],
+  ['adds finalizers in the order of the patch', finalizers('a'), finalizers('b', 'a'), finalizers('b', 'a')],
+  ['removes a finalizer', finalizers('a', 'b'), { '$deleteFromPrimitiveList/finalizers': ['a'] }, finalizers('b')],
   [
     'merges owners by uid',
-    { ownerReferences: [{ uid: '1', name: 'x' }] },
-    {
-      ownerReferences: [
-        { uid: '1', controller: true },
-        { uid: '2', name: 'y' },
-      ],
-    },
-    {
-      ownerReferences: [
-        { uid: '1', name: 'x', controller: true },
-        { uid: '2', name: 'y' },
-      ],
-    },
+    owners({ uid: '1', name: 'x' }),
+    owners({ uid: '1', controller: true }, { uid: '2', name: 'y' }),
+    owners({ uid: '1', name: 'x', controller: true }, { uid: '2', name: 'y' }),
   ],
 ])('a strategic merge patch of metadata %s', (_what, target, patch, expected) => {
   expect(strategicMerge(target, patch, metaSchema)).toEqual(expected);

@@ -12,7 +12,7 @@ import { useFolder } from '../../support/folder.ts';
 describe('the merge of one file', () => {
   const [mine, theirs] = ['a\nmine\nc\nd\ne\n', 'a\nnew\nc\nd\ne\n'];
   const lines = (first: string, last: string) => `${first}\nb\nc\nd\n${last}\n`;
-  const base = lines('a', 'e');
+  const [base, both] = [lines('a', 'e'), lines('A', 'E')];
   const conflict = 'a\n<<<<<<< this project\nmine\n=======\nnew\n>>>>>>> outrigger 2.0.0\nc\nd\ne\n';
   const files = (text: string | undefined) => new Map(text === undefined ? [] : [['f', text]]);
   it.each<readonly [string, string | undefined, string | undefined, string | undefined, unknown]>([
@@ -20,13 +20,7 @@ describe('the merge of one file', () => {
     ['that both changed in the same way', base, 'x\n', 'x\n', []],
     ['that only the project changed', base, 'mine\n', base, []],
     ['that only the new version changed', base, base, 'new\n', [{ text: 'new\n', conflicts: [] }]],
-    [
-      'that both changed in other lines',
-      base,
-      lines('A', 'e'),
-      lines('a', 'E'),
-      [{ text: lines('A', 'E'), conflicts: [] }],
-    ],
+    ['that both changed in other lines', base, lines('A', 'e'), lines('a', 'E'), [{ text: both, conflicts: [] }]],
     ['that both changed in the same line', base, mine, theirs, [{ text: conflict, conflicts: [2] }]],
     ['that is new in the version', undefined, undefined, 'new\n', [{ text: 'new\n', conflicts: [] }]],
     ['that the new version removes', base, base, undefined, [{ text: undefined, conflicts: [] }]],
