@@ -267,6 +267,20 @@ describe('a controller that is wrong', () => {
     expect(await failureOf(name, late, { sampleAgeSeconds: 3_600 })).toContain('ConfigMap/run-');
   });
 
+  it('a child that is named after the time is made twice by the retry of a crash, which is later', async () => {
+    const dated = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ status }, { applyAll, now }): Promise<ResultOf<typeof Note>> {
+        const child = status?.child ?? `run-${now().getTime()}`;
+        await applyAll(ConfigMap, [{ metadata: { name: child } }], { prune: false });
+        return { status: { child }, conditions: written };
+      },
+    });
+    expect(
+      (await failureOf('after a crash at any write the next reconcile reaches the same end', dated)) ?? '',
+    ).toContain('after a crash right after PATCH');
+  });
+
   it('a reconcile that ends early for an observed generation is caught by the child that it does not repair', async () => {
     const lazy = Note.controller('note', {
       owns: [ConfigMap],

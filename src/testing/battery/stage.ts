@@ -170,7 +170,10 @@ export async function openStage(
     using _clock = clockAt(advancedMs);
     using _ = watchFetch();
     try {
-      return (await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal })).outcome;
+      const { outcome } = await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal });
+      // Its retry is later.
+      if (!isWell(outcome)) clock.ms += 1000;
+      return outcome;
     } catch (error) {
       return { type: 'failed', error: error instanceof Error ? error : new Error(String(error)), stalledBefore: false };
     }
@@ -179,8 +182,7 @@ export async function openStage(
   async function settle(): Promise<Outcome | undefined> {
     for (let round = 0; round < mostRounds; round += 1) {
       const outcome = await reconcile();
-      const isWell = outcome.type === 'done' || outcome.type === 'nothing' || outcome.type === 'terminal';
-      if (isWell && !requests.some(isWrite)) return outcome;
+      if (isWell(outcome) && !requests.some(isWrite)) return outcome;
       clock.ms += 1000;
     }
     return undefined;
@@ -237,6 +239,10 @@ export async function openStage(
     outsideState,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function isWell({ type }: Outcome): boolean {
+  return type === 'done' || type === 'nothing' || type === 'terminal';
 }
 
 function endStateOf(
