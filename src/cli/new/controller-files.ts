@@ -18,6 +18,8 @@ export type NewNames = {
   readonly variable: string;
   /** `water-tank.example.com` */
   readonly group: string;
+  /** Whether its objects have no namespace. Its ConfigMaps are then in the namespace `default`. */
+  readonly isClusterScoped?: boolean;
 };
 
 /** Reads `WaterTank`, `waterTank` or `water-tank`. Returns undefined for a text that cannot name a kind. */
@@ -130,8 +132,11 @@ function withPackageEntries(template: string): string {
   return Object.entries(entries).reduce((text, [file, entry]) => text.replaceAll(file, entry), template);
 }
 
-function fill(template: string, { kind, name, variable, group }: NewNames): string {
+function fill(template: string, { kind, name, variable, group, isClusterScoped = false }: NewNames): string {
   return template
+    .replaceAll('NEW_SCOPE', isClusterScoped ? "\n  scope: 'Cluster'," : '')
+    .replaceAll('NEW_PLACE', isClusterScoped ? ", namespace: 'default'" : '')
+    .replaceAll('NEW_NAMESPACE', isClusterScoped ? '' : '\n  namespace: default')
     .replaceAll('NEW_KIND', kind)
     .replaceAll('NEW_RESOURCE', kind.toLowerCase())
     .replaceAll('NEW_NAME', name)

@@ -19,6 +19,8 @@ import { type SourceFile, withEntry, withImport } from './edit-source.ts';
 import { newProjectCommand } from './new-project.ts';
 import { vitestConfig } from './project-files.ts';
 
+type Flags = { readonly group?: string; readonly clusterScoped?: boolean };
+
 /** Makes the command. */
 export function newCommand(): Command {
   const controller = new Command('controller')
@@ -27,10 +29,11 @@ export function newCommand(): Command {
     )
     .argument('<name>', 'Cafe, WaterTank or water-tank')
     .option('--group <group>', 'API group of the kind, in a domain of yours; NAME.example.com by default')
+    .option('--cluster-scoped', 'objects of the kind have no namespace; what they own is in the namespace default')
     .addHelpText('after', helpText)
     .action(
-      async (name: string, flags: { readonly group?: string }) =>
-        await runCommand('new controller', async () => await run(process.cwd(), name, flags.group)),
+      async (name: string, flags: Flags) =>
+        await runCommand('new controller', async () => await run(process.cwd(), name, flags)),
     );
   return new Command('new')
     .description('write a new project, or a new controller')
@@ -41,6 +44,7 @@ export function newCommand(): Command {
 const helpText = `
 Examples:
   outrigger new controller Cafe --group cafe.example.org
+  outrigger new controller Tenant --cluster-scoped
   npm run check && npm test && npm run demo -- --until-ready     all pass with the new kind
 
 It writes the controller (src/controllers), its line in the registry, a test (test/controllers), a sample
@@ -63,9 +67,9 @@ const reservedVariables = new Set([
 /** Names that the kind cannot have: the new sources use them. */
 const reservedKinds = new Set(['ConfigMap', 'Promise', 'ResultOf']);
 
-async function run(root: string, given: string, group: string | undefined): Promise<number> {
+async function run(root: string, given: string, { group, clusterScoped = false }: Flags): Promise<number> {
   const { registry } = await loadProject(root);
-  const names = checkedNames(registry, given, group);
+  const names = { ...checkedNames(registry, given, group), isClusterScoped: clusterScoped };
   const sources = await readSources(root, names);
   const besideJest = await fileExists(path.join(root, vitestConfig));
   const files = await newFiles(names, { listed: sources, handlers: await handlerSourceOf(root), besideJest });

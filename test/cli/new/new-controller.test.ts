@@ -116,9 +116,11 @@ describe('new controller errors', () => {
 });
 
 it(
-  'new controller writes files that compile, are formatted and generated from, and whose test passes',
+  'new controller, also with --cluster-scoped, writes files that compile, are formatted and generated from, and whose test passes',
   { timeout: 240_000 },
   async () => {
+    expect(await create('Wide', '--cluster-scoped')).toMatchObject({ status: 0 });
+    expect(await read('infra/kubernetes/samples/wide.yaml')).not.toContain('namespace');
     // The longest possible name, so that the lines are as long as possible.
     const name = `long-${'n'.repeat(30)}-name`;
     const { out, status } = await create(name, '--group', 'cafe.example.org');
@@ -137,7 +139,7 @@ it(
     await node('node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', ...formatted);
     await node('src/cli/main.ts', 'generate', '--check');
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
-    await node(...vitest, `test/controllers/${name}.test.ts`);
+    await node(...vitest, `test/controllers/${name}.test.ts`, 'test/controllers/wide.test.ts');
     expectUserError(await create(name), 'already; choose another name');
   },
 );
