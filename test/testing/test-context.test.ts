@@ -17,11 +17,12 @@ const widget = defineKind({
   status: z.object({}),
   conditions: [],
 });
+const reconcile = async () => ({ status: {}, conditions: {} });
 const controller = widget.controller('widget', {
   owns: [ConfigMap],
   reads: [Node],
   clients: () => ({ ask: async () => 42 }),
-  reconcile: async () => ({ status: {}, conditions: {} }),
+  reconcile,
 });
 const clients = { ask: async () => 1 };
 const owner = widget.object('a', {});
@@ -51,28 +52,15 @@ describe('testContext', () => {
   });
 
   it('testContext has the owner among its objects, so that a mapping function finds it', async () => {
-    const followed = widget.controller('followed', {
-      reads: [widget],
-      reconcile: async () => ({ status: {}, conditions: {} }),
-    });
+    const followed = widget.controller('followed', { reads: [widget], reconcile });
     const other = { ...named('b', { spec: {} }), apiVersion: widget.apiVersion, kind: 'Widget' };
     const context = testContext(followed, { owner, objects: [other] });
     expect((await context.list(widget)).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
     expect(await context.get(widget, { name: 'a' })).toEqual(owner);
   });
 
-  it('testContext makes children the whole set', async () => {
-    const context = testContext(controller, { clients, owner });
-    await context.applyAll(ConfigMap, [child('a', { x: '1' }), child('b')]);
-    await context.applyAll(ConfigMap, [child('a', { x: '2' })]);
-    expect(await context.list(ConfigMap)).toMatchObject([{ metadata: { name: 'a' }, data: { x: '2' } }]);
-  });
-
   it('testContext counts the changes of a spec in the generation, which a ConfigMap does not have', async () => {
-    const workloads = widget.controller('workloads', {
-      owns: [ConfigMap, Deployment],
-      reconcile: async () => ({ status: {}, conditions: {} }),
-    });
+    const workloads = widget.controller('workloads', { owns: [ConfigMap, Deployment], reconcile });
     const context = testContext(workloads, { owner });
     const apply = async (replicas: number) =>
       (await context.apply(Deployment, { metadata: { name: 'a' }, spec: { replicas } })).metadata.generation;
@@ -82,7 +70,7 @@ describe('testContext', () => {
     expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.generation)).toEqual([undefined, undefined]);
   });
 
-  it('tells of children that are made, changed and deleted', async () => {
+  it('applyAll of a testContext makes, changes and deletes children, and passes each change to onChange', async () => {
     const context = testContext(controller, { clients, owner });
     const told: unknown[] = [];
     const onChange = (change: ChildChange<ObjectOf<typeof ConfigMap>>) =>
@@ -96,6 +84,7 @@ describe('testContext', () => {
       ['updated', { x: '2' }, { x: '1' }],
       ['deleted', { y: '1' }],
     ]);
+    expect(await context.list(ConfigMap)).toMatchObject([{ metadata: { name: 'a' }, data: { x: '2' } }]);
   });
 
   it('applyAll passes the existing children to a planning function', async () => {
@@ -105,7 +94,7 @@ describe('testContext', () => {
     expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
 
-  it('prunes nothing when asked not to', async () => {
+  it('applyAll with prune: false deletes no child', async () => {
     const context = testContext(controller, { clients, owner });
     await context.applyAll(ConfigMap, [child('a')]);
     await context.applyAll(ConfigMap, [child('b')], { prune: false });
@@ -142,7 +131,7 @@ describe('testContext', () => {
     expect(await context.applyAll(ConfigMap, [child('a')])).toMatchObject([{ status: { phase: 'Fine' } }]);
   });
 
-  it('remembers the Events', () => {
+  it('testContext has the recorded Events', () => {
     const context = testContext(controller, { clients });
     context.recordEvent('Warning', 'Leaking', 'somewhere');
     expect(context.events).toEqual([{ type: 'Warning', reason: 'Leaking', message: 'somewhere' }]);
@@ -158,10 +147,7 @@ describe('testContext', () => {
   });
 
   it('testContext stores the stringData of a Secret as base64 in its data, as the runtime and the API server do', async () => {
-    const secrets = widget.controller('secrets', {
-      owns: [Secret],
-      reconcile: async () => ({ status: {}, conditions: {} }),
-    });
+    const secrets = widget.controller('secrets', { owns: [Secret], reconcile });
     const context = testContext(secrets, { owner });
     const [kind, stringData, data] = [{ apiVersion: 'v1', kind: 'Secret' }, { k: 'v' }, { k: 'dg==' }];
     context.put({ ...kind, metadata: { name: 'theirs', namespace: 'default' }, stringData });
@@ -182,10 +168,7 @@ describe('testContext', () => {
       ...{ group: 'example.com', version: 'v1', kind: 'Site', scope: 'Cluster', conditions: [] },
       ...{ spec: z.object({}), status: z.object({}) },
     });
-    const site = Site.controller('site', {
-      owns: [ConfigMap],
-      reconcile: async () => ({ status: {}, conditions: {} }),
-    });
+    const site = Site.controller('site', { owns: [ConfigMap], reconcile });
     const context = testContext(site, { owner: Site.object('s', {}) });
     await context.applyAll(ConfigMap, [
       { metadata: { name: 'a', namespace: 'one' } },
