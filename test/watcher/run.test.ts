@@ -88,13 +88,14 @@ async function changed(name: string) {
 }
 
 describe('a watcher that runs', () => {
-  it('a watcher sends the changes of its cluster and their traces, and ends with 0 on SIGTERM', async () => {
+  it('a watcher sends the changes of its cluster and their traces, and stops once on SIGTERM and SIGINT, with 0', async () => {
     const collector = await startWireServer((_, response) => sendJson(response, 200, {}));
     const watcher = start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.origin });
     await watcher.logged('watching');
     expect(await changed('one')).toMatchObject([{ controller: 'dish', cluster: 'test', name: 'one' }]);
-    expect(await watcher.stop()).toBe(0);
-    expect(watcher.lines.at(-1)).toMatchObject({ message: 'stopped' });
+    expect(await watcher.stop('SIGINT')).toBe(0);
+    expect(watcher.lines.filter(({ message }) => message === 'stopped')).toHaveLength(1);
+    expect(watcher.lines.at(-1)).toMatchObject({ level: 'INFO', message: 'stopped' });
     const sent = JSON.stringify(collector.arrived.map(({ body }) => body));
     for (const part of ['"watcher"', 'forward configmaps']) expect(sent).toContain(part);
   });
@@ -146,15 +147,6 @@ describe('a watcher that runs', () => {
       expect(await fleet.stop()).toBe(0);
       s3.close();
     }
-  });
-
-  it('a watcher that gets SIGTERM and SIGINT stops once', async () => {
-    const watcher = start({});
-    await watcher.logged('watching');
-    expect(await watcher.stop('SIGINT')).toBe(0);
-    expect(watcher.lines.filter(({ message }) => message === 'stopped')).toHaveLength(1);
-    const { level } = watcher.lines.at(-1) ?? {};
-    expect(level).toBe('INFO');
   });
 
   it('the watcher does not exit if the API server and SQS are unavailable, and retries', async () => {
