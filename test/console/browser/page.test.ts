@@ -14,14 +14,9 @@ const openObjects = async () => {
 };
 
 describe('the page', () => {
-  it('without objects it says how to get one', async () => {
+  it('a page without objects says how to get one, and a new, a changed and a deleted object are shown at once', async () => {
     await openObjects();
     await fake.page.getByRole('heading', { name: 'There are no objects yet' }).waitFor();
-    expect(fake.problems).toEqual([]);
-  });
-
-  it('a new, a changed and a deleted object are shown at once', async () => {
-    await openObjects();
     fake.source.put(tank('north', notReady));
     await fake.page.getByRole('row').filter({ hasText: 'BelowTarget: level 3 of 30' }).waitFor();
     fake.source.put(tank('north'));
@@ -31,9 +26,10 @@ describe('the page', () => {
       .waitFor();
     fake.source.remove(tank('north').id);
     await fake.page.getByRole('heading', { name: 'There are no objects yet' }).waitFor();
+    expect(fake.problems).toEqual([]);
   });
 
-  it('filters by text, kind, condition and state show the objects that match all', async () => {
+  it('the filters by text, kind, condition and state show the objects that match all', async () => {
     fake.source.put(tank('north', notReady));
     fake.source.put(tank('south'));
     fake.source.put(rowOf('dinners.kitchen.example.com/default/risotto', { kind: 'Dinner' }));
