@@ -189,7 +189,7 @@ describe('a status with a version that other writes raise', () => {
     },
   });
 
-  it('fails a check unless its field is ignored, and the message names the option', async () => {
+  it('such a status fails a check unless its field is ignored, and the message names the option', async () => {
     const check = 'a child whose deletion was missed is created again';
     const { failed } = await resultsOf(copy, { samples: [sample] }, check);
     expect(failed[check]).toMatch(/Copy\/one\.owned\.status\.copies\.0\.etag is .* give the battery ignoreStatus\.$/);

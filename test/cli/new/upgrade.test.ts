@@ -58,7 +58,7 @@ describe('outrigger upgrade', () => {
   });
   afterEach(() => void vi.restoreAllMocks());
 
-  it('brings the files to the installed version, and keeps what the author changed', async () => {
+  it('outrigger upgrade brings the files to the installed version, and keeps what the author changed', async () => {
     await write(own, (await read(own)).replace('my-cluster', 'prod-1'));
     await write(changed, (await read(changed)).replace('cpu: 50m', 'cpu: 90m'));
     expect(await upgrade({ yes: true })).toBe(0);
