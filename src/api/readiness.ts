@@ -87,12 +87,13 @@ export type Dependent = {
   readonly observedGeneration?: number;
 };
 
-/** Makes a condition of a child's Ready; Unknown when that is of an older generation. */
-export function readyCondition({ metadata, conditions, observedGeneration }: Dependent): DeclaredCondition {
-  const named = (message: string) => afterName(metadata.name, message);
+/** Makes a condition of an object's Ready; Unknown when that is of an older generation, or when there is no object. */
+export function readyCondition(dependent: Dependent | undefined): DeclaredCondition {
+  const { metadata, conditions, observedGeneration } = dependent ?? {};
+  const named = (message: string) => afterName(metadata?.name ?? 'none yet', message);
   const ready = conditions?.find(({ type }) => type === 'Ready');
   if (ready === undefined) return unknown('NotReported', named('nothing reported yet'));
-  if ((observedGeneration ?? ready.observedGeneration) !== metadata.generation) {
+  if ((observedGeneration ?? ready.observedGeneration) !== metadata?.generation) {
     return unknown('OutOfDate', named('its status is of an older generation'));
   }
   return { status: ready.status, reason: ready.reason, message: named(ready.message ?? '') };

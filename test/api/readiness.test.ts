@@ -59,6 +59,10 @@ describe('readyCondition', () => {
   ])('%s: readyCondition of %s', (_, _of, of, is) => {
     expect(readyCondition(child(of))).toMatchObject(is);
   });
+
+  it('V5: readyCondition of an object that does not exist is Unknown', () => {
+    expect(readyCondition(undefined)).toMatchObject({ status: 'Unknown', reason: 'NotReported' });
+  });
 });
 
 describe('statefulSetReady', () => {

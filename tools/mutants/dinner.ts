@@ -50,7 +50,7 @@ export const aggregationMutants: readonly Mutant[] = [
   swap(
     'uses the status of a child of an older generation',
     aggregation,
-    '(observedGeneration ?? ready.observedGeneration) !== metadata.generation',
+    '(observedGeneration ?? ready.observedGeneration) !== metadata?.generation',
     'false',
   ),
   swap(
