@@ -320,6 +320,15 @@ describe('applyAll', () => {
     expect((await read('a'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'cases' });
   });
 
+  it('applyAll keeps an existing child that the function returns, unless it has lost its labels, which are restored', async () => {
+    await children([child('a', {}), child('b', {})]);
+    const before = await read('a');
+    await patch(configMaps, 'b', { metadata: { labels: null } });
+    expect(await children((existing) => existing, { isThorough: true })).toMatchObject({ writes: 1 });
+    expect(await read('a')).toEqual(before);
+    expect((await read('b'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'cases' });
+  });
+
   it('applyAll that finds unlabelled children deletes none of another controller of the owner, or of another client', async () => {
     await children([child('a', { x: '1' })]);
     await children([child('b', { x: '1' })], { controllerName: 'others' });
