@@ -5,6 +5,7 @@ import { isRecord } from '../../src/core/json.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { sharedFunctions } from '../../src/generate/functions.ts';
+import { maxKeys } from '../../src/waking/wake.ts';
 import { packageTemplate } from './package-template.ts';
 import { treeWith } from './sample-registry.ts';
 import { wakingRegistry } from './waking-registry.ts';
@@ -41,6 +42,11 @@ describe('the resources of wakes', () => {
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
     ]);
     expect(statements[0]?.Resource).toEqual([arn('GaugeQueue'), arn('TimersQueue'), arn('TimersDeadLetters')]);
+  });
+
+  it('the wake function has the time to send 100 keys to 500 clusters, in batches of 90 ms, four at a time', () => {
+    const batches = (maxKeys * 500) / 10;
+    expect(properties('WakeLambdaFunction').Timeout).toBeGreaterThan((batches / 4) * 0.09);
   });
 
   it('the functions of timers and of waking controllers know the role of the wake function, and no other does', () => {

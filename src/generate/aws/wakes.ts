@@ -10,6 +10,11 @@ import { allow, functionRole, readsTable, writesLogs } from './role.ts';
 
 /** How long an event is tried again. A later one is found by the periodic reconcile. */
 const maxAgeSeconds = 3_600;
+/**
+ * An event of 100 keys in 500 clusters is 5,000 batches, of which four are sent at a time. An event that does not fit
+ * is repeated from its beginning, and then a dead letter: the last clusters of the table would get none of its keys.
+ */
+const timeoutSeconds = 120;
 const id = logicalId(wakeFunction);
 
 /** The name of the wake function if a controller declares wakes; else none. */
@@ -24,7 +29,7 @@ export function wakeFunctionOf(registry: readonly ControllerDefinition[]): JsonO
     [wakeFunction]: {
       name: `${namePrefix}${wakeFunction}`,
       handler: `dist/${wakeFunction}/index.handler`,
-      timeout: 30,
+      timeout: timeoutSeconds,
       role: { 'Fn::Sub': `\${${id}Role.Arn}` },
       // A reconcile may cause the next event. At most one message a second and key follows.
       recursiveLoop: 'Allow',
