@@ -69,25 +69,15 @@ describe('WorkQueue delays keys', () => {
     expect(only(queue.take(10, 1005)).target.name).toBe('a');
   });
 
-  it('a rejected key is delayed until its retry time and keeps its sources', () => {
+  it('each rejected key is delayed until its own retry time, and keeps its sources', () => {
     const queue = createWorkQueue(dedupeWindow);
-    queue.add({ target: target('a'), source: source(1), observedAt: 1 }, 1);
-    queue.done(only(queue.take(10, 1)), { retryAt: 500 }, 100);
-    expect(queue.nextAt(100)).toBe(500);
-    expect(queue.take(10, 499)).toEqual([]);
-    expect(only(queue.take(10, 500))).toMatchObject({ sources: [source(1)], observedAt: 1, failures: 1 });
-  });
-
-  it('each rejected key is delayed until its own retry time', () => {
-    const queue = createWorkQueue(dedupeWindow);
-    for (const name of ['a', 'b']) queue.add({ target: target(name), source: source(1), observedAt: 0 }, 0);
-    for (const queued of queue.take(10, 0)) {
-      queue.done(queued, { retryAt: queued.target.name === 'a' ? 100 : 900 }, 0);
-    }
-    expect(queue.take(10, 100).map(({ target: { name } }) => name)).toEqual(['a']);
-    expect(queue.nextAt(100)).toBe(900);
-    expect(queue.take(10, 899)).toEqual([]);
-    expect(queue.take(10, 900).map(({ target: { name } }) => name)).toEqual(['b']);
+    for (const name of ['a', 'b']) queue.add({ target: target(name), source: source(1), observedAt: 1 }, 1);
+    for (const queued of queue.take(10, 1)) queue.done(queued, { retryAt: queued.target.name === 'a' ? 100 : 900 }, 2);
+    expect([queue.nextAt(2), queue.take(10, 99)]).toEqual([100, []]);
+    const kept = { sources: [source(1)], observedAt: 1, failures: 1 };
+    expect(only(queue.take(10, 100))).toMatchObject({ ...kept, target: { name: 'a' } });
+    expect([queue.nextAt(100), queue.take(10, 899)]).toEqual([900, []]);
+    expect(only(queue.take(10, 900))).toMatchObject({ ...kept, target: { name: 'b' } });
   });
 
   it('a key is not delayed longer after the clock was set back', () => {
