@@ -205,20 +205,16 @@ describe('the clusters table', () => {
     expect(state.reads).toBe(0);
   });
 
+  const eks = (cluster: string, region: string) => ({
+    server: 'https://host',
+    access: { type: 'eks', cluster, region },
+  });
   it.each<[string, unknown, string]>([
     ['null', null, 'the entry'],
     ['an unknown field', { ...entry('secret'), tokn: 'secret' }, 'tokn'],
     ['an unknown access', { server: 'https://host', access: { type: 'magic' } }, 'access.type'],
-    [
-      'a region that would lead elsewhere',
-      { server: 'https://host', access: { type: 'eks', cluster: 'prod', region: 'eu-central-1.example.com/' } },
-      'access.region',
-    ],
-    [
-      'a name that EKS does not have',
-      { server: 'https://host', access: { type: 'eks', cluster: 'a\r\nb', region: 'eu-central-1' } },
-      'access.cluster',
-    ],
+    ['a region that would lead elsewhere', eks('prod', 'eu-central-1.example.com/'), 'access.region'],
+    ['a name that EKS does not have', eks('a\r\nb', 'eu-central-1'), 'access.cluster'],
     ['a secret without holds', { server: 'https://host', access: { type: 'secret', secret: 'x' } }, 'access.holds'],
     ['a missing token', { server: 'https://host', access: { type: 'token' } }, 'access.token'],
   ])('the clusters table throws a UserError with cluster and field, and no value, for %s', async (_, value, field) => {
@@ -239,14 +235,11 @@ describe('createFileSource', () => {
   };
 
   it('createFileSource reads a table from a path and from a URL', async () => {
-    const file = write(JSON.stringify({ a: entry('1'), b: entry('2') }));
-    for (const place of [file, `file:${file}`, `file://${file}`]) {
-      const source = openClusterSource(place, unreachableAws);
-      expect(await source.read()).toEqual({
-        type: 'table',
-        entries: new Map(Object.entries({ a: entry('1'), b: entry('2') })),
-      });
-    }
+    const table = { a: entry('1'), b: entry('2') };
+    const file = write(JSON.stringify(table));
+    const read = { type: 'table', entries: new Map(Object.entries(table)) };
+    for (const place of [file, `file:${file}`, `file://${file}`])
+      expect(await openClusterSource(place, unreachableAws).read()).toEqual(read);
   });
 
   it('createFileSource throws an error that does not quote the file if it is missing or invalid', async () => {
@@ -263,19 +256,14 @@ describe('createSsmSource', () => {
     return { mock: mockClient(ssm), source: createSsmSource(ssm, '/outrigger/dev/clusters') };
   };
   const Path = '/outrigger/dev/clusters/';
+  const first = { Name: `${Path}a`, Value: JSON.stringify(entry('1')) };
 
   it('createSsmSource reads all parameters with one request, decrypted; invalid JSON becomes null', async () => {
     const { mock, source } = create();
     mock.on(GetParametersByPathCommand, { Path, WithDecryption: true, MaxResults: 10 }).resolves({
-      Parameters: [
-        { Name: `${Path}a`, Value: JSON.stringify(entry('1')) },
-        { Name: `${Path}b`, Value: 'secret' },
-      ],
+      Parameters: [first, { Name: `${Path}b`, Value: 'secret' }],
     });
-    const entries = new Map<string, unknown>([
-      ['a', entry('1')],
-      ['b', null],
-    ]);
+    const entries = new Map<string, unknown>(Object.entries({ a: entry('1'), b: null }));
     expect(await source.read()).toEqual({ type: 'table', entries });
     expect(mock.calls()).toHaveLength(1);
   });
@@ -291,7 +279,7 @@ describe('createSsmSource', () => {
     mock
       .reset()
       .on(GetParametersByPathCommand)
-      .resolvesOnce({ Parameters: [{ Name: `${Path}a`, Value: JSON.stringify(entry('1')) }] })
+      .resolvesOnce({ Parameters: [first] })
       .resolves({});
     const warm = open();
     await warm.list();
