@@ -65,7 +65,7 @@ export const changeChecks: readonly SampleCheck[] = [
       if (writes.length === 0) return;
       const change =
         'leave the time, the hour and the date out of children and status; for what changes with the time on ' +
-        'purpose, give the battery changesWithTime';
+        'purpose, give the battery changesWithTime, and sampleAgeSeconds, so that the other checks see it';
       expectSame(await stage.endState(), before, 'a day later, when only the clock has changed', change);
       fail(`a day later, when only the clock has changed, there is ${writes.map(lineOf).join(', ')}`, change);
     },

@@ -82,7 +82,8 @@ export async function checkSpecChange(
   if ((await stage.settle())?.type === 'terminal') return `${effect}; both may end in a TerminalError`;
   fail(
     `${effect} for ${stage.kind.kind} ${stage.key.name}`,
-    `${readSpec}; if the difference has no effect on purpose, give samples that differ in their children or status`,
+    `${readSpec}; if its effect is due later, give the battery sampleAgeSeconds; if it has none on purpose, give ` +
+      'samples that differ in their children or status',
   );
 }
 
