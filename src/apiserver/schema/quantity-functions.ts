@@ -1,12 +1,14 @@
 // The quantity library of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library, quantity.go). A quantity is a map with its
-// value in nanos as text: CEL has no integers of that size, and compares maps by their content. Known gap: isInteger
-// and asInteger go by the value. kube-apiserver goes by the text: `1.0` and `1000m` are no integers [tried on 1.36.3].
+// value in nanos as text: CEL has no integers of that size, and compares maps by their content. It depends on the text
+// whether a quantity is an integer: `1.0` and `1000m` are none [tried on kube-apiserver 1.36.3], and equal to `1`.
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, isCelMap } from '@bufbuild/cel';
-import { nanosOf } from './quantity.ts';
+import { isWrittenAsInteger, nanosOf } from './quantity.ts';
 
 const { DYN, BOOL, STRING, INT, DOUBLE } = CelScalar;
 const nano = 1_000_000_000n;
 const field = 'quantity';
+/** It is found by get alone, so that it is no part of the content that is compared. */
+const integerField = 'isInteger';
 
 /** The functions of quantities. */
 export const quantityFunctions: readonly CelFunc[] = [
@@ -15,7 +17,7 @@ export const quantityFunctions: readonly CelFunc[] = [
     const nanos = nanosOf(text);
     if (nanos === undefined)
       throw new Error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
-    return toQuantity(nanos);
+    return toQuantity(nanos, isWrittenAsInteger(text));
   }),
   celMethod('isGreaterThan', DYN, [DYN], BOOL, function (other) {
     return read(this) > read(other);
@@ -30,10 +32,10 @@ export const quantityFunctions: readonly CelFunc[] = [
     return BigInt(compare(read(this), 0n));
   }),
   celMethod('isInteger', DYN, [], BOOL, function () {
-    return asInteger(read(this)) !== undefined;
+    return asInteger(this) !== undefined;
   }),
   celMethod('asInteger', DYN, [], INT, function () {
-    const whole = asInteger(read(this));
+    const whole = asInteger(this);
     if (whole === undefined) throw new Error('cannot convert value to integer');
     return whole;
   }),
@@ -41,10 +43,10 @@ export const quantityFunctions: readonly CelFunc[] = [
     return Number(read(this)) / Number(nano);
   }),
   celMethod('add', DYN, [DYN], DYN, function (other) {
-    return toQuantity(read(this) + readOperand(other));
+    return sum(this, other, 1n);
   }),
   celMethod('sub', DYN, [DYN], DYN, function (other) {
-    return toQuantity(read(this) - readOperand(other));
+    return sum(this, other, -1n);
   }),
 ];
 
@@ -52,8 +54,21 @@ function compare(left: bigint, right: bigint): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-function toQuantity(nanos: bigint): Map<string, string> {
-  return new Map([[field, String(nanos)]]);
+function toQuantity(nanos: bigint, isInteger: boolean): Map<string, string> {
+  const map = new Map([[field, String(nanos)]]);
+  const get = (key: string) => (key === integerField ? String(isInteger) : Map.prototype.get.call(map, key));
+  return Object.assign(map, { get });
+}
+
+/** A sum is written as the operand with the lower power of ten. Zero leaves the other operand as it is. */
+function sum(left: CelValue, right: CelValue, sign: 1n | -1n): Map<string, string> {
+  const [first, second] = [read(left), readOperand(right)];
+  const isInteger = (second === 0n || isIntegral(right)) && (first === 0n || isIntegral(left));
+  return toQuantity(first + sign * second, isInteger);
+}
+
+function isIntegral(value: CelValue): boolean {
+  return typeof value === 'bigint' || (isCelMap(value) && value.get(integerField) === 'true');
 }
 
 function read(value: CelValue): bigint {
@@ -67,7 +82,7 @@ function readOperand(value: CelValue): bigint {
   return typeof value === 'bigint' ? value * nano : read(value);
 }
 
-function asInteger(nanos: bigint): bigint | undefined {
-  const whole = nanos / nano;
-  return whole * nano === nanos && BigInt.asIntN(64, whole) === whole ? whole : undefined;
+function asInteger(value: CelValue): bigint | undefined {
+  const whole = read(value) / nano;
+  return isIntegral(value) && BigInt.asIntN(64, whole) === whole ? whole : undefined;
 }

@@ -33,9 +33,10 @@ type Parsed = {
   readonly scaled: bigint;
 };
 
+const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:(Ei|Pi|Ti|Gi|Mi|Ki|[numkMGTPE]?)|[eE]([+-]?\d+))$/;
+
 function parseQuantity(text: string): Parsed | undefined {
-  const [, sign, whole = '', fraction = '', suffix = '', exponent] =
-    /^([+-]?)(\d*)(?:\.(\d*))?(?:(Ei|Pi|Ti|Gi|Mi|Ki|[numkMGTPE]?)|[eE]([+-]?\d+))$/.exec(text) ?? [];
+  const [, sign, whole = '', fraction = '', suffix = '', exponent] = pattern.exec(text) ?? [];
   if (whole === '' && fraction === '') return undefined;
   const unit = [...binarySuffixes, ...decimalSuffixes].find(([name]) => name === suffix)?.[1] ?? nano;
   const power = Math.max(-maxExponent, Math.min(maxExponent, Number(exponent ?? 0)));
@@ -49,6 +50,19 @@ export function nanosOf(text: string): bigint | undefined {
   if (parsed === undefined) return undefined;
   const nanos = (parsed.scaled + 10n ** 18n - 1n) / 10n ** 18n;
   return parsed.minus === '-' ? -nanos : nanos;
+}
+
+/**
+ * Returns whether kube-apiserver keeps a quantity as an integer and a power of ten that is not negative (apimachinery,
+ * ParseQuantity). `1000m`, `1.0` and `1.5Gi` are none, whatever their value, nor are numbers of too many digits.
+ */
+export function isWrittenAsInteger(text: string): boolean {
+  const [, , whole = '', fraction = '', suffix = '', exponent] = pattern.exec(text) ?? [];
+  const digits = (whole.replace(/^0+/, '') || '0').length + fraction.length;
+  const binary = binarySuffixes.findIndex(([name]) => name === suffix);
+  if (binary !== -1) return fraction === '' && digits + (binarySuffixes.length - binary) * 3 < 15;
+  const power = exponent === undefined ? 18 - 3 * decimalSuffixes.findIndex(([name]) => name === suffix) : exponent;
+  return digits <= 18 && Number(power) >= fraction.length;
 }
 
 /** Returns the canonical form of a quantity, or undefined for another text. */
