@@ -1,12 +1,12 @@
 // The battery on controllers of an outside system: what it finds only by the system's state, and what it must not
 // report. Controllers without one are in battery.test.ts.
-import { once } from 'node:events';
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Secret } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf, secret } from '../../src/outrigger.ts';
 import { battery, type OutsideWorld } from '../../src/testing.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 const Entry = defineKind({
   group: 'test.example.com',
@@ -29,24 +29,16 @@ const made = { Made: ok('Made') };
 async function directory(): Promise<OutsideWorld> {
   const entries = new Set<string>();
   let last = 0;
-  const server = http
-    .createServer(({ method, url = '/' }, response) => {
-      const id = method === 'POST' ? `entry-${++last}` : url.slice(1);
-      if (method === 'DELETE') entries.delete(id);
-      else entries.add(id);
-      response.end(id);
-    })
-    .listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const server = http.createServer(({ method, url = '/' }, response) => {
+    const id = method === 'POST' ? `entry-${++last}` : url.slice(1);
+    if (method === 'DELETE') entries.delete(id);
+    else entries.add(id);
+    response.end(id);
+  });
   return {
-    environment: { DIRECTORY_URL: `http://127.0.0.1:${port}/` },
+    environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
     state: () => [...entries],
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    close: async () => void server.close().closeAllConnections(),
   };
 }
 
