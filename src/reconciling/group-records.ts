@@ -9,6 +9,7 @@ import {
   attemptOf,
   dueAtOf,
   hashOf,
+  isCommand,
   keyOfMessage,
   type Message,
   observedAtOf,
@@ -171,7 +172,7 @@ function withinLimits(message: Message, attempts: number): Message {
  * next wait longer.
  */
 function mergeMessages(a: Message, b: Message): Message {
-  const isPreferred = a.cause.type === 'command' || (a.cause.type !== 'resync' && b.cause.type !== 'command');
+  const isPreferred = isCommand(a) || (a.cause.type !== 'resync' && !isCommand(b));
   const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;

@@ -8,6 +8,7 @@ import {
   attemptOf,
   dueAtOf,
   hashOf,
+  isCommand,
   keyOfMessage,
   type Message,
   observedAtOf,
@@ -70,7 +71,7 @@ export function isLastTry(
   { stalledBefore }: { readonly stalledBefore: boolean },
   retry: RetryPolicy = defaultRetry,
 ): boolean {
-  const goesOn = message.cause.type === 'retry' || message.cause.type === 'command';
+  const goesOn = attemptOf(message) > 0 || isCommand(message);
   return isLastAttempt(message, retry) || (stalledBefore && !goesOn);
 }
 
@@ -137,14 +138,9 @@ export function decide(
     // Not before the process of a reconciler that ignored its signal has ended.
     const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
     const unverified = unverifiedUid === undefined ? {} : { unverifiedUid };
-    const cause = {
-      type: 'retry',
-      observedAt,
-      attempt,
-      postponements,
-      ...slotIn(delaySeconds),
-      ...unverified,
-    } as const;
+    const command = attempt === 0 && isCommand(message) ? ({ command: true } as const) : {};
+    const slot = slotIn(delaySeconds);
+    const cause = { type: 'retry', observedAt, attempt, postponements, ...slot, ...unverified, ...command } as const;
     return { type: 'timer', message: { ...keyOfMessage(message), cause } };
   };
   switch (outcome.type) {

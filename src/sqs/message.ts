@@ -64,6 +64,8 @@ const cause = z.discriminatedUnion('type', [
     dueAt: seconds,
     /** Of the object that got its finalizer, after which no response has shown that it exists. */
     unverifiedUid: z.string().max(64).optional(),
+    /** A command was postponed, and has not been reconciled yet. */
+    command: z.literal(true).optional(),
   }),
   /** The periodic reconcile, or a change that no watcher forwarded. */
   z.object({
@@ -156,6 +158,11 @@ export function formatMessage({ cause: why, merged: others, ...key }: Message): 
 /** Returns the key of a message, without its cause. */
 export function keyOfMessage({ controller, cluster, group, resource, namespace, name }: ReconcileKey): ReconcileKey {
   return { controller, cluster, group, resource, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Returns whether a person requested the reconcile, which may have been postponed since. */
+export function isCommand({ cause: why }: Message): boolean {
+  return why.type === 'command' || (why.type === 'retry' && why.command === true);
 }
 
 /** Returns the number of failed reconciles so far. */

@@ -45,8 +45,9 @@ it('messages of one key form one group, with the fewest attempts and the earlies
 });
 
 it('a command stays one in a group with a change: an operator’s redrive is retried where the change is not', () => {
-  for (const group of [groupsOf(asChange(), asCommand()), groupsOf(asCommand(), asChange())])
-    expect(group[0]?.message).toMatchObject({ cause: { type: 'command' }, merged: { causes: [{ type: 'change' }] } });
+  for (const command of [asCommand(), asRetry({ command: true })])
+    for (const group of [groupsOf(asChange(), command), groupsOf(command, asChange())])
+      expect(group[0]?.message).toMatchObject({ cause: command.cause, merged: { causes: [{ type: 'change' }] } });
 });
 
 it('a key without a time of its own counts as observed when SQS received it', () => {

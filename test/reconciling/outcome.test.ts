@@ -135,7 +135,15 @@ it('a command of an object that is Stalled is retried by all attempts, because i
   const outcome = { type: 'failed', error, stalledBefore: true } as const;
   expect(timerOf(outcome, aMessage(asCommand())).cause).toMatchObject({ type: 'retry', attempt: 1 });
   const postponed = timerOf({ type: 'postponed', reason: 'unreachable', error }, aMessage(asCommand()));
-  expect(timerOf(outcome, postponed).cause).toMatchObject({ type: 'retry', attempt: 1 });
+  const again = timerOf({ type: 'postponed', reason: 'paused', error }, postponed);
+  for (const message of [postponed, again])
+    expect(timerOf(outcome, message).cause).toMatchObject({ type: 'retry', attempt: 1 });
+});
+
+it('a change of an object that is Stalled is not retried, also if it was postponed', () => {
+  const outcome = { type: 'failed', error, stalledBefore: true } as const;
+  const postponed = timerOf({ type: 'postponed', reason: 'unreachable', error });
+  expect([message, postponed].map((one) => decide(outcome, one, nowMs))).toEqual(Array(2).fill({ type: 'delete' }));
 });
 
 it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 min, by half of the time so far', () => {
