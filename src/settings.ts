@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import type { Environment } from './api/definition.ts';
 import { isClusterName, nameRule } from './core/cluster-name.ts';
+import { resyncDefaults } from './core/controller-options.ts';
 import { SettingsError } from './core/errors.ts';
 import { formatZodIssues, uncompiled } from './core/json.ts';
 import { rememberCredentials } from './core/known-secrets.ts';
@@ -124,11 +125,11 @@ const resyncSettings = z.object({
   ...telemetry,
   ...clusters,
   /** The period of the resync's schedule. */
-  RESYNC_SCHEDULE_SECONDS: z.coerce.number().int().min(1).default(600),
+  RESYNC_SCHEDULE_SECONDS: z.coerce.number().int().min(1).default(resyncDefaults.runIntervalSeconds),
   /** Overrides the resync period of every controller. For development, where the default of ten hours is too long. */
   RESYNC_PERIOD_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
   /** The age at which a change that was not reconciled counts as missed; at least the queues' visibility timeout. */
-  RESYNC_MISSED_AFTER_SECONDS: z.coerce.number().int().min(1).default(240),
+  RESYNC_MISSED_AFTER_SECONDS: z.coerce.number().int().min(1).default(resyncDefaults.missedAfterSeconds),
   ...resyncRate,
 });
 

@@ -100,6 +100,20 @@ export function missedAfterSecondsOf({ timeoutSeconds }: ControllerOptions, with
   return withDefaults + Math.max(0, longer);
 }
 
+/** The defaults of the resync, in seconds: its settings have the same names. */
+export const resyncDefaults = { missedAfterSeconds: 240, runIntervalSeconds: 600 };
+
+/** A change that is unobserved for so many run intervals after it counted as missed is overdue. */
+const overdueRuns = 3;
+
+/** Returns the age at which a missed change is overdue: its key has usually been sent by three runs. */
+export function overdueAfterSecondsOf(
+  options: ControllerOptions,
+  { missedAfterSeconds, runIntervalSeconds }: typeof resyncDefaults = resyncDefaults,
+): number {
+  return missedAfterSecondsOf(options, missedAfterSeconds) + overdueRuns * runIntervalSeconds;
+}
+
 /**
  * Applies the defaults to a controller's options. Throws SchemaError with the path of the first invalid option, such as
  * `controller water-tank.retry.attempts`.

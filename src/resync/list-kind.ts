@@ -4,7 +4,7 @@
 
 import { type ControllerDefinition, hasEvidence } from '../api/definition.ts';
 import { recordWatcherDown } from '../checkpoint/watcher-status.ts';
-import { missedAfterSecondsOf } from '../core/controller-options.ts';
+import { missedAfterSecondsOf, overdueAfterSecondsOf } from '../core/controller-options.ts';
 import { toError } from '../core/errors.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
@@ -169,8 +169,6 @@ const reserveMs = 10_000;
  * controller is paused then. Changes that are unobserved while it is idle count as missed.
  */
 const maxIdleMessages = 10;
-/** A change that is unobserved for so many runs after it counted as missed is overdue: its key has been sent since. */
-const overdueRuns = 3;
 
 /** Lists one object in a short time. Rejects as the list would. */
 async function requireResponse({ client, controller, message }: ListKindInput, signal: AbortSignal): Promise<void> {
@@ -222,7 +220,7 @@ function listObjects(
           hasEvidence: hasEvidence(declaration),
           isObserved: observation?.isObserved,
           missedAfterSeconds,
-          overdueSeconds: overdueRuns * rate.runIntervalSeconds,
+          overdueAfterSeconds: overdueAfterSecondsOf(declaration.options, rate),
           nowMs: serverNowMs,
           busyRun: isBusy ? { startedMs, intervalSeconds: rate.runIntervalSeconds } : undefined,
         });

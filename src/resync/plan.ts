@@ -18,8 +18,8 @@ export type ResyncRate = {
 };
 
 /**
- * The decision about one object: it has an unobserved change, such a change that three further runs have sent, the key
- * of the change is likely in the queue, it is due at its periodic time only, or it is skipped.
+ * The decision about one object: it has an unobserved change, such a change that is older than three further runs, the
+ * key of the change is likely in the queue, it is due at its periodic time only, or it is skipped.
  */
 export type ResyncDecision = 'unobserved' | 'overdue' | 'queued' | 'periodic' | 'skip';
 
@@ -32,11 +32,11 @@ export type BusyRun = {
 
 /**
  * Decides about one object. `unobserved`: the controller has not observed its generation, and the last change is older
- * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `overdue`: the
- * same for `overdueSeconds` more. `queued`: the
- * same in a busy run other than the first three after the change and every sixth one, which is another one for each
- * object: a controller that is paused for a day finds 27 copies of a key, and not 144. `skip`: the object is paused, or
- * it is being deleted without the controller's finalizer. A reconcile of it would do nothing.
+ * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `overdue`: it
+ * is older than `overdueAfterSeconds`, and the status would show that it was observed. `queued`: the change is missed,
+ * in a busy run other than the first three after it and every sixth one, which is another one for each object: a
+ * controller that is paused for a day finds 27 copies of a key, and not 144. `skip`: the object is paused, or it is
+ * being deleted without the controller's finalizer. A reconcile of it would do nothing.
  */
 export function planObject(
   object: KubeObject,
@@ -47,7 +47,7 @@ export function planObject(
     hasEvidence = true,
     isObserved,
     missedAfterSeconds,
-    overdueSeconds = Number.POSITIVE_INFINITY,
+    overdueAfterSeconds = Number.POSITIVE_INFINITY,
     nowMs,
     busyRun,
   }: {
@@ -60,7 +60,7 @@ export function planObject(
     readonly hasEvidence?: boolean;
     readonly isObserved?: ((object: KubeObject) => boolean) | undefined;
     readonly missedAfterSeconds: number;
-    readonly overdueSeconds?: number;
+    readonly overdueAfterSeconds?: number;
     /** By the clock of the API server. */
     readonly nowMs: number;
     /** Absent: the controller's queue is idle, or its depth is unknown. */
@@ -73,7 +73,9 @@ export function planObject(
   const isMissed = sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000;
   if (!isMissed) return 'periodic';
   if (busyRun !== undefined && !isSentIn(busyRun, object, sinceMs)) return 'queued';
-  return Math.abs(nowMs - sinceMs) > (missedAfterSeconds + overdueSeconds) * 1000 ? 'overdue' : 'unobserved';
+  // The annotation of a foreign object is written only after a success. An object that keeps failing is not overdue.
+  const isOverdue = isObserved === undefined && Math.abs(nowMs - sinceMs) > overdueAfterSeconds * 1000;
+  return isOverdue ? 'overdue' : 'unobserved';
 }
 
 /** A busy run sends the keys of one in so many older changes. */

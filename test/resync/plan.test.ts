@@ -34,6 +34,15 @@ it.each<[string, ResyncDecision, object, object?]>([
   expect(planObject(aGadget('one', { metadata, status }), options)).toBe(decision);
 });
 
+it('a change is overdue after three runs more, if the status shows what was observed', () => {
+  const at = (seconds: number, isObserved?: () => boolean) => {
+    const object = aGadget('one', { metadata: { ...behind, creationTimestamp: hour('12:00') } });
+    const ageOf = { nowMs: nowMs + seconds * 1000, overdueAfterSeconds: 2_040, isObserved };
+    return planObject(object, { ...options, ...ageOf });
+  };
+  expect([at(2_040), at(2_041), at(2_041, () => false)]).toEqual(['unobserved', 'overdue', 'unobserved']);
+});
+
 it('an unobserved change is found within missedAfterSeconds plus one run interval, and never earlier', () => {
   const [interval, missedAfter] = [600, 240];
   fc.assert(

@@ -143,7 +143,8 @@ describe('the resync of a kind', () => {
   });
 
   it('a cluster has the trouble not-reconciled while a change of it is unobserved after three more runs, and its queue is idle', async () => {
-    const resync = await resyncOf([aGadget('seen'), changed('new', 33), aMissedGadget('at-work')]);
+    // The change is on the first of two pages.
+    const resync = await resyncOf([aMissedGadget('at-work'), changed('new', 33), ...many(500, aGadget)]);
     const troubles = () => resync.counts.get('ClusterTrouble alpha not-reconciled');
     await fillQueue();
     await resync.run({});

@@ -1,9 +1,11 @@
 // The status of one cluster for `outrigger status`: whether it is reachable, whether its watchers are down, and for
 // each controller the number of Ready objects and the age of the oldest change that is not observed yet. It is the
 // current state; history is in the metrics.
+
 import { reasons } from '../../api/conditions.ts';
 import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
+import { overdueAfterSecondsOf } from '../../core/controller-options.ts';
 import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
@@ -34,6 +36,8 @@ export type ControllerStatus = {
   readonly unobserved?: number;
   /** The age of the oldest of them; absent if there is none. */
   readonly oldestSeconds?: number;
+  /** It is so old that the resync of default settings calls it overdue. */
+  readonly overdue?: true;
   /** The reason why the status is incomplete. */
   readonly problem?: string;
 };
@@ -122,6 +126,10 @@ async function readController(
     ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
+    // As for the resync: the annotation of a foreign object is written only after a success.
+    ...(isObserved === undefined && (nowMs - oldestMs) / 1000 > overdueAfterSecondsOf(declaration.options)
+      ? { overdue: true as const }
+      : {}),
   });
   try {
     const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };

@@ -54,19 +54,16 @@ export function statusLines(clusters: readonly NamedCluster[], queues: readonly 
   ];
 }
 
-/** When the resync counts a change as overdue, with its default settings. */
-const overdueSeconds = 240 + 3 * 600;
-
 /**
- * Names the controllers with a change that is not reconciled for so long. The cause may be in no status: a cluster that
- * refuses the function, or throttles it.
+ * Names the controllers with a change that is overdue. The cause may be in no status: a cluster that refuses the
+ * function, or throttles it.
  */
 export function overdueLines(
   { name, paused, controllers = [] }: NamedCluster,
   pausedControllers: readonly string[],
 ): readonly string[] {
-  return controllers.flatMap(({ controller, unobserved, oldestSeconds = 0 }) => {
-    if (paused === true || pausedControllers.includes(controller) || oldestSeconds <= overdueSeconds) return [];
+  return controllers.flatMap(({ controller, unobserved, oldestSeconds, overdue }) => {
+    if (paused === true || pausedControllers.includes(controller) || overdue !== true) return [];
     const changes = unobserved === 1 ? '1 change is' : `${unobserved} changes are`;
     const oldest = `the oldest for ${oldestSeconds} s; outrigger logs has the errors of an object`;
     return [`${name}: ${controller}: ${changes} not reconciled, ${oldest}`];

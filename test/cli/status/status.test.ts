@@ -121,6 +121,11 @@ describe('status', () => {
     const nowMs = Math.min(...touched) + 100_000;
     const { controllers } = await readClusterStatus(client, [waterTank], { project: 'outrigger', nowMs, signal });
     expect(controllers).toMatchObject([{ controller: 'water-tank', unobserved: 3, oldestSeconds: 100 }]);
+    const overdueAfter = async (seconds: number) => {
+      const later = { project: 'outrigger', nowMs: nowMs + (seconds - 100) * 1000, signal };
+      return (await readClusterStatus(client, [waterTank], later)).controllers?.[0]?.overdue;
+    };
+    expect([await overdueAfter(2_040), await overdueAfter(2_041)]).toEqual([undefined, true]);
   });
 
   it('a controller of Namespaces counts those that it selects, and neither Ready nor unobserved ones', async () => {
@@ -138,17 +143,20 @@ describe('status', () => {
     const noted = Namespace.controller('noted', {
       ...{ evidence: 'annotation', selector: { matchLabels }, reconcile: async () => ({}) },
     });
-    const evident = await readClusterStatus(client, [noted], options);
+    // Its annotation is written after a success only: one that fails for long is not overdue.
+    const evident = await readClusterStatus(client, [noted], { ...options, nowMs: Date.now() + 3_600_000 });
     expect(evident.controllers).toMatchObject([{ controller: 'noted', objects: 1, unobserved: 1 }]);
+    expect(evident.controllers?.[0]).not.toHaveProperty('overdue');
   });
 
   it('status names a controller whose changes are not reconciled for longer than its alarm waits, unless it is paused', () => {
-    const late = { controller: 'tank', objects: 9, more: false, failing: 0, stalled: 0, paused: 0, unobserved: 2 };
-    const cluster = { name: 'berlin', controllers: [{ ...late, oldestSeconds: 2_041 }] };
+    const counts = { objects: 9, more: false, failing: 0, stalled: 0, paused: 0, unobserved: 2 };
+    const late = { controller: 'tank', ...counts, oldestSeconds: 2_041 };
+    const cluster = { name: 'berlin', controllers: [{ ...late, overdue: true as const }] };
     expect(overdueLines(cluster, [])).toEqual([
       'berlin: tank: 2 changes are not reconciled, the oldest for 2041 s; outrigger logs has the errors of an object',
     ]);
-    expect(overdueLines({ ...cluster, controllers: [{ ...late, oldestSeconds: 2_040 }] }, [])).toEqual([]);
+    expect(overdueLines({ ...cluster, controllers: [late] }, [])).toEqual([]);
     expect([overdueLines(cluster, ['tank']), overdueLines({ ...cluster, paused: true }, [])]).toEqual([[], []]);
   });
 
