@@ -108,7 +108,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
       const renew: RenewMessages = async (...late) => await queueCalls().renewMessages(...late);
       return await holdLateBatch(
         records,
-        { renew, nowMs: Date.now },
+        { renew, returnMessages: queueCalls().returnMessages, nowMs: Date.now },
         { visibilitySeconds: clock.visibilitySeconds(), signal },
       );
     },

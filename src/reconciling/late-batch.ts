@@ -4,10 +4,12 @@
 // next receipt. So the timeout of a late batch is renewed first.
 import type { QueueRecord } from '../sqs/record.ts';
 import type { RenewMessages } from '../sqs/renew.ts';
+import type { ReturnMessages } from '../sqs/return.ts';
 
 /** The dependencies of renewing a late batch. */
 export type LateBatchDeps = {
   readonly renew: RenewMessages;
+  readonly returnMessages: ReturnMessages;
   /** Milliseconds since 1970. A wrong clock costs a request for each batch, or a late batch is not renewed. */
   readonly nowMs: () => number;
 };
@@ -19,7 +21,7 @@ export type LateBatchDeps = {
  */
 export async function holdLateBatch(
   records: readonly QueueRecord[],
-  { renew, nowMs }: LateBatchDeps,
+  { renew, returnMessages, nowMs }: LateBatchDeps,
   options: { readonly visibilitySeconds: number; readonly signal: AbortSignal },
 ): Promise<readonly QueueRecord[]> {
   const oldestMs = nowMs() - (options.visibilitySeconds * 1000) / 2;
@@ -27,5 +29,8 @@ export async function holdLateBatch(
     return records;
   const renewed = new Set(await renew(records, options));
   const refused = new Set(records.filter((record) => !renewed.has(record)).map(({ groupId }) => groupId));
+  // Otherwise they would block their group for another visibility timeout, in which nothing of it runs.
+  const blocking = records.filter((record) => renewed.has(record) && refused.has(record.groupId));
+  if (blocking.length > 0) await returnMessages(blocking, options);
   return records.filter(({ groupId }) => !refused.has(groupId));
 }

@@ -115,18 +115,22 @@ describe('createReconcileHandler', () => {
     const receive = async (VisibilityTimeout: number) => {
       const { Messages } = await queues.sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }));
       const [{ MessageId = '', ReceiptHandle: receiptHandle = '' } = {}] = Messages ?? [];
-      const received = { ...attributes, ApproximateFirstReceiveTimestamp: `${Date.now() - 100_000}` };
+      const received = { ...attributes, ApproximateFirstReceiveTimestamp: `${Date.now() - 181_000}` };
       return anEvent({ ...aRecord(MessageId, body), receiptHandle, attributes: received });
     };
     const late = await receive(0);
     const next = await receive(30);
     const handler = createReconcileHandler(controller);
     const itemIdentifier = late.Records[0]?.messageId;
-    expect(await handler(late, aContext())).toEqual({ batchItemFailures: [{ itemIdentifier }] });
+    const lines = logLines();
+    expect(await handler(late, aContext(60_000))).toEqual({ batchItemFailures: [{ itemIdentifier }] });
     expect((await read('late'))?.status).toBeUndefined();
-    expect(await handler(next, aContext())).toEqual(nothingKept);
+    const message = 'messages not reconciled: another function may have received them';
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining({ message, messages: 1 }));
+    expect(await handler(next, aContext(60_000))).toEqual(nothingKept);
     expect((await read('late'))?.status).toMatchObject({ note: 'hello late' });
-    expect(queues.invisibleSeconds('widget.fifo')).toEqual([180]);
+    // Six times the timeout of the function.
+    expect(queues.invisibleSeconds('widget.fifo')).toEqual([360]);
   });
 
   it('RETRY_ATTEMPTS and RETRY_SECONDS replace the retries of the controller', async () => {

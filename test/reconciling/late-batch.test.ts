@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { holdLateBatch } from '../../src/reconciling/late-batch.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
+import type { ReturnMessages } from '../../src/sqs/return.ts';
 import { record } from './batch-harness.ts';
 
 const nowMs = 1_800_000_100_000;
@@ -11,23 +12,24 @@ const receivedAgo = (seconds: number, receiveCount = 1, name = 'north'): QueueRe
   firstReceivedAt: nowMs - seconds * 1000,
 });
 /** SQS renews these records alone, of a queue whose visibility timeout is 180 s. */
-const hold = async (records: readonly QueueRecord[], renewed: readonly QueueRecord[]) =>
-  await holdLateBatch(
-    records,
-    { renew: async () => renewed, nowMs: () => nowMs },
-    { visibilitySeconds: 180, signal: new AbortController().signal },
-  );
+async function hold(records: readonly QueueRecord[], renewed: readonly QueueRecord[]) {
+  const returned: unknown[] = [];
+  const deps = { renew: async () => renewed, nowMs: () => nowMs };
+  const returnMessages: ReturnMessages = async (batch) => void returned.push(...batch);
+  const options = { visibilitySeconds: 180, signal: new AbortController().signal };
+  return { held: await holdLateBatch(records, { ...deps, returnMessages }, options), returned };
+}
 
 it.each([
-  ['received for the first time half a visibility timeout ago', [receivedAgo(90)], 0],
-  ['received for the first time less than half a visibility timeout ago', [receivedAgo(89)], 1],
-  ['received again', [receivedAgo(1, 2)], 0],
-  ['received again together with one that is new', [receivedAgo(400, 2), receivedAgo(1, 1, 'south')], 2],
-])('messages that were %s, and that SQS does not renew: %# of the table', async (_, records, held) => {
-  expect(await hold(records, [])).toHaveLength(held);
+  ['received for the first time half a visibility timeout ago', 'left out', [receivedAgo(90)], 0],
+  ['received for the first time less than half a visibility timeout ago', 'reconciled', [receivedAgo(89)], 1],
+  ['received again', 'left out', [receivedAgo(1, 2)], 0],
+  ['received again together with a new one', 'reconciled', [receivedAgo(400, 2), receivedAgo(1, 1, 'south')], 2],
+])('messages that were %s, and that SQS does not renew, are %s', async (_, _is, records, held) => {
+  expect((await hold(records, [])).held).toHaveLength(held);
 });
 
-it('of a late batch the renewed messages are reconciled, but for those of a key with one that is not', async () => {
+it('of a late batch the renewed messages are reconciled, but for those of a key with one that is not: they are returned', async () => {
   const [north, other, south] = [receivedAgo(100), receivedAgo(100), receivedAgo(100, 1, 'south')];
-  expect(await hold([north, other, south], [north, south])).toEqual([south]);
+  expect(await hold([north, other, south], [north, south])).toEqual({ held: [south], returned: [north] });
 });

@@ -1,6 +1,7 @@
 // Sending entries to a queue: results, batches, order, retries and deadlines. Also deleting messages, and the depth of
 // a queue. Against an SQS server; failures that no server produces on demand come from a mocked client.
 import {
+  ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
@@ -11,8 +12,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDelete } from '../../src/sqs/delete.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
+import { createRenew } from '../../src/sqs/renew.ts';
 import { batches, createSend } from '../../src/sqs/send.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
+import { record } from '../reconciling/batch-harness.ts';
 import { useTestQueues } from './use-queues.ts';
 
 const queues = await useTestQueues('many', 'large', 'one.fifo', 'delayed', 'traced', 'deleted', 'counted');
@@ -195,6 +198,17 @@ it('createDelete reports the messages that were not deleted, and never rejects',
   const remove = createDelete(sqs, 'https://sqs/', 'q', { onFailure: (reason) => void failures.push(reason) });
   await remove(Array.from({ length: 12 }, (_, number) => `handle ${number}`));
   expect(failures).toEqual(['q: ReceiptHandleIsInvalid: ', 'q: gone', 'q: gone']);
+});
+
+it('createRenew returns the messages that SQS has renewed, and none of a batch of which it says nothing', async () => {
+  const sqs = new SQSClient({ region: 'us-east-1' });
+  mockClient(sqs)
+    .on(ChangeMessageVisibilityBatchCommand)
+    .resolvesOnce({ Successful: [{ Id: '1' }], Failed: [{ Id: '3', SenderFault: true, Code: 'MessageNotInflight' }] })
+    .rejects(new Error('gone'));
+  const records = Array.from({ length: 12 }, (_, number) => record(`name-${number}`));
+  const renewed = await createRenew(sqs, 'https://sqs/', 'q')(records, { visibilitySeconds: 180, signal });
+  expect(renewed).toEqual([records[1]]);
 });
 
 it('batches always contain all items in order, ten at most, and at most 256 KiB unless one item is larger', () => {
