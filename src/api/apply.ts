@@ -41,7 +41,7 @@ export type Desired<K, Primary extends Scope = 'Namespaced'> =
 
 /**
  * All desired objects of a kind, or a function that makes them of the children that exist. An existing child that the
- * function returns is kept as it is: it is neither written nor deleted.
+ * function returns is kept as it is: it is neither written nor deleted. To change one, return a new object.
  */
 export type DesiredSet<K, Primary extends Scope> =
   | readonly Desired<K, Primary>[]

@@ -84,13 +84,15 @@ async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, si
     throw new UserError('give one of --id, --key and --controller');
   const { registry } = await loadProject(process.cwd());
   const requested = key === undefined ? undefined : parseKey(key, registry);
+  let left = 0;
   const matches = (deadLetter: DeadLetter) => {
     const { messageId, message, object } = deadLetter;
     if (id !== undefined) return messageId === id;
     if (requested !== undefined) return message !== undefined && matchesKey(requested, keyOfMessage(message));
-    if (object !== undefined)
-      printLines([`left ${fieldsOf(deadLetter).key} (${messageId}): its object was not finalized`]);
-    return object === undefined;
+    if (object === undefined) return true;
+    left += 1;
+    printLines([`left ${fieldsOf(deadLetter).key} (${messageId}): its object was not finalized`]);
+    return false;
   };
   const queues =
     requested === undefined
@@ -109,6 +111,8 @@ async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, si
   } finally {
     installation.close();
   }
+  if (count === 0 && left > 0)
+    throw new UserError('nothing is deleted; a dead letter with its object needs --id or --key');
   if (count === 0) throw new UserError('no dead letter matches, or it is in flight; see outrigger dlq list');
   if (yes !== true) throw new UserError('nothing is deleted; give --yes');
   return 0;

@@ -26,13 +26,16 @@ export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
 export const verifyBackoff: Backoff = { firstSeconds: 0.1, maxSeconds: 0.5, jitter: [1, 1] };
 /** After a conflict that fresh reads did not resolve. */
 export const conflictBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+const postponementFactor = 1.5;
 /**
  * While a cluster is unreachable. Its keys wait in SQS, from where they cannot be called back when it responds again.
  * With this factor the last wait is at most about as long as the outage, and with 2 it was up to twice as long.
  */
-export const unreachableBackoff: Backoff = { ...conflictBackoff, factor: 1.5 };
+export const unreachableBackoff: Backoff = { ...conflictBackoff, factor: postponementFactor };
 /** The number of postponements from which the wait for a cluster no longer grows. */
-export const mostPostponements = 14;
+export const mostPostponements =
+  1 +
+  Math.ceil(Math.log(unreachableBackoff.maxSeconds / unreachableBackoff.firstSeconds) / Math.log(postponementFactor));
 /** After a list or a watch failed. The first delay is 0.8 to 1.6 s, the longest 15 to 30 s. */
 export const watchBackoff: Backoff = { firstSeconds: 1.6, maxSeconds: 30, jitter: [0.5, 1] };
 /** After SQS rejected a single key of the watcher. The first delay is 0.25 to 0.5 s, the longest 15 to 30 s. */

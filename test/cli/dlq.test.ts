@@ -154,6 +154,8 @@ describe('dlq delete --controller', () => {
     expect(dry).toMatchObject({ status: 1, err: expect.stringContaining('nothing is deleted; give --yes') });
     const { out, status } = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
     expect(out).toContain(`left ${whole('gone')} (gone-1): its object was not finalized`);
+    const again = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
+    expect(again).toMatchObject({ err: expect.stringContaining('needs --id or --key'), status: 1 });
     expect([out.match(/^deleted /gm)?.length, status]).toEqual([1, 0]);
     const left = (await system.run('dlq', 'list')).out;
     expect([left.includes('gone-1'), left.includes('of-foo'), left.trim().split('\n').length]).toEqual([true, true, 3]);

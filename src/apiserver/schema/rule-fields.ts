@@ -21,7 +21,7 @@ export function ruleError(rule: string, schema: Schema): string | undefined {
 }
 
 /**
- * Returns the possible names of each function that a rule calls, such as `['contains', 'sets.contains']`, without
+ * Returns the possible names of each function that a rule calls, such as `['sets.contains', 'contains']`, without
  * operators. A rule that cannot be parsed has none.
  */
 export function callsOf(rule: string): readonly (readonly [string, string])[] {
@@ -31,7 +31,7 @@ export function callsOf(rule: string): readonly (readonly [string, string])[] {
     if (exprKind.case !== 'callExpr' || !/^[a-z]/i.test(exprKind.value.function)) return below;
     const { function: name, target } = exprKind.value;
     const library = target?.exprKind.case === 'identExpr' ? target.exprKind.value.name : '';
-    return [[name, `${library}.${name}`], ...below];
+    return [[library === '' ? name : `${library}.${name}`, name], ...below];
   };
   try {
     const { expr } = parseRule(rule);
@@ -70,6 +70,10 @@ function partsOf({ exprKind }: Expression): readonly Expression[] {
         return [exprKind.value.target, ...exprKind.value.args];
       case 'listExpr':
         return exprKind.value.elements;
+      case 'structExpr':
+        return exprKind.value.entries.flatMap(({ keyKind, value }) =>
+          keyKind.case === 'mapKey' ? [keyKind.value, value] : [value],
+        );
       case 'comprehensionExpr':
         return [exprKind.value.iterRange, exprKind.value.loopStep, exprKind.value.result];
       default:

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ownedFields } from '../../../src/kube/apply/managed-fields.ts';
+import { ownedFields, takenFields } from '../../../src/kube/apply/managed-fields.ts';
 import { ownedEqual } from '../../../src/kube/apply/owned-equal.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 
@@ -31,6 +31,35 @@ describe('ownedEqual for objects of a kube-apiserver', () => {
 
   it.each(changes)('ownedEqual is false for a change of $title', ({ changed, live }) => {
     expect(ownedEqual(asChild(changed, live), ownedFields(live, 'outrigger-test'), { isBuiltIn: true })).toBe(false);
+  });
+});
+
+describe('takenFields', () => {
+  const size = { 'f:spec': { 'f:size': {} } };
+  const both = { 'f:spec': { 'f:size': {}, 'f:side': {} } };
+  const theirs = (fields: object, rest: object = {}) => entry(fields, { manager: 'hpa', operation: 'Update', ...rest });
+  const taken = { fieldManager: 'hpa', field: 'spec.size' };
+  it.each<[string, object[], object[], object[]]>([
+    ['a field that the other manager no longer has', [theirs(both)], [entry(size), theirs({})], [taken]],
+    ['a field of a manager that is gone', [theirs(both)], [entry(both)], [{ ...taken }]],
+    ['a field that both have', [theirs(size)], [entry(size), theirs(size)], []],
+    ['a field that the other manager gave up', [theirs(size)], [entry({})], []],
+    ['a field of its own', [entry(size)], [entry(size)], []],
+    [
+      'a field of the scale subresource',
+      [theirs(size, { subresource: 'scale' })],
+      [entry(size), theirs(size)],
+      [taken],
+    ],
+    ['a field of the status', [theirs(size, { subresource: 'status' })], [entry(size)], []],
+    [
+      'a field of another operation',
+      [theirs(size), theirs(size, { operation: 'Apply' })],
+      [entry(size), theirs(size)],
+      [taken],
+    ],
+  ])('%s is reported if it was taken', (_, before, after, expected) => {
+    expect(takenFields(live({}, ...before), live({}, ...after), 'us')).toEqual(expected);
   });
 });
 
