@@ -130,6 +130,9 @@ it('rules can call the functions of lists, sets, regex and quantity', async () =
     "sets.contains(self.a, ['b']) && sets.equivalent(self.a, ['b', 'a', 'b']) && !sets.intersects(self.a, ['c'])",
     "'a 12'.find('[0-9]+') == '12' && '1 b 2'.findAll('[0-9]') == ['1', '2'] && '1 2'.findAll('[0-9]', 1) == ['1']",
     "quantity('1Gi').isGreaterThan(quantity('1G')) && !isQuantity('1Q')",
+    "['1000m', '1.0', '0.5Ki', '1.5Gi', '1Pi', '7Ei', '9223372036854775807', '0m'].all(q, !quantity(q).isInteger())",
+    "['0', '1e3', '1.5k', '1.50k', '0.001k', '1Ki', '1Ti', '9E'].all(q, quantity(q).isInteger())",
+    "quantity('1.5k').add(quantity('0.5k')).isInteger() && !quantity('1.5').add(quantity('0.5')).isInteger()",
   ];
   const plural = pluralOf();
   const list = { type: 'array', items: { type: 'string', maxLength: 9 }, maxItems: 9 };
