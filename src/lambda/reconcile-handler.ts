@@ -23,7 +23,7 @@ import {
 } from '../settings.ts';
 import { createDelete } from '../sqs/delete.ts';
 import { createRenew, type RenewMessages } from '../sqs/renew.ts';
-import { createReturn } from '../sqs/return.ts';
+import { createReturn, type ReturnMessages } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import type { Send } from '../sqs/sender.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
@@ -92,6 +92,8 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     );
 
   const traces = openTraces(settings, name, secrets, telemetry);
+  const renew: RenewMessages = (...records) => queueCalls().renewMessages(...records);
+  const returnMessages: ReturnMessages = (...records) => queueCalls().returnMessages(...records);
   const batch = createBatch({
     controller: name,
     startTrace: traces?.start,
@@ -103,15 +105,13 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     breaker: createBreaker(monotonicMs),
     send,
     deleteMessages: (...handles) => queueCalls().deleteMessages(...handles),
-    returnMessages: (...records) => queueCalls().returnMessages(...records),
-    hold: async (records, { signal }) => {
-      const renew: RenewMessages = async (...late) => await queueCalls().renewMessages(...late);
-      return await holdLateBatch(
+    returnMessages,
+    hold: async (records, { signal }) =>
+      await holdLateBatch(
         records,
-        { renew, returnMessages: queueCalls().returnMessages, nowMs: Date.now },
+        { renew, returnMessages, nowMs: Date.now },
         { visibilitySeconds: clock.visibilitySeconds(), signal },
-      );
-    },
+      ),
     log: telemetry.log,
     metrics: telemetry.metrics,
     monotonicMs,

@@ -1,9 +1,10 @@
 // Renews the visibility timeout of messages before a batch that was invoked late is processed.
-import { ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callTimeoutSeconds, callWithin } from './call.ts';
 import type { QueueRecord } from './record.ts';
 import { batches } from './send.ts';
 import { queueUrl } from './sqs-client.ts';
+import { visibilityRequest } from './visibility.ts';
 
 /** Renews the visibility timeout of messages. Returns those that only this receiver has. */
 export type RenewMessages = (
@@ -18,14 +19,7 @@ export type RenewMessages = (
 export function createRenew(sqs: SQSClient, urlPrefix: string, queue: string): RenewMessages {
   return async (records, { visibilitySeconds, signal }) => {
     const renewed = batches(records).map(async (batch) => {
-      const request = new ChangeMessageVisibilityBatchCommand({
-        QueueUrl: queueUrl(urlPrefix, queue),
-        Entries: batch.map(({ receiptHandle }, number) => ({
-          Id: String(number),
-          ReceiptHandle: receiptHandle,
-          VisibilityTimeout: visibilitySeconds,
-        })),
-      });
+      const request = visibilityRequest(queueUrl(urlPrefix, queue), batch, visibilitySeconds);
       try {
         const { Successful = [] } = await callWithin(callTimeoutSeconds, signal, (abortSignal) =>
           sqs.send(request, { abortSignal }),

@@ -1,11 +1,12 @@
 // Returns messages to their queue before their visibility timeout ends: those that were kept because SQS did not accept
 // their follow-up. Only for a key whose reconcile has ended and that this function does not process again: for any
 // other, the visibility timeout is what prevents two reconciles at the same time.
-import { ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callBatch } from './call.ts';
 import type { QueueRecord } from './record.ts';
 import { batches } from './send.ts';
 import { queueUrl } from './sqs-client.ts';
+import { visibilityRequest } from './visibility.ts';
 
 /** The fields of a record that are needed to return it. */
 export type ReturnedRecord = Pick<QueueRecord, 'receiptHandle' | 'receiveCount'>;
@@ -41,14 +42,7 @@ export function createReturn(
   }: { readonly random?: () => number; readonly onFailure?: (reason: string) => void } = {},
 ): ReturnMessages {
   async function call(batch: readonly ReturnedRecord[], delay: number, signal: AbortSignal): Promise<void> {
-    const request = new ChangeMessageVisibilityBatchCommand({
-      QueueUrl: queueUrl(urlPrefix, queue),
-      Entries: batch.map(({ receiptHandle }, number) => ({
-        Id: String(number),
-        ReceiptHandle: receiptHandle,
-        VisibilityTimeout: delay,
-      })),
-    });
+    const request = visibilityRequest(queueUrl(urlPrefix, queue), batch, delay);
     const failures = await callBatch(queue, signal, (abortSignal) => sqs.send(request, { abortSignal }));
     for (const reason of failures.entries) onFailure(reason);
     if (failures.request !== undefined) onFailure(failures.request);
