@@ -5,7 +5,7 @@
 export const onBothServers = [
   'test/conformance/*.test.ts',
   'test/generate/generated.test.ts',
-  'test/kube/apply/{apply-all,events,finalizers,write}.test.ts',
+  'test/kube/apply/{apply-all,apply-all-*,events,finalizers,write}.test.ts',
   'test/kube/client/classify.test.ts',
   'test/operations/detach{,-children}.test.ts',
   'test/reconciling/reconcile{,-family}.test.ts',

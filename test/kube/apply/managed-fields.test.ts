@@ -1,6 +1,6 @@
 // The fields of a live object that a manager owns, and their comparison with the desired fields. The objects in
 // fixtures/applied.json were applied to a kube-apiserver 1.36.3 and read back. Excluded: the apply
-// (apply-all.test.ts).
+// (apply-all*.test.ts).
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';

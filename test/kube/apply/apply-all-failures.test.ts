@@ -1,0 +1,58 @@
+// Children that the API server refuses, and errors of the server itself: which other children applyAll applies. As test
+// cases for any API server.
+import { expect, it } from 'vitest';
+import { ApiError } from '../../../src/kube/client/errors.ts';
+import { useApiServer } from '../../harness/api-server.ts';
+import { child, useChildren } from './apply-all-harness.ts';
+
+const { connect } = await useApiServer();
+const { fixture, children, beforeRequest } = useChildren(connect);
+const { read } = fixture;
+
+it('applyAll applies the other children of refused ones, deletes none, and names each refused one', async () => {
+  await children([child('old', {})]);
+  const refused = (name: string) => ({ metadata: { name, labels: { a: 'b c' } } });
+  const desired = [refused('a'), child('b', {}), refused('c')];
+  await expect(children(desired)).rejects.toThrow(/configmaps\/a returned 422: .*configmaps\/c returned 422: /);
+  await expect(children([child('d', {}), refused('a')])).rejects.toMatchObject({ status: 422 });
+  const left = await Promise.all(['a', 'b', 'c', 'd', 'old'].map(read));
+  expect(left.map((one) => one?.metadata.name)).toEqual([undefined, 'b', undefined, 'd', 'old']);
+});
+
+it('applyAll stops at an error that concerns the server, and at no number of refused children', async () => {
+  let requests = 0;
+  const failing = beforeRequest('PATCH', async () => {
+    requests += 1;
+    throw new ApiError('PATCH', 500, {});
+  });
+  await expect(children([child('a', {}), child('b', {})], {}, failing)).rejects.toMatchObject({ status: 500 });
+  expect(requests).toBe(1);
+  const refused = Array.from({ length: 12 }, (_, at) => ({ metadata: { name: `n${at}`, labels: { a: 'b c' } } }));
+  const all = [...refused, child('good', {})];
+  await expect(children(all)).rejects.toThrow(/n0 returned 422.*n9 returned 422[^;]*; and 2 more$/);
+  expect(await read('good')).toBeDefined();
+});
+
+it.each([401, 429, 500])('applyAll goes on after a webhook’s %i for a child, and ends at the third', async (status) => {
+  const answered: string[] = [];
+  const failing = beforeRequest('PATCH', async ({ path }) => {
+    const [, name = ''] = /configmaps\/(.*)/.exec(path) ?? [];
+    answered.push(name);
+    if (name !== 'good') throw new ApiError(path, status, { kind: 'Status', message: 'denied' });
+  });
+  await children([child('old', {})]);
+  await expect(children([child('a', {}), child('good', {})], {}, failing)).rejects.toMatchObject({ status });
+  expect([await read('good'), await read('old')]).not.toContain(undefined);
+  answered.length = 0;
+  const desired = ['a', 'b', 'c', 'd'].map((name) => child(name, {}));
+  await expect(children(desired, {}, failing)).rejects.toThrow(/configmaps\/a .*configmaps\/c /);
+  expect(answered).toEqual(['a', 'b', 'c']);
+});
+
+it.each([429, 503])('applyAll stops at once at a %i that names a delay: it is the API server’s', async (status) => {
+  const throttling = beforeRequest('PATCH', async ({ path }) => {
+    if (path.endsWith('/a')) throw new ApiError(path, status, { kind: 'Status' }, 1);
+  });
+  await expect(children([child('a', {}), child('b', {})], {}, throttling)).rejects.toMatchObject({ status });
+  expect(await read('b')).toBeUndefined();
+});
