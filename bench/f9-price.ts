@@ -1,6 +1,7 @@
 // f9: the price, as rows of the bench and as the tables of docs/cost.md. Prices and measurements are in two files next
 // to this one; the computation is in f9-sheet.ts.
 import { readFile, writeFile } from 'node:fs/promises';
+import { leanOnlyAlarms } from '../infra/aws/monitoring.ts';
 import { registry } from '../src/controllers/registry.ts';
 import { replaceBetween } from '../test/support/replace-between.ts';
 import { wrapProse } from '../test/support/wrap-prose.ts';
@@ -49,7 +50,7 @@ export async function readSheet(prices = 'bench/f9-prices.json', measured = 'ben
   const texts = await Promise.all(alarms.map((file) => readFile(file, 'utf8')));
   // For an alarm on an expression, each of its metrics; a query counts as one.
   const alarmMetric = /^ +(?:MetricName: \w+|Expression: (?:SELECT .+|>-))$/gm;
-  const alarmMetrics = texts.flatMap((text) => text.match(alarmMetric) ?? []).length;
+  const alarmMetrics = texts.flatMap((text) => text.match(alarmMetric) ?? []).length - leanOnlyAlarms.length;
   return {
     ...pricesShape.parse(await json(prices)),
     measured: measuredShape.parse(await json(measured)),

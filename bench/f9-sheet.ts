@@ -1,6 +1,7 @@
 // The computation of f9: the price of reconciles and of idle months, from prices and measurements. It consists of pure
 // functions, so a test can compare the document with it. All assumptions are in this file, each with its reason.
 import * as z from 'zod';
+import { leanAlarms } from '../infra/aws/monitoring.ts';
 
 const price = z.strictObject({ what: z.string(), dollars: z.number().positive(), sources: z.array(z.string()) });
 
@@ -202,16 +203,13 @@ export function millionRequeues(prices: Prices, measured: Measured, size: 1 | 10
 /**
  * The price of metrics, alarms and dashboard for a month in which nothing is wrong. full: of each controller the
  * successful reconciles, in all and by the cause resync; for all: resync runs, watcher down, pages, objects. lean:
- * resync runs, and four alarms.
+ * resync runs, and its alarms: one on a query without results is assumed to cost as much as one on a metric.
  */
 function monitoringMonth(prices: Prices, { controllers, alarmMetrics }: Deployment, monitoring: Monitoring): number {
-  if (monitoring === 'lean') return prices.metric.dollars + leanAlarms * prices.alarmMetric.dollars;
+  if (monitoring === 'lean') return prices.metric.dollars + leanAlarms.length * prices.alarmMetric.dollars;
   const metrics = 2 * controllers + 4;
   return metrics * prices.metric.dollars + alarmMetrics * prices.alarmMetric.dollars + prices.dashboard.dollars;
 }
-
-/** infra/aws/monitoring.ts. An alarm on a query without results is assumed to cost as much as one on a metric. */
-const leanAlarms = 4;
 
 /** The price of a month without changes, for this number of clusters. */
 export function idleMonth(
@@ -228,8 +226,12 @@ export function idleMonth(
   const requeue = millionRequeues(prices, measured, 1);
   return sum(
     queueRequests(prices, { fifo: controllers * polls, standard: 2 * polls }),
-    // Poll messages are sent in batches of ten and received in pairs. A run reads the depth of each queue once.
-    queueRequests(prices, { standard: listMessages / 10 + listMessages, fifo: controllers * resyncRuns }),
+    // Poll messages are sent in batches of ten and received in pairs. A run reads the depth of each queue of a
+    // controller and of each dead-letter queue once.
+    queueRequests(prices, {
+      standard: listMessages / 10 + listMessages + 2 * resyncRuns,
+      fifo: 2 * controllers * resyncRuns,
+    }),
     invocations(prices, measured['poll-2'], 2, listMessages / 2 + resyncRuns, resyncMegabytes),
     {
       queues: reconcileMillions * requeue.queues,

@@ -26,6 +26,7 @@ export const metricNames = {
   reconcilesRefused: 'ReconcilesRefused',
   reconcileTimeouts: 'ReconcileTimeouts',
   deadLetters: 'DeadLetters',
+  deadLetterQueueDepth: 'DeadLetterQueueDepth',
   sendersRefused: 'SendersRefused',
   kindNotServed: 'KindNotServed',
   statusSubresourceMissing: 'StatusSubresourceMissing',

@@ -38,7 +38,7 @@ export type TelemetryOptions = {
 };
 
 /**
- * The metrics of lean monitoring: that of the resync's alarm, and those that a healthy deployment never writes. Every
+ * The metrics of lean monitoring: that of the resync's runs, and those that a healthy deployment never writes. Every
  * other metric is billed each month for each controller.
  */
 const leanMetrics: readonly MetricName[] = [
@@ -46,6 +46,7 @@ const leanMetrics: readonly MetricName[] = [
   metricNames.clusterTrouble,
   metricNames.clustersTableStale,
   metricNames.deadLetters,
+  metricNames.deadLetterQueueDepth,
   metricNames.sendersRefused,
   // The sign that the entry of a cluster can be removed.
   metricNames.decommissioningClusterMessages,

@@ -7,7 +7,7 @@ import { NoTableError } from '../clusters/registry/registry.ts';
 import { forEachConcurrently, unlessAborted } from '../core/async.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
-import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
+import { controllerDeadLetterQueue, resyncDeadLetterQueue, resyncQueue, timersDeadLetterQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
@@ -70,6 +70,7 @@ export function createResync(deps: ResyncDeps): Resync {
         if (!result.accepted) throw new Error(`resync run not started completely: ${result.reason}`);
       }
       deps.metrics.count(metricNames.resyncRuns);
+      await countDeadLetters(deps, signal);
       // Without clusters no list reports the watchers, so the metric is reset here.
       if (clusters.length === 0) deps.metrics.count(metricNames.watcherDown, 0);
       return entries.length;
@@ -81,6 +82,25 @@ export function createResync(deps: ResyncDeps): Resync {
       return records.filter((_, index) => done[index] !== true).map(({ messageId }) => messageId);
     },
   };
+}
+
+/**
+ * Counts the messages on the dead-letter queues, for the alarm of lean monitoring: SQS moves messages there, too. The
+ * metric is written only while there are some, so that it costs nothing otherwise.
+ */
+async function countDeadLetters({ registry, depth, log, metrics }: ResyncDeps, signal: AbortSignal): Promise<void> {
+  let count = 0;
+  const queues = registry.map(({ name }) => controllerDeadLetterQueue(name));
+  await forEachConcurrently(depthsAtOnce, [...queues, timersDeadLetterQueue, resyncDeadLetterQueue], async (queue) => {
+    try {
+      // One that a command reads is in flight.
+      const { visible, inFlight } = await depth(queue, { signal });
+      count += visible + inFlight;
+    } catch (error) {
+      log({ queue }).warn('queue depth unknown', { error: redact(toError(error).message) });
+    }
+  });
+  if (count > 0) metrics.count(metricNames.deadLetterQueueDepth, count);
 }
 
 /**

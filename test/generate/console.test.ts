@@ -129,14 +129,19 @@ describe('the alarms', () => {
     expect(emissions.metrics.some(({ name }) => name === 'ClusterTrouble')).toBe(true);
   });
 
-  it('lean monitoring has four alarms, their topic and no dashboard, and off has none of them', async () => {
-    const ofTypes = async (monitoring: string) =>
-      Object.entries(parseTemplate(await packageTemplate('test', [`MONITORING=${monitoring}`])).Resources).flatMap(
-        ([id, { Type }]) => (/CloudWatch|SNS/.test(Type) ? [id] : []),
-      );
-    const lean = ['AlarmTopic', 'ClusterTroubleAlarm', 'ResyncErrorsAlarm', 'ResyncNotRunAlarm', 'TimersErrorsAlarm'];
-    expect((await ofTypes('lean')).toSorted()).toEqual(lean);
-    expect(await ofTypes('off')).toEqual([]);
+  it('lean monitoring has five alarms, one of all dead letters, their topic and no dashboard, and off has none of them', async () => {
+    const resourcesOf = async (monitoring: string) => {
+      const template = parseTemplate(await packageTemplate('test', [`MONITORING=${monitoring}`]));
+      const resources = Object.entries(template.Resources).filter(([, { Type }]) => /CloudWatch|SNS/.test(Type));
+      return { ids: resources.map(([id]) => id).toSorted(), resolve: createResolve(template), of: template.Resources };
+    };
+    const { ids, resolve, of } = await resourcesOf('lean');
+    const own = ['ClusterTroubleAlarm', 'DeadLettersAlarm', 'ResyncErrorsAlarm', 'ResyncNotRunAlarm'];
+    expect(ids).toEqual(['AlarmTopic', ...own, 'TimersErrorsAlarm']);
+    const id = 'DeadLettersAlarm';
+    const deadLetters = alarmShape.parse(resolve(of[id]?.Properties, id));
+    expect(problemsOf(alarmMetrics(deadLetters))).toEqual([]);
+    expect((await resourcesOf('off')).ids).toEqual([]);
   }, 120_000);
 
   it('there is a set of alarms for each controller, and one for the shared resources', () => {

@@ -59,11 +59,12 @@ export function resyncFixture() {
         },
       { step: 'initialize' },
     );
-    await queues.create('gadget.fifo', 'timers', 'resync', 'resync-dlq');
+    await queues.create('gadget.fifo', 'gadget-dlq.fifo', 'timers', 'timers-dlq', 'resync', 'resync-dlq');
     send = createSend(queues.sqs, queues.urlPrefix);
   });
   afterEach(async () => {
-    for (const queue of ['gadget.fifo', 'resync', 'resync-dlq']) await queues.drain(queue);
+    for (const queue of ['gadget.fifo', 'gadget-dlq.fifo', 'timers-dlq', 'resync', 'resync-dlq'])
+      await queues.drain(queue);
     batchSizes = [];
   });
   afterAll(async () => await queues.stop());

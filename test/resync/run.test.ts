@@ -16,7 +16,8 @@ describe('startRun', () => {
   it('startRun sends one message per cluster and controller, with the scheduled time, and reads the depth of a queue once', async () => {
     const resync = aResync({ clusters: { alpha: { type: 'decommissioning' }, beta: { type: 'decommissioning' } } });
     expect(await resync.startRun()).toBe(2);
-    expect(resync.depthReads()).toBe(1);
+    // That of the controller, and three dead-letter queues.
+    expect(resync.depthReads()).toBe(4);
     const messages = (await drain('resync')).map(({ Body = '' }) => parseResyncMessage(Body));
     expect(messages).toHaveLength(2);
     expect(messages).toEqual(
@@ -58,6 +59,17 @@ describe('startRun', () => {
     await one.startRun();
     expect(Object.fromEntries(one.counts)).toEqual({ ResyncRuns: 1 });
     await drain('resync');
+  });
+
+  it('startRun counts the messages on every dead-letter queue that can be read, although SQS moved them there', async () => {
+    const entry = (id: string) => ({ body: id, groupId: id, deduplicationId: id });
+    await send('gadget-dlq.fifo', [entry('a'), entry('b')], { signal });
+    for (const queue of ['timers-dlq', 'resync-dlq']) await send(queue, [{ body: queue }], { signal });
+    // Its queues do not exist.
+    const resync = aResync({ more: [polisherController] });
+    await resync.startRun();
+    expect(resync.counts.get('DeadLetterQueueDepth')).toBe(4);
+    expect(resync.lines.filter(({ message }) => message === 'queue depth unknown')).toHaveLength(1);
   });
 
   it('startRun rejects and counts no run if a message was not sent', async () => {
