@@ -1,8 +1,8 @@
-// Only the battery's check of a changed spec, TerminalErrors, and fields that are not compared. The other checks are in
-// battery.test.ts.
+// Only the battery's check of a changed spec, TerminalErrors, fields that are not compared, and children that are created
+// once. The other checks are in battery.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ConfigMap, Pod } from '../../src/kubernetes.ts';
+import { ConfigMap, Job, Pod } from '../../src/kubernetes.ts';
 import { defineKind, notOk, ok, type ResultOf, TerminalError } from '../../src/outrigger.ts';
 import { battery } from '../../src/testing.ts';
 
@@ -205,5 +205,57 @@ describe('a status with a version that other writes raise', () => {
     const pods = Pod.controller('pods', { changes: 'any', reconcile: async () => undefined });
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } };
     expect(() => battery(pods, { samples: [pod], ignoreStatus: ['phase'] })).toThrow('Pod is no kind of defineKind');
+  });
+});
+
+describe('a child that is created once, such as the Job of a schedule', () => {
+  const Schedule = defineKind({
+    ...{ group: 'test.example.com', version: 'v1', kind: 'Schedule', conditions: ['Scheduled'] },
+    ...{ spec: z.object({ image: z.string() }), status: z.object({ lastRun: z.string().optional() }) },
+  });
+  const sampleOf = (image: string) => ({
+    ...{ apiVersion: Schedule.apiVersion, kind: 'Schedule', metadata: { name: 'one' }, spec: { image } },
+  });
+  const schedule = (hasRun: (lastRun: string, due: string) => boolean) =>
+    Schedule.controller('schedule', {
+      owns: [Job],
+      async reconcile({ metadata, spec: { image }, status }, { applyAll }): Promise<ResultOf<typeof Schedule>> {
+        const due = metadata.creationTimestamp ?? '';
+        const name = `${metadata.name}-${Date.parse(due)}`;
+        const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image }] } };
+        await applyAll(Job, (existing) =>
+          hasRun(status?.lastRun ?? '', due) || existing.some((one) => one.metadata.name === name)
+            ? existing
+            : [...existing, { metadata: { name }, spec: { backoffLimit: 2, template } }],
+        );
+        return { status: { lastRun: due }, conditions: { Scheduled: ok('Scheduled') } };
+      },
+    });
+  const once = schedule((lastRun, due) => lastRun >= due);
+  const samples = [sampleOf('a'), sampleOf('b')];
+  const repeated = 'a child that is created once is not created again after its deletion';
+
+  it('a controller that does not write it again passes all checks if createdOnce names its kind', async () => {
+    expect((await resultsOf(once, { samples, createdOnce: [Job] })).failed).toEqual({});
+  });
+
+  it('without createdOnce the checks of missed changes and of a changed spec fail, and each message names it', async () => {
+    const { failed } = await resultsOf(once, { samples });
+    const named = expect.stringMatching(/created once.* give the battery .*createdOnce\.$/);
+    expect(failed).toEqual({
+      'a child whose deletion was missed is created again (sample 1)': named,
+      'a child whose deletion was missed is created again (sample 2)': named,
+      'a child whose change was missed is corrected (sample 1)': named,
+      'a child whose change was missed is corrected (sample 2)': named,
+      [both]: named,
+    });
+  });
+
+  it('a controller that runs it again after its deletion is caught if createdOnce names its kind', async () => {
+    const { failed } = await resultsOf(
+      schedule(() => false),
+      { samples: samples.slice(0, 1), createdOnce: [Job] },
+    );
+    expect(failed).toEqual({ [repeated]: expect.stringMatching(/^Job one-\d+ was deleted and is created again/) });
   });
 });

@@ -2,7 +2,7 @@
 // test runner: a check is a name and a function that rejects with a BatteryError, which says what happened and what to
 // change.
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { changeChecks } from './change-checks.ts';
+import { changeChecks, createdOnceCheck } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
 import { ignoredStatus } from './ignored-status.ts';
@@ -42,10 +42,11 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     return { sample, label: `sample ${index + 1}`, open, openUnmasked, runs, calm };
   };
   const all = samples.map(runsFor);
-  const perSample = [...changeChecks, ...faultChecks].flatMap(({ name, run }) =>
+  const { outside, keeps = [], createdOnce = [] } = options;
+  const checks = [...changeChecks, ...(createdOnce.length === 0 ? [] : [createdOnceCheck]), ...faultChecks];
+  const perSample = checks.flatMap(({ name, run }) =>
     all.map(({ open, calm }, index) => ({ name: `${name}${suffix(index)}`, run: async () => await run(open, calm) })),
   );
-  const { outside, keeps = [] } = options;
   const actsUnseen = outside !== undefined || controller.declaration.exec !== undefined;
   const changes = all.flatMap((from, index) =>
     samples.slice(index + 1).map((sample, offset): BatteryCheck => {

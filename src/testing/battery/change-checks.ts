@@ -1,5 +1,6 @@
 // The checks without faults of the network: what a reconciler does when nothing changed, when messages come often, late
 // or not at all, and when others have changed its children.
+import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import { applyObject } from '../../kube/apply/apply.ts';
@@ -8,11 +9,13 @@ import { ApiError, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import { refusalsBy } from './children-refusals.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
-import { converged, describe, expectSame, fail } from './report.ts';
+import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
 
 /** A day and an hour, a minute and a second: each unit of a time is another one. */
 const dayLaterSeconds = 86_400 + 3_600 + 60 + 1;
+const repeatApply = 'apply every child in every reconcile; do not return early because the generation was observed';
+const applyEvery = `${repeatApply}; ${giveCreatedOnce}`;
 const mergePatch = 'application/merge-patch+json';
 
 /** The checks. */
@@ -113,14 +116,14 @@ export const changeChecks: readonly SampleCheck[] = [
       await using stage = await open();
       await converged(stage);
       const before = await stage.endState();
-      for (const { kind, object } of await stage.children()) {
+      for (const { kind, object } of await repaired(stage)) {
         await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
         await converged(stage);
         expectSame(
           await stage.endState(),
           before,
           `after ${kind.kind} ${object.metadata.name} was deleted by another client`,
-          'apply every child in every reconcile; do not return early because the generation was observed',
+          applyEvery,
         );
       }
     },
@@ -131,7 +134,7 @@ export const changeChecks: readonly SampleCheck[] = [
       await using stage = await open();
       await converged(stage);
       const manager = fieldManagerOf(stage.controller.name);
-      for (const { kind, object } of await stage.children()) {
+      for (const { kind, object } of await repaired(stage)) {
         const { metadata: _, apiVersion: __, kind: ___, ...owned } = ownedFields(object, manager) ?? {};
         for (const body of driftsOf(owned)) {
           const path = pathOf(kind, object);
@@ -154,7 +157,7 @@ export const changeChecks: readonly SampleCheck[] = [
             now,
             owned,
             `after another client changed ${kind.kind} ${object.metadata.name} to ${JSON.stringify(body)}`,
-            'apply every child in every reconcile; do not return early because the generation was observed',
+            applyEvery,
           );
         }
       }
@@ -170,6 +173,7 @@ export const changeChecks: readonly SampleCheck[] = [
         await using stage = await open();
         const { name, namespace } = object.metadata;
         if (children.some((one) => one.kind.kind === 'Namespace' && one.object.metadata.name === namespace)) {
+          if (isCreatedOnce(stage, kind)) continue;
           // The controller makes its Namespace. Then the other client is faster with this child.
           await converged(stage);
           await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
@@ -250,6 +254,34 @@ const events = { group: '', version: 'v1', plural: 'events', namespaced: true };
 /** A controller of a kind that is not its own writes no status, unless it declares conditions. */
 function writesStatus({ controller: { declaration } }: Stage): boolean {
   return declaration.resource.definition !== undefined || declaration.statusSlice !== undefined;
+}
+
+/** The check of children that are created once. */
+export const createdOnceCheck: SampleCheck = {
+  name: 'a child that is created once is not created again after its deletion',
+  run: async (open) => {
+    await using stage = await open();
+    await converged(stage);
+    for (const { kind, object } of await stage.children()) {
+      if (!isCreatedOnce(stage, kind)) continue;
+      await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
+      await converged(stage);
+      if ((await getObject(stage.client, kind, object.metadata)) === undefined) continue;
+      fail(
+        `${kind.kind} ${object.metadata.name} was deleted and is created again`,
+        'keep in the status what has run; for a child that is to be created again, leave its kind out of createdOnce',
+      );
+    }
+  },
+};
+
+function isCreatedOnce({ options: { createdOnce } }: Stage, kind: Kind): boolean {
+  return createdOnce.some((one) => one.kind === kind.kind);
+}
+
+/** The children that every reconcile applies. */
+async function repaired(stage: Stage): ReturnType<Stage['children']> {
+  return (await stage.children()).filter(({ kind }) => !isCreatedOnce(stage, kind));
 }
 
 /** What a user can see of the last reconcile: the status, or without one the Events. */

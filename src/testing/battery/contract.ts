@@ -57,6 +57,11 @@ export type BatteryOptions = {
    * Default none.
    */
   readonly keeps?: readonly Kind[];
+  /**
+   * Kinds of children that are created once and not written again, such as the Job of a schedule. They need not be
+   * corrected or follow a changed spec, and must not be created again after their deletion. Default none.
+   */
+  readonly createdOnce?: readonly Kind[];
   /** Whether a sample may end in a TerminalError on purpose, such as one that the controller refuses. Default false. */
   readonly allowTerminalErrors?: boolean;
   /** Starts the outside systems of one check. Calls by `fetch` to them are made to fail in turn. */

@@ -4,6 +4,10 @@ import type { Outcome } from '../../reconciling/outcome.ts';
 import { BatteryError } from './contract.ts';
 import { isWrite, lineOf, type Stage } from './stage.ts';
 
+/** What to change, if a child is not written again on purpose. */
+export const giveCreatedOnce =
+  'for a child that is created once on purpose, such as the Job of a schedule, give the battery createdOnce';
+
 /** Fails a check. A test's runner shows the stack of the cause. */
 export function fail(happened: string, change: string, cause?: Error): never {
   const sentence = /[.!?]$/.test(happened) ? happened : `${happened}.`;

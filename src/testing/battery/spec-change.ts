@@ -7,7 +7,7 @@ import { isRecord } from '../../core/json.ts';
 import { ApiError } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { crashAfterWrite, mostCalls } from './fault-checks.ts';
-import { converged, expectSame, fail } from './report.ts';
+import { converged, expectSame, fail, giveCreatedOnce } from './report.ts';
 import type { EndState, Stage } from './stage.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
 
@@ -32,7 +32,7 @@ const readSpec =
   'apply what the spec of this reconcile asks for, let applyAll delete the rest, and keep nothing of an earlier spec';
 const rememberFirst =
   'a status that was not written is no memory: derive names from the uid of the object, or make the spec immutable';
-const readSpecOrKeep = `${readSpec}; for children that stay on purpose, give the battery keeps`;
+const readSpecOrKeep = `${readSpec}; for children that stay on purpose, give the battery keeps; ${giveCreatedOnce}`;
 
 /** Gives a sample the name and the namespace of another one. */
 export function renamed(sample: object, other: object): object {
@@ -119,9 +119,18 @@ async function expectEnd(
   }: { readonly runs: TwoRuns; readonly keeps: readonly Kind[]; readonly after: string; readonly advice: string },
 ): Promise<void> {
   const wanted = maskVarying(runs[0], runs);
-  const isKept = (name: string) => !(name in wanted) && keeps.some(({ kind }) => name.startsWith(`${kind}/`));
-  const state = Object.entries(maskVarying(await stage.endState(), runs)).filter(([name]) => !isKept(name));
-  expectSame(comparable(Object.fromEntries(state)), comparable(wanted), after, advice);
+  const isOf = (kinds: readonly Kind[], name: string) => kinds.some(({ kind }) => name.startsWith(`${kind}/`));
+  const followsSpec = ([name]: [string, unknown]) => !isOf(stage.options.createdOnce, name);
+  const isLeft = ([name]: [string, unknown]) => name in wanted || !isOf(keeps, name);
+  const state = Object.entries(maskVarying(await stage.endState(), runs))
+    .filter(followsSpec)
+    .filter(isLeft);
+  expectSame(
+    comparable(Object.fromEntries(state)),
+    comparable(Object.fromEntries(Object.entries(wanted).filter(followsSpec))),
+    after,
+    advice,
+  );
 }
 
 async function runsOf({ open, runs }: SampleRuns): Promise<TwoRuns> {

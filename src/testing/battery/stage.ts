@@ -36,7 +36,7 @@ export type Stage = AsyncDisposable & {
   readonly client: KubeClient;
   readonly kind: Kind;
   readonly options: Required<
-    Pick<BatteryOptions, 'shortestRequeueSeconds' | 'changesWithTime' | 'allowTerminalErrors'>
+    Pick<BatteryOptions, 'shortestRequeueSeconds' | 'changesWithTime' | 'allowTerminalErrors' | 'createdOnce'>
   >;
   readonly key: { readonly name: string; readonly namespace?: string };
   /** The controller's requests since the last `reconcile` began. */
@@ -99,6 +99,7 @@ export async function openStage(
     changesWithTime = false,
     allowTerminalErrors = false,
     ignoreStatus = [],
+    createdOnce = [],
     sampleAgeSeconds = 0,
   }: BatteryOptions,
   runs?: TwoRuns,
@@ -213,7 +214,7 @@ export async function openStage(
     controller,
     client: server.client,
     kind,
-    options: { shortestRequeueSeconds, changesWithTime, allowTerminalErrors },
+    options: { shortestRequeueSeconds, changesWithTime, allowTerminalErrors, createdOnce },
     key,
     get requests() {
       return requests;
