@@ -1,4 +1,5 @@
 // The battery on a right controller, and on three that are wrong, each in another way that many real ones are.
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
@@ -108,6 +109,19 @@ describe('a controller that is wrong', () => {
       'a converged object is written again by every reconcile: PATCH /api/v1/namespaces/default/configmaps/one. ' +
         'What to change: leave times, random values and counters out of children and status, or derive them from what ' +
         'is there.',
+    );
+  });
+
+  it('a child with a random name is caught as one more child by every reconcile, and the message says how to name it', async () => {
+    const growing = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
+        await apply(ConfigMap, { metadata: { name: `${name}-${randomUUID()}` } });
+        return { status: {}, conditions: written };
+      },
+    });
+    expect(await failureOf('a converged object is reconciled without a write', growing)).toMatch(
+      /^every reconcile of an unchanged object creates one more child: ConfigMap one-\S+ is number 13\. What to change: give/,
     );
   });
 

@@ -34,6 +34,7 @@ export async function converged(stage: Stage): Promise<void> {
     );
   }
   if (end !== undefined) return;
+  const before = new Set((await stage.children()).map(({ object }) => object.metadata.uid));
   const outcome = await stage.reconcile();
   if (outcome.type === 'failed') {
     const { error } = outcome;
@@ -42,6 +43,15 @@ export async function converged(stage: Stage): Promise<void> {
   }
   if (outcome.type === 'refused' || outcome.type === 'postponed') {
     fail(`the sample does not converge: its reconcile ends as ${describe(outcome)}`, 'give a sample that gets Ready');
+  }
+  const children = await stage.children();
+  const created = children.find(({ object }) => !before.has(object.metadata.uid));
+  if (created !== undefined && children.length > before.size) {
+    const child = `${created.kind.kind} ${created.object.metadata.name}`;
+    fail(
+      `every reconcile of an unchanged object creates one more child: ${child} is number ${children.length}`,
+      'give a child the name that follows from its owner, without a random value or the time of the reconcile',
+    );
   }
   const writes = stage.requests.filter(isWrite).map(lineOf);
   fail(
