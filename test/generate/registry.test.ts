@@ -6,6 +6,7 @@ import { defineKind } from '../../src/api/custom-kind.ts';
 import { publishedSchemas } from '../../src/apiserver/schema/builtins.ts';
 import { registry as samples } from '../../src/controllers/registry.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { controllerIdentity, finalizerOf } from '../../src/core/names.ts';
 import { mayHaveConditions } from '../../src/generate/condition-kinds.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
@@ -134,6 +135,8 @@ describe('the roles', () => {
     const policies = documents.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
     const names = [{ name: 'outrigger-tree-children' }, { name: 'outrigger-tree-pruner-finalizers' }];
     expect(policies.map(({ metadata }) => metadata)).toEqual(names);
+    for (const text of [controllerIdentity('tree-pruner'), finalizerOf('tree-pruner')])
+      expect(JSON.stringify(policies[1])).toContain(`'${text}'`);
   });
 
   it('the roles allow the resync to list a kind of two controllers once', () => {
