@@ -1,12 +1,10 @@
 // The fleet watcher as it is installed: the overlay of the hub in one real cluster, and in another one exactly the rights
-// that `outrigger clusters access` prints for it. Excluded: many clusters (tools/chaos/fleet).
+// that `outrigger clusters access` prints for it. Excluded: many clusters (tools/chaos/fleet), and a watcher that is refused
+// something (test/forwarding/health.test.ts, test/checkpoint).
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import * as z from 'zod';
 import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { clustersCommand } from '../../src/cli/clusters/clusters.ts';
 import { checkpointName, systemNamespace, watcherAccount } from '../../src/core/names.ts';
@@ -16,6 +14,7 @@ import { parseMessage } from '../../src/sqs/message.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { runHere } from '../cli/command-result.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
+import { useFolder } from '../support/folder.ts';
 import { startWatcherProcess } from '../watcher/watcher-process.ts';
 import { everyUsersPermissions, listPermissions } from './can-i.ts';
 import { generated, type UsedPlane, usePlane } from './plane.ts';
@@ -34,9 +33,7 @@ const timeout = 120_000;
 const [hub, member] = [await usePlane(), await usePlane({ auditLog: true, applies: generated })];
 const queues = await startTestQueues();
 afterAll(() => queues.stop());
-const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-hub-'));
-afterAll(() => rm(folder, { recursive: true }));
-const table = path.join(folder, 'clusters.json');
+const folder = useFolder({ shared: true });
 const tokenOf = async ({ kubectl }: UsedPlane, name: string) =>
   (await kubectl.output(['create', 'token', name])).trim();
 
@@ -47,18 +44,19 @@ beforeAll(async () => {
   await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
   await kubectl.output(['create', 'serviceaccount', account]);
   const entry = { server: plane.url, ca: plane.ca, access: { type: 'token', token: await tokenOf(member, account) } };
-  await writeFile(table, JSON.stringify({ member: entry }));
+  await folder.write('clusters.json', JSON.stringify({ member: entry }));
   await bind(plane);
 }, timeout);
 
 /** Runs the commands that are printed for the watcher, in a shell. The functions have an identity of their own. */
 async function bind({ kubectlPath, kubeconfig }: ControlPlane): Promise<void> {
   const { out } = await runHere(clustersCommand(), [
-    ...['access', 'member', '--stage', 'prod', '--table', table, '--fleet-watcher', '--user', user],
+    ...['access', 'member', '--stage', 'prod', '--table', folder.at('clusters.json')],
+    ...['--fleet-watcher', '--user', user],
   ]);
   const commands = out.split('\n').filter((line) => line.includes('--clusterrole=outrigger-watcher'));
   expect(commands).toHaveLength(1);
-  const env = { PATH: `${path.dirname(kubectlPath)}:/usr/bin:/bin`, KUBECONFIG: kubeconfig(), HOME: folder };
+  const env = { PATH: `${path.dirname(kubectlPath)}:/usr/bin:/bin`, KUBECONFIG: kubeconfig(), HOME: folder.path };
   await promisify(execFile)('/bin/sh', ['-euc', commands.join('\n')], { env });
 }
 
@@ -73,25 +71,6 @@ async function permissionsAt(at: UsedPlane, name: string): Promise<readonly stri
     client.close();
   }
 }
-
-/** Starts the fleet watcher, until the end of the test. */
-function startWatcher() {
-  const watcher = startWatcherProcess({
-    ...{ CLUSTER: '', CLUSTERS: table, CHECKPOINT_SECONDS: '1' },
-    ...{ QUEUE_URL_PREFIX: queues.urlPrefix, AWS_ENDPOINT_URL: queues.endpoint },
-  });
-  onTestFinished(async () => {
-    watcher.kill('SIGKILL');
-    await watcher.ended;
-  });
-  return watcher;
-}
-
-const report = z.object({
-  clusters: z.object({
-    member: z.looseObject({ ready: z.boolean(), kinds: z.array(z.looseObject({ watchErrors: z.number() })) }),
-  }),
-});
 
 it('the overlay of the hub is accepted, its pod is admitted, and its service account has no right in the hub', async () => {
   const { kubectl } = hub;
@@ -111,7 +90,14 @@ it(
     const { plane, kubectl } = member;
     expect([...(await permissionsAt(member, account))].sort()).toEqual([...wanted].sort());
 
-    const watcher = startWatcher();
+    const watcher = startWatcherProcess({
+      ...{ CLUSTER: '', CLUSTERS: folder.at('clusters.json'), CHECKPOINT_SECONDS: '1' },
+      ...{ QUEUE_URL_PREFIX: queues.urlPrefix, AWS_ENDPOINT_URL: queues.endpoint },
+    });
+    onTestFinished(async () => {
+      watcher.kill('SIGKILL');
+      await watcher.ended;
+    });
     await watcher.logged('watching');
     await kubectl.output(['apply', '--server-side', '-f', 'infra/kubernetes/samples/ingredient.yaml']);
     const messages = await queues.drain('ingredient.fifo', { waitSeconds: 20 });
@@ -126,60 +112,6 @@ it(
     };
     await expect.poll(used, { timeout: 20_000 }).toEqual([...wanted].sort());
     expect((await requests()).filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
-  },
-  timeout,
-);
-
-type Role = { readonly kind: 'ClusterRole' | 'Role'; readonly verb: string; readonly of?: string };
-const rules = z.array(z.looseObject({ verbs: z.array(z.string()), resources: z.array(z.string()) }));
-const role = z.looseObject({ rules });
-
-/** Takes a verb out of one of the watcher's roles, until the end of the test. */
-async function take({ kind, verb, of }: Role): Promise<void> {
-  const { kubectl } = member;
-  const whole = role.parse(JSON.parse(await kubectl.output(['get', kind, watcherAccount, '-o', 'json'])));
-  const replace = async (next: z.infer<typeof rules>) => {
-    const patch = JSON.stringify({ rules: next });
-    await kubectl.output(['patch', kind, watcherAccount, '--type=merge', '-p', patch]);
-  };
-  onTestFinished(async () => await replace(whole.rules));
-  const fewer = whole.rules.map((rule) =>
-    of === undefined || rule.resources.includes(of)
-      ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) }
-      : rule,
-  );
-  await replace(fewer.filter(({ verbs }) => verbs.length > 0));
-  // A watcher that finds a checkpoint does not list.
-  await kubectl.output(['patch', 'configmap', checkpointName, '--type=merge', '-p', '{"data":null}']);
-}
-
-it.each(['list', 'watch'])(
-  'without the verb %s, a fleet watcher fails for every kind, and is not ready',
-  async (verb) => {
-    await take({ kind: 'ClusterRole', verb });
-    const watcher = startWatcher();
-    const { port } = await watcher.logged('fleet watcher started');
-    const failing = async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
-      const { success, data } = report.safeParse(await response.json());
-      const failed = success ? data.clusters.member.kinds.filter(({ watchErrors }) => watchErrors > 0) : [];
-      return { ready: success && data.clusters.member.ready, failed: failed.length };
-    };
-    await expect.poll(failing, { timeout: 60_000 }).toEqual({ ready: false, failed: kinds.length });
-  },
-  timeout,
-);
-
-it.each([
-  { kind: 'ClusterRole', verb: 'get', of: 'namespaces' },
-  { kind: 'Role', verb: 'get', of: 'configmaps' },
-  { kind: 'Role', verb: 'patch', of: 'configmaps' },
-] as const)(
-  'without the right to $verb $of, a fleet watcher logs that it is forbidden',
-  async (right) => {
-    await take(right);
-    const watcher = startWatcher();
-    await expect.poll(() => JSON.stringify(watcher.lines), { timeout: 60_000 }).toContain('returned 403');
   },
   timeout,
 );

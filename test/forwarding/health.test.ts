@@ -38,10 +38,11 @@ describe('Health.ready', () => {
   });
 
   it.each([notFound, forbidden])('a watcher is ready if one of its kinds fails with %s', (error) => {
-    const { loops, at } = create('a', 'b');
+    const { loops, at, health } = create('a', 'b');
     loops[0]?.received();
     loops[1]?.recordError(error);
     expect(at(0).ready).toBe(true);
+    expect(health.report()).toMatchObject([{ watchErrors: 0 }, { watchErrors: 1, error: error.message }]);
   });
 
   it('a watcher is not ready if no kind is served', () => {
