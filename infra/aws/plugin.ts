@@ -2,6 +2,7 @@
 // invalid option ends with a one-line error, before anything is packaged or uploaded.
 import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
+import { checkStack, type Provider } from './check-stack.ts';
 import { type ControllerOption, readControllerOptions, withControllerOptions } from './controller-options.ts';
 import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import { withPaused } from './paused.ts';
@@ -11,6 +12,7 @@ import { type Template, withOptions } from './with-options.ts';
 type Osls = {
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
   readonly processedInput: { readonly commands: readonly string[] };
+  getProvider(name: 'aws'): Provider;
   readonly service: {
     /** The name of the service, which is the project. */
     readonly service: string;
@@ -33,11 +35,11 @@ type Osls = {
 export default function deploymentOptions(
   osls: Osls,
   { param = [] }: { readonly param?: readonly string[] },
-): { readonly hooks: Readonly<Record<string, () => void>> } {
+): { readonly hooks: Readonly<Record<string, () => void | Promise<void>>> } {
   const { service } = osls;
-  const withOneLineErrors = <T>(act: () => T): T => {
+  const withOneLineErrors = async (act: () => void | Promise<void>): Promise<void> => {
     try {
-      return act();
+      await act();
     } catch (error) {
       if (error instanceof OptionError) throw new osls.classes.Error(error.message, 'OUTRIGGER_OPTION');
       throw error;
@@ -47,14 +49,17 @@ export default function deploymentOptions(
   return {
     hooks: {
       initialize: () =>
-        withOneLineErrors(() => {
+        withOneLineErrors(async () => {
           refuseUnknown(param, [
             ...service.custom.settings,
             ...service.custom.controllerOptions.map((one) => one.parameter),
           ]);
           options();
           readControllerOptions(service.custom.controllerOptions);
-          if (osls.processedInput.commands.join(' ') === 'deploy') refuseMissing(service);
+          const command = osls.processedInput.commands.join(' ');
+          if (command === 'deploy') refuseMissing(service);
+          if (/^(deploy|remove|rollback)/.test(command))
+            await checkStack(osls.getProvider('aws'), { project: service.service, stage: service.custom.stage });
         }),
       'after:aws:package:finalize:mergeCustomProviderResources': () =>
         withOneLineErrors(() => {

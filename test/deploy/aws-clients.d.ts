@@ -17,8 +17,9 @@ declare module '@aws-sdk/client-cloudformation' {
     constructor(input: {
       readonly StackName: string;
       readonly TemplateBody: string;
-      readonly Parameters: readonly Parameter[];
-      readonly Capabilities: readonly string[];
+      readonly Parameters?: readonly Parameter[];
+      readonly Capabilities?: readonly string[];
+      readonly Tags?: readonly { readonly Key: string; readonly Value: string }[];
     });
   }
   export class DescribeStackResourcesCommand extends Command<{ readonly StackResources?: StackResourceSummary[] }> {

@@ -1,4 +1,5 @@
 // Only the errors of osls for wrong input: one line with the input and the next step, from our plug-in or from osls.
+import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { paramsOf, type ServiceFolder, sampleSettings, serviceFolder } from '../support/service-folder.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
@@ -47,6 +48,28 @@ describe('errors of osls', () => {
     const { status, output } = await service.osls([...args, '--region', aws.region], aws.environment);
     expect(status).toBe(1);
     expect(errorLines(output)).toEqual([expect.stringMatching(line)]);
+  });
+
+  it.each([
+    'deploy',
+    'remove',
+  ])('osls does not %s the stack that another project has at another stage, and names both', async (command) => {
+    const cloudFormation = new CloudFormationClient(aws.client);
+    const Resources = { Queue: { Type: 'AWS::SQS::Queue' } };
+    const names = { StackName: `outrigger-${command}-eu`, TemplateBody: JSON.stringify({ Resources }) };
+    const Tags = [
+      { Key: 'service', Value: `outrigger-${command}` },
+      { Key: 'stage', Value: 'eu' },
+    ];
+    await cloudFormation.send(new CreateStackCommand({ ...names, Tags }));
+    const params = command === 'deploy' ? paramsOf(sampleSettings) : [];
+    const args = [command, '--stage', `${command}-eu`, '--region', aws.region, ...params];
+    const { status, output } = await service.osls(args, aws.environment);
+    expect(status).toBe(1);
+    expect(errorLines(output)).toEqual([
+      `the stack outrigger-${command}-eu is of the project outrigger-${command} at the stage eu, and not of outrigger ` +
+        `at ${command}-eu; give another --stage, or another outrigger.project in package.json`,
+    ]);
   });
 
   it('osls without credentials reports which are missing, and where to get them', async () => {
