@@ -95,10 +95,10 @@ export function judgeTimerSender(
     return cause.type === 'wake' && cause.dueAt !== undefined ? { id, isStranger: false } : undefined;
   }
   if (id === roles.get('resync')) return cause.type === 'resync' ? { id, isStranger: false } : undefined;
-  if (own.includes(id)) {
-    const isFollowUp = cause.type === 'requeue' || cause.type === 'retry';
-    return isFollowUp && id === roles.get(controller) ? { id, isStranger: false } : undefined;
-  }
+  const isFollowUp = cause.type === 'requeue' || cause.type === 'retry';
+  if (own.includes(id)) return isFollowUp && id === roles.get(controller) ? { id, isStranger: false } : undefined;
+  // A later version has added the controller. Once it is known here, it is known whether this is its role.
+  if (isFollowUp && !roles.has(controller)) return { id, isStranger: true };
   if (cause.type !== 'resync' || (cause.dueAt ?? 0) > nowMs / 1000 + longestPassSeconds) return undefined;
   return { id, isStranger: true };
 }

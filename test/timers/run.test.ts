@@ -7,9 +7,9 @@ import type { CauseOf, Message } from '../../src/sqs/message.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
-import type { Send } from '../../src/sqs/sender.ts';
+import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { createTimers, type TimersDeps } from '../../src/timers/run.ts';
-import { aMessage, asRequeue, asResync } from '../sqs/messages.ts';
+import { aMessage, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { roles, senders } from '../sqs/sender-roles.ts';
 import { useTestQueues } from '../sqs/use-queues.ts';
 import { createRecorder } from '../support/recorder.ts';
@@ -27,11 +27,16 @@ const record = (messageId: string, body: string): QueueRecord => {
 type Changes = Partial<Message> & Partial<CauseOf<'requeue'>>;
 const timed = (messageId: string, { slot = `30/${messageId}`, dueAt: at = dueAt, ...changes }: Changes) =>
   record(messageId, formatMessage(aMessage({ ...asRequeue({ dueAt: at, slot }), ...changes })));
-const run = async (records: readonly QueueRecord[], through: Send = send, check?: TimersDeps['senders']) => {
+const run = async (
+  records: readonly QueueRecord[],
+  through: Send = send,
+  check?: TimersDeps['senders'],
+  controllers = ['gadget', 'widget', 'gone'],
+) => {
   const recorder = createRecorder();
   const returned: string[] = [];
   const timers = createTimers({
-    controllers: new Set(['gadget', 'widget', 'gone']),
+    controllers: new Set(controllers),
     ids: async () => createFunctionIds('secret'),
     send: through,
     returnMessages: async (kept) => void returned.push(...kept.map(({ receiptHandle }) => receiptHandle)),
@@ -45,6 +50,7 @@ const bodies = async (queue: string) =>
   (await queues.drain(queue)).map(({ Body = '' }) => JSON.parse(Body).object[3]).sort();
 
 const requeueOf = (controller: string) => formatMessage(aMessage({ controller, ...asRequeue({ slot: '3/1' }) }));
+const changeOf = (controller: string) => formatMessage(aMessage({ controller }));
 
 it('createTimers sends due messages to the queues of their controllers', async () => {
   const other = timed('t3', { name: 'c', controller: 'widget' });
@@ -97,7 +103,7 @@ it.each([
   ['is not a message', 'x1', 'not json', 'the body is not JSON'],
   ['is a change, which has no due time', 'x2', formatMessage(aMessage()), 'cause: change'],
   ['is for a controller without a queue', 'x3', requeueOf('gone'), 'gone.fifo'],
-  ['is for an unknown controller, although its queue exists', 'x4', requeueOf('other'), 'controller: other is unknown'],
+  ['is a change of an unknown controller', 'x4', changeOf('other'), 'controller: other is unknown'],
 ])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
   const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
   expect(failed).toEqual([]);
@@ -110,31 +116,51 @@ it.each([
   expect(recorder.counts.get('DeadLetters')).toBe(1);
 });
 
-it('createTimers keeps a key of a pass for a controller that is not deployed yet for a day, and then sends a dead letter', async () => {
-  const body = formatMessage(aMessage({ controller: 'other', ...asResync() }));
-  const waiting: Record<string, string>[] = [];
-  const recording: Send = async (queue, entries, options) => {
+/** A Send that keeps what is sent to the timers queue. */
+const holding = (kept: QueueEntry[]): Send => {
+  return async (queue, entries, options) => {
     if (queue !== 'timers') return await send(queue, entries, options);
-    for (const entry of entries) {
-      expect(entry).toMatchObject({ body, delaySeconds: 300 });
-      waiting.push({ ...entry.attributes });
-    }
+    kept.push(...entries);
     return entries.map(() => ({ accepted: true, messageId: 'm' }));
   };
+};
+const mayCopy = () => true;
+
+it('createTimers keeps a key of a pass for a controller that is not deployed yet for a day, and then sends a dead letter', async () => {
+  const body = formatMessage(aMessage({ controller: 'other', ...asResync() }));
+  const waiting: QueueEntry[] = [];
   const at = (seconds: number, unknownSince?: string) => {
     return { ...record(`u${seconds}`, body), unknownSince, firstReceivedAt: nowMs + seconds * 1000 };
   };
   const unknownSince = new Date(nowMs).toISOString();
   for (const one of [at(0), at(0, 'forged'), at(0, '9999-01-01T00:00:00Z'), at(86_399, unknownSince)])
-    expect((await run([one], recording)).failed).toEqual([]);
-  expect(waiting).toEqual([{ unknownSince }, { unknownSince }, { unknownSince }, { unknownSince }]);
+    expect((await run([one], holding(waiting))).failed).toEqual([]);
+  expect(waiting).toMatchObject(Array(4).fill({ body, delaySeconds: 300, attributes: { unknownSince } }));
   expect(await bodies('timers-dlq')).toEqual([]);
-  await run([at(86_400, unknownSince)], recording);
+  await run([at(86_400, unknownSince)], holding(waiting));
   expect(await bodies('timers-dlq')).toEqual(['one']);
   // The sender is kept as it was when SQS reported it.
   const { id, session } = senders.watcherOfAlpha;
-  await run([{ ...at(0), senderId: `${id}:${session}` }], recording, { roles, mayCopy: () => true });
-  expect(waiting.at(-1)).toEqual({ unknownSince, sender: id });
+  await run([{ ...at(0), senderId: `${id}:${session}` }], holding(waiting), { roles, mayCopy });
+  expect(waiting.at(-1)?.attributes).toEqual({ unknownSince, sender: id });
+});
+
+it('createTimers of a former version keeps requeues and retries of a new controller, and the next one forwards them', async () => {
+  const sent = [asRequeue(), asRetry()].map((cause, number) => {
+    const body = formatMessage(aMessage({ controller: 'other', name: `${number}`, ...cause }));
+    return { ...record(`k${number}`, body), senderId: 'AROAOTHER:session' };
+  });
+  const forged = { ...record('forged', requeueOf('other')), senderId: senders.gadget.id };
+  const kept: QueueEntry[] = [];
+  await run([...sent, forged], holding(kept), { roles, mayCopy });
+  const refused = await queues.drain('timers-dlq');
+  expect(refused.map(({ MessageAttributes: one }) => one?.messageId?.StringValue)).toEqual(['forged']);
+  const again = kept.map(({ body, attributes: { sender: stampedSender } = {} }, number) => {
+    return { ...record(`a${number}`, body), senderId: senders.timers.id, stampedSender };
+  });
+  await run(again, send, { roles: new Map([...roles, ['other', 'AROAOTHER']]), mayCopy }, ['other']);
+  const forwarded = await queues.drain('other.fifo');
+  expect(forwarded.map(({ MessageAttributes: one }) => one?.sender?.StringValue)).toEqual(['AROAOTHER', 'AROAOTHER']);
 });
 
 it('createTimers sends a body of the size that a queue accepts to the dead-letter queue, where its attributes do not fit', async () => {
