@@ -7,6 +7,7 @@ import { MessageError } from '../sqs/body.ts';
 import { groupIdOf } from '../sqs/deduplication.ts';
 import {
   attemptOf,
+  conflictsOf,
   dueAtOf,
   hashOf,
   isCommand,
@@ -162,7 +163,8 @@ function withinLimits(message: Message, attempts: number): Message {
   if (cause.type !== 'retry') return message;
   const attempt = Math.min(cause.attempt, attempts - 1);
   const postponements = Math.min(cause.postponements, maxPostponements);
-  return { ...message, cause: { ...cause, attempt, postponements } };
+  const conflicts = Math.min(conflictsOf(message), postponements);
+  return { ...message, cause: { ...cause, attempt, postponements, conflicts } };
 }
 
 /**
@@ -177,7 +179,8 @@ function mergeMessages(a: Message, b: Message): Message {
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;
   const postponements = Math.min(postponementsOf(a), postponementsOf(b));
-  return { ...kept, cause: { ...kept.cause, postponements } };
+  const conflicts = Math.min(conflictsOf(a), conflictsOf(b));
+  return { ...kept, cause: { ...kept.cause, postponements, conflicts } };
 }
 
 function later(a: number | undefined, b: number | undefined): number | undefined {

@@ -6,6 +6,8 @@ import { formatReconcileKey } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import {
   attemptOf,
+  type CauseOf,
+  conflictsOf,
   dueAtOf,
   hashOf,
   isCommand,
@@ -80,7 +82,7 @@ function isLastAttempt(message: Message, { attempts }: RetryPolicy): boolean {
   return attemptOf(message) + 1 >= attempts;
 }
 
-/** How often a key is postponed because of stale versions, before that counts as a failed attempt. */
+/** How often a key is postponed because of a conflict, before that counts as a failed attempt. */
 const maxConflicts = 5;
 
 /**
@@ -89,7 +91,7 @@ const maxConflicts = 5;
  */
 export function limitConflicts(outcome: Outcome, message: Message): Outcome {
   const isLasting = outcome.type === 'postponed' && outcome.reason === 'conflict';
-  if (!isLasting || postponementsOf(message) < maxConflicts) return outcome;
+  if (!isLasting || conflictsOf(message) < maxConflicts) return outcome;
   return { type: 'failed', error: outcome.error, stalledBefore: false };
 }
 
@@ -104,6 +106,9 @@ const maxLateSeconds = 300;
 
 /** When the first cause was observed, in milliseconds since 1970, and the latest due time so far, in seconds. */
 type Times = { readonly observedAt?: number; readonly afterDueAt?: number | undefined };
+
+/** What a retry counts. */
+type RetryCounts = Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'conflicts'>;
 
 /** The retries of the controller. */
 type Retries = { readonly retry?: RetryPolicy | undefined };
@@ -134,13 +139,13 @@ export function decide(
   const slotIn = (delaySeconds: number) =>
     nextSlot({ key: formatReconcileKey(keyOfMessage(message)), delaySeconds, nowMs, ...after });
   // Only the key is kept. The details of the change are dropped.
-  const retry = (attempt: number, postponements: number, usualSeconds: number): Action => {
+  const retry = (counts: RetryCounts, usualSeconds: number): Action => {
     // Not before the process of a reconciler that ignored its signal has ended.
     const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
     const unverified = unverifiedUid === undefined ? {} : { unverifiedUid };
-    const command = attempt === 0 && isCommand(message) ? ({ command: true } as const) : {};
+    const command = counts.attempt === 0 && isCommand(message) ? ({ command: true } as const) : {};
     const slot = slotIn(delaySeconds);
-    const cause = { type: 'retry', observedAt, attempt, postponements, ...slot, ...unverified, ...command } as const;
+    const cause = { type: 'retry', observedAt, ...counts, ...slot, ...unverified, ...command } as const;
     return { type: 'timer', message: { ...keyOfMessage(message), cause } };
   };
   switch (outcome.type) {
@@ -170,17 +175,23 @@ export function decide(
       if (isLastTry(message, outcome, policy)) return { type: 'delete' };
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
-      return retry(attempt, 0, delaySeconds);
+      return retry({ attempt, postponements: 0 }, delaySeconds);
     }
     case 'postponed': {
       // A slow cluster responds: its keys are retried soon, and the wait does not grow.
       const isSlow = outcome.reason === 'slow';
+      const isConflict = outcome.reason === 'conflict';
       const postponements = postponementsOf(message) + (isSlow ? 0 : 1);
+      const conflicts = conflictsOf(message) + (isConflict ? 1 : 0);
       const fraction = fractionOf(message, postponements);
-      const backoff = outcome.reason === 'conflict' ? conflictBackoff : unreachableBackoff;
-      const delaySeconds = backoffSeconds(backoff, isSlow ? 1 : postponements, fraction);
+      // The waits of conflicts and those of an outage grow apart.
+      const [backoff, times] = isConflict
+        ? [conflictBackoff, conflicts]
+        : [unreachableBackoff, postponements - conflicts];
+      const delaySeconds = backoffSeconds(backoff, isSlow ? 1 : times, fraction);
+      const counts = { attempt: attemptOf(message), postponements, ...(conflicts === 0 ? {} : { conflicts }) };
       // Twice as long as the server asks for: the first wait may be half of it.
-      return retry(attemptOf(message), postponements, Math.max(delaySeconds, 2 * retryAfterSeconds(outcome.error)));
+      return retry(counts, Math.max(delaySeconds, 2 * retryAfterSeconds(outcome.error)));
     }
   }
 }

@@ -60,6 +60,8 @@ const cause = z.discriminatedUnion('type', [
     attempt: count,
     /** Times postponed since the last one that failed. A postponed reconcile costs no attempt. */
     postponements: count,
+    /** How many of the postponements were conflicts. Absent: none. */
+    conflicts: count.optional(),
     slot,
     dueAt: seconds,
     /** Of the object that got its finalizer, after which no response has shown that it exists. */
@@ -173,6 +175,11 @@ export function attemptOf({ cause: why }: Message): number {
 /** Returns how often the message was postponed since the last failed reconcile. */
 export function postponementsOf({ cause: why }: Message): number {
   return why.type === 'retry' ? why.postponements : 0;
+}
+
+/** Returns how often the message was postponed by a conflict since the last failed reconcile. */
+export function conflictsOf({ cause: why }: Message): number {
+  return why.type === 'retry' ? (why.conflicts ?? 0) : 0;
 }
 
 /** Returns the uid of the object that got its finalizer, after which no response has shown that it exists. */

@@ -251,16 +251,24 @@ describe('createBatch, dead letters', () => {
   it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
     const error = new Error('409 Conflict by a webhook');
     const { run, counts, timers, deadLetters } = setUp({ ...postponed('conflict', error), foundUid: 'u' });
-    const at = (attempt: number, postponements: number) => asRetry({ attempt, postponements });
+    const at = (attempt: number, conflicts: number) => asRetry({ attempt, postponements: conflicts, conflicts });
     const last = at(defaultRetry.attempts - 1, 5);
     await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last)]);
     expect(timers()).toMatchObject([
-      { name: 'first', cause: { type: 'retry', attempt: 3, postponements: 5 } },
+      { name: 'first', cause: { type: 'retry', attempt: 3, postponements: 5, conflicts: 5 } },
       { name: 'sixth', cause: { type: 'retry', attempt: 4, postponements: 0 } },
     ]);
     expect(deadLetters()).toMatchObject([{ attributes: { error: error.message } }]);
     // The alarm of missed changes stays on.
     expect(counts.has('ClusterPostponements')).toBe(false);
+  });
+
+  it('the first conflict after an outage is no dead letter of a controller with one attempt', async () => {
+    const retry = { ...defaultRetry, attempts: 1 };
+    const { run, timers, deadLetters } = setUp({ ...postponed('conflict'), foundUid: 'u' }, { retry });
+    await run([record('north', asRetry({ postponements: 14 }))]);
+    expect(deadLetters()).toEqual([]);
+    expect(timers()).toMatchObject([{ cause: { attempt: 0, postponements: 15, conflicts: 1 } }]);
   });
 
   it.each([

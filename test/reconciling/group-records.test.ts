@@ -64,18 +64,19 @@ it('a message in another group than that of its key is refused: SQS would delive
 });
 
 it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
-  const groups = groupsOf(asRetry({ attempt: 999_999, postponements: 999_999 }));
-  expect(groups[0]?.message.cause).toMatchObject({ attempt: defaultRetry.attempts - 1, postponements: 10_000 });
+  const groups = groupsOf(asRetry({ attempt: 999_999, postponements: 999_999, conflicts: 999_999 }));
+  const limits = { attempt: defaultRetry.attempts - 1, postponements: 10_000, conflicts: 10_000 };
+  expect(groups[0]?.message.cause).toMatchObject(limits);
 });
 
 it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {
-  const forged = asRetry({ attempt: 0, postponements: 9_000 });
+  const forged = asRetry({ attempt: 0, postponements: 9_000, conflicts: 5 });
   const genuine = asRetry({ attempt: 4, postponements: 1 });
   for (const order of [
     [forged, genuine],
     [genuine, forged],
   ]) {
-    expect(groupsOf(...order)[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1 });
+    expect(groupsOf(...order)[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1, conflicts: 0 });
   }
 });
 

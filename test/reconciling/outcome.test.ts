@@ -182,10 +182,15 @@ it.each([
   expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + least / 2);
 });
 
-it('a conflict costs no attempt, and each wait is twice as long', () => {
-  const next = timerOf({ type: 'postponed', reason: 'conflict', error }, retried({ attempt: 3, postponements: 1 }));
-  expect(next.cause).toMatchObject({ type: 'retry', attempt: 3, postponements: 2 });
-  expect(delayOf(next)).toBeGreaterThanOrEqual(10);
+it.each([
+  ['the second conflict is retried after twice as long', 'conflict', { postponements: 1, conflicts: 1 }, 10, 2],
+  ['the first conflict after an outage is retried within seconds', 'conflict', { postponements: 14 }, 5, 1],
+  ['an outage after conflicts is retried within seconds', 'unreachable', { postponements: 5, conflicts: 5 }, 5, 5],
+] as const)('%s, and costs no attempt', (_, reason, counts, least, conflicts) => {
+  const next = timerOf({ type: 'postponed', reason, error }, retried({ attempt: 3, ...counts }));
+  expect(next.cause).toMatchObject({ attempt: 3, postponements: counts.postponements + 1, conflicts });
+  expect(delayOf(next)).toBeGreaterThanOrEqual(least);
+  expect(delayOf(next)).toBeLessThanOrEqual(1.5 * least + 0.5);
 });
 
 it('the jitter comes from the key: duplicates have the same slot, and other keys other waits', () => {

@@ -29,7 +29,7 @@ export const distanceDefences: readonly Mutant[] = [
   swap(
     'counts attempts while a cluster is unreachable',
     'src/reconciling/outcome.ts',
-    'retry(attemptOf(message), postponements, Math',
-    'retry(attemptOf(message) + 1, postponements, Math',
+    'attempt: attemptOf(message), postponements,',
+    'attempt: attemptOf(message) + 1, postponements,',
   ),
 ];
