@@ -98,6 +98,7 @@ export async function startApiServer({
   const handle = createHandler(state, { bookmarkSeconds, onRequest });
   const upgrades = createUpgrades(state, execute, { onRequest, allowedHosts });
   const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, (request, response) => {
+    response.setHeader('date', now().toUTCString());
     const refusal = foreignRequest(request.headers, { allowedHosts, acceptUntyped: true });
     if (refusal !== undefined) {
       const { status, reason } = refusal;

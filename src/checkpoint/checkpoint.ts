@@ -38,11 +38,11 @@ export type WatchCheckpoint = {
    */
   verify(signal: AbortSignal): Promise<ClusterIdentity>;
   /**
-   * Writes the checkpoint at intervals until the signal aborts. `lastSeenAt` is the time up to which every served kind
-   * had an event. `onRestored` is called if a write shows that the cluster was restored or replaced. Never rejects.
+   * Writes the checkpoint at intervals until the signal aborts. `lastSeenAgeMs` is how long ago every served kind had
+   * an event. `onRestored` is called if a write shows that the cluster was restored or replaced. Never rejects.
    */
   run(options: {
-    readonly lastSeenAt: () => number | undefined;
+    readonly lastSeenAgeMs: () => number | undefined;
     readonly onRestored: () => void;
     readonly signal: AbortSignal;
   }): Promise<void>;
@@ -114,23 +114,21 @@ export function createWatchCheckpoint(
   let sent = false;
   /** Whether a version changed since the last write. */
   let moved = false;
-  let lastSeenAt: () => number | undefined = () => undefined;
+  let lastSeenAgeMs: () => number | undefined = () => undefined;
   let onRestored: () => void = () => undefined;
   let writing = Promise.resolve();
   let loggedError = '';
 
   async function write(signal: AbortSignal): Promise<void> {
-    const lastSeenAtMs = lastSeenAt();
-    const nowMs = now();
-    const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
+    const written = new Map(versions);
     // A former entry ends with the first version, or the drop, of the one that replaced it: it would be outdated later.
-    const ended = [...formers].flatMap(([name, former]) => (entries.has(name) || dropped.has(name) ? former : []));
+    const ended = [...formers].flatMap(([name, former]) => (written.has(name) || dropped.has(name) ? former : []));
     const change = {
-      entries,
+      versions: written,
       dropped: new Set([...dropped, ...ended]),
-      lastSeenAtMs,
+      lastSeenAgeMs: lastSeenAgeMs(),
       senderId: senderId(),
-      nowMs,
+      nowMs: now(),
     };
     const before = { sent, moved, drops };
     dropped = new Set();
@@ -140,8 +138,8 @@ export function createWatchCheckpoint(
       const identity = await store.write(change, signal);
       if (identity !== 'same') {
         // These versions are not of the cluster's present state. The loops list everything and record new ones.
-        for (const name of entries.keys()) if (versions.get(name) === entries.get(name)?.version) versions.delete(name);
-        dropped = new Set([...dropped, ...change.dropped, ...entries.keys()]);
+        for (const [name, version] of written) if (versions.get(name) === version) versions.delete(name);
+        dropped = new Set([...dropped, ...change.dropped, ...written.keys()]);
         moved = true;
         if (drops === before.drops) {
           logIdentity(identity);
@@ -207,13 +205,13 @@ export function createWatchCheckpoint(
     },
     run: async (options) => {
       const { signal } = options;
-      lastSeenAt = options.lastSeenAt;
+      lastSeenAgeMs = options.lastSeenAgeMs;
       onRestored = options.onRestored;
       let elapsed = 0;
       let isFirst = true;
       const isDue = () => {
         if (elapsed >= 2 * writeSeconds) return true;
-        return isFirst ? lastSeenAt() !== undefined : sent && moved;
+        return isFirst ? lastSeenAgeMs() !== undefined : sent && moved;
       };
       while (!signal.aborted) {
         // Driven by time, not by new versions: each write creates a version, which comes back as a bookmark of every

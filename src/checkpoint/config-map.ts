@@ -7,6 +7,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { type KubeObject, parseWritten } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject } from '../kube/client/read.ts';
+import { withServerTime } from '../kube/client/server-time.ts';
 
 const configMap = describeKind({ group: '', version: 'v1', kind: 'ConfigMap' });
 const namespaces = describeKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
@@ -19,6 +20,8 @@ export type CheckpointConfigMap = {
   readonly resourceVersion: string;
   /** When the manifests were applied, in milliseconds since 1970; NaN if unknown. */
   readonly createdAtMs: number;
+  /** When it was read, by the clock of the API server, in milliseconds since 1970; undefined if unknown. */
+  readonly readAtMs?: number | undefined;
 };
 
 /** The project whose checkpoint it is. Absent: the default one. */
@@ -29,8 +32,12 @@ export async function readCheckpoint(
   client: KubeClient,
   { project, signal }: CheckpointOptions = {},
 ): Promise<CheckpointConfigMap | undefined> {
-  const object = await getObject(client, configMap, checkpointKey(project), { signal });
-  return object === undefined ? undefined : parseConfigMap(object);
+  let readAtMs: number | undefined;
+  const dated = withServerTime(client, (ms) => {
+    readAtMs = ms;
+  });
+  const object = await getObject(dated, configMap, checkpointKey(project), { signal });
+  return object === undefined ? undefined : { ...parseConfigMap(object), readAtMs };
 }
 
 /**

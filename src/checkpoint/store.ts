@@ -19,12 +19,15 @@ type KnownCluster = { readonly cluster?: string; readonly newest?: string | unde
 
 /** The state of a watcher, to be merged into the stored checkpoint. */
 export type CheckpointChange = {
-  readonly entries: Entries;
+  /** The version of each entry. */
+  readonly versions: ReadonlyMap<string, string>;
   /** Entries whose stored version is ignored, even if it is newer. */
   readonly dropped: ReadonlySet<string>;
-  readonly lastSeenAtMs: number | undefined;
+  /** How long ago every served kind had an event; undefined if one had none. */
+  readonly lastSeenAgeMs: number | undefined;
   /** The id by which SQS names this watcher as a sender; undefined while it is not known. */
   readonly senderId?: string | undefined;
+  /** The time by the clock of this machine. It is used only if the API server's response has none. */
   readonly nowMs: number;
 };
 
@@ -109,12 +112,15 @@ export function createCheckpointStore({
   }
 
   async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity> {
-    const { entries, dropped, lastSeenAtMs, senderId, nowMs } = change;
+    const { versions, dropped, lastSeenAgeMs, senderId } = change;
     const before = known;
     const uid = await clusterUid(signal);
-    const { text, resourceVersion } = await requireConfigMap(signal);
+    // By the clock of the API server, as its readers and other watchers see it.
+    const { text, resourceVersion, readAtMs: nowMs = change.nowMs } = await requireConfigMap(signal);
     const identity = identify(before, uid, resourceVersion);
     if (identity !== 'same') return identity;
+    const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
+    const lastSeenAtMs = lastSeenAgeMs === undefined ? undefined : nowMs - lastSeenAgeMs;
     const parsed = parseCheckpoint(text);
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
@@ -126,7 +132,7 @@ export function createCheckpointStore({
       { project, signal },
     );
     identify(sent, uid, written.resourceVersion);
-    return versionsAhead.compare(entries, written.resourceVersion) ? 'restored' : 'same';
+    return versionsAhead.compare(versions, written.resourceVersion) ? 'restored' : 'same';
   }
 
   return {
@@ -176,7 +182,7 @@ export function createCheckpointStore({
 /** Compares the versions of the watches with etcd's own, which the API server returns for a write. */
 type VersionsAhead = {
   /** Returns whether the watches must list everything: their versions are ahead of `written`, or were. */
-  compare(entries: Entries, written: string): boolean;
+  compare(versions: ReadonlyMap<string, string>, written: string): boolean;
   /** Forgets everything: the versions of another cluster follow. */
   forget(): void;
 };
@@ -193,9 +199,9 @@ function createVersionsAhead(): VersionsAhead {
   const ahead = new Map<string, string>();
 
   return {
-    compare: (entries, written) => {
+    compare: (versions, written) => {
       let mustList = false;
-      for (const [name, { version }] of entries) {
+      for (const [name, version] of versions) {
         const lost = ahead.get(name);
         const isAhead = isOlder(written, version);
         if (!isAhead && lost !== undefined) {

@@ -64,35 +64,41 @@ export type WatcherStatus = {
   readonly senderId?: string;
   /** The entries of the checkpoint, which name the queues of the watchers that wrote them. */
   readonly entries?: CheckpointDocument['entries'];
+  /** When it was read, by the clock of the API server, which the times of the entries are compared with. */
+  readonly readAtMs?: number;
   /** Why the watchers seem to be down: a warning, or info while they are being installed. Undefined if they work. */
   readonly down?: { readonly reason: string; readonly level: 'info' | 'warn' };
   /** Why nothing is known of the watchers: the caller has no permission to read the checkpoint. */
   readonly unknown?: string;
 };
 
-/** Reads the status from the checkpoint. Throws the client's errors, except for a missing permission. */
+/**
+ * Reads the status from the checkpoint. Throws the client's errors, except for a missing permission.
+ * @param localMs milliseconds since 1970, used only if the API server's response has no time
+ */
 export async function readWatcherStatus(
   client: KubeClient,
-  nowMs: number,
+  localMs: number,
   { project, signal }: { readonly project?: string | undefined; readonly signal: AbortSignal },
 ): Promise<WatcherStatus> {
   const warn = (reason: string): WatcherStatus => ({ down: { reason, level: 'warn' } });
   try {
     const configMap = await readCheckpoint(client, { project, signal });
     if (configMap === undefined) return warn('no watch checkpoint; apply infra/kubernetes/generated');
+    const { readAtMs = localMs } = configMap;
     const parsed = parseCheckpoint(configMap.text);
     if (parsed.type === 'corrupt') return warn(`the watch checkpoint is corrupt: ${parsed.reason}`);
     if (parsed.type === 'empty') {
       // As installed: the watchers are installed next, or were forgotten.
       const reason = 'no watcher has started yet';
-      const isNew = nowMs - configMap.createdAtMs <= startupGraceSeconds * 1000;
+      const isNew = readAtMs - configMap.createdAtMs <= startupGraceSeconds * 1000;
       return isNew ? { down: { reason, level: 'info' } } : warn(reason);
     }
     const { lastSeenAtMs, senderId, entries } = parsed.document;
-    const written = { entries, ...(senderId === undefined ? {} : { senderId }) };
+    const written = { entries, readAtMs, ...(senderId === undefined ? {} : { senderId }) };
     if (lastSeenAtMs === undefined) return warn('no watcher has received an event yet');
-    const lastSeenSeconds = Math.max(0, Math.round((nowMs - lastSeenAtMs) / 1000));
-    const aheadSeconds = Math.round((lastSeenAtMs - nowMs) / 1000);
+    const lastSeenSeconds = Math.max(0, Math.round((readAtMs - lastSeenAtMs) / 1000));
+    const aheadSeconds = Math.round((lastSeenAtMs - readAtMs) / 1000);
     // It would look recent for as long after the watchers are down.
     if (aheadSeconds > maxSkewSeconds)
       return { ...written, ...warn(`the last event is ${aheadSeconds} s in the future: a clock is wrong`) };

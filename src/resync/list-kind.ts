@@ -17,6 +17,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { continueTokenOf, isGone } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
 import { type ListPage, listPages, listPagesAs } from '../kube/client/read.ts';
+import { withServerTime } from '../kube/client/server-time.ts';
 import { MessageError } from '../sqs/body.ts';
 import type { Depth } from '../sqs/depth.ts';
 import type { Message } from '../sqs/message.ts';
@@ -195,16 +196,10 @@ function listObjects(
   const missedAfterSeconds = missedAfterSecondsOf(declaration.options, rate.missedAfterSeconds);
   const runMs = Date.parse(message.run);
   let serverNowMs = now();
-  // The times of objects are the API server's, so their age is measured by its clock (RFC 9110 §6.6.1, Date).
-  const dated: KubeClient = {
-    ...client,
-    request: async (request) => {
-      const response = await client.request(request);
-      const dateMs = Date.parse(response.headers.date ?? '');
-      serverNowMs = Number.isNaN(dateMs) ? now() : dateMs;
-      return response;
-    },
-  };
+  // The times of objects are the API server's, so their age is measured by its clock.
+  const dated = withServerTime(client, (ms) => {
+    serverNowMs = ms ?? now();
+  });
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;

@@ -102,7 +102,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const running = [
     ...loops.map(({ loop }) => loop.run(watching.signal)),
     checkpoint.run({
-      lastSeenAt: () => bySystemClock(health.lastSeenAt()),
+      lastSeenAgeMs: () => ageOf(health.lastSeenAt()),
       onRestored: restoreDetection.report,
       signal: watching.signal,
     }),
@@ -128,9 +128,9 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   };
 }
 
-/** Returns a time of the monotonic clock by the system clock, with which others compare it. It may have been set. */
-function bySystemClock(at: number | undefined): number | undefined {
-  return at === undefined ? undefined : Date.now() - (monotonicNow() - at);
+/** Returns how long ago a time of the monotonic clock was. The system clock may be wrong, or be set meanwhile. */
+function ageOf(at: number | undefined): number | undefined {
+  return at === undefined ? undefined : monotonicNow() - at;
 }
 
 /** Counts the known objects of each kind, in all namespaces. */

@@ -14,7 +14,7 @@ import { createRecorder } from '../support/recorder.ts';
 
 const key = { namespace: systemNamespace, name: checkpointName };
 
-/** The time of every clock of the fixture. */
+/** The time of every clock of the fixture, of the API server too. */
 export const nowMs = Date.parse('2026-11-21T12:00:00Z');
 
 /** Starts an API server with the installed ConfigMap before each test of a file. */
@@ -30,7 +30,7 @@ export function checkpointFixture() {
     await installConfigMap();
   };
   beforeEach(async () => {
-    server = await startApiServer();
+    server = await startApiServer({ now: () => new Date(nowMs) });
     client = createClient({ server: new URL(server.url) });
     ended = new AbortController();
     await install();
@@ -83,9 +83,11 @@ export function checkpointFixture() {
     createCheckpoint: ({
       through = client,
       senderId,
+      now = () => nowMs,
     }: {
       readonly through?: KubeClient;
       readonly senderId?: string;
+      readonly now?: () => number;
     } = {}) => {
       const { log, lines } = createRecorder();
       const waits: { readonly seconds: number; readonly end: () => void }[] = [];
@@ -94,7 +96,7 @@ export function checkpointFixture() {
         client: through,
         log,
         senderId: () => senderId,
-        now: () => nowMs,
+        now,
         wait: (seconds, signal) =>
           new Promise((resolve, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -111,9 +113,9 @@ export function checkpointFixture() {
         restores: () => restores,
         start: (name: string, former?: string) =>
           checkpoint.start(name, { signal: ended.signal, ...(former === undefined ? {} : { former }) }),
-        run: (lastSeenAt: () => number | undefined = () => nowMs) =>
+        run: (lastSeenAgeMs: () => number | undefined = () => 0) =>
           void checkpoint.run({
-            lastSeenAt,
+            lastSeenAgeMs,
             onRestored: () => {
               restores += 1;
             },

@@ -1,6 +1,7 @@
 // When the watch checkpoint is written, and what two writers leave in its ConfigMap, on the embedded API server. What a
 // start reads from it is checkpoint.test.ts.
 import { expect, it } from 'vitest';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { interceptRequests } from '../support/intercept-requests.ts';
@@ -32,12 +33,12 @@ it('the checkpoint is written at every interval after accepted messages, otherwi
 
 it('the first write waits until every kind had an event, but not for ever', async () => {
   const checkpoint = fixture.createCheckpoint();
-  let lastSeen: number | undefined;
-  checkpoint.run(() => lastSeen);
+  let ageMs: number | undefined;
+  checkpoint.run(() => ageMs);
   for (let waits = 0; waits < 10; waits += 1) await checkpoint.endWait();
   expect(checkpoint.waits.map(({ seconds }) => seconds)).toEqual([1]);
   expect(fixture.writes()).toHaveLength(0);
-  lastSeen = nowMs;
+  ageMs = 0;
   await checkpoint.endWait();
   expect(fixture.writes()).toHaveLength(1);
   const idle = fixture.createCheckpoint();
@@ -48,13 +49,33 @@ it('the first write waits until every kind had an event, but not for ever', asyn
 
 it('the checkpoint stores the time up to which every kind had an event', async () => {
   const checkpoint = fixture.createCheckpoint();
-  let lastSeen = nowMs - 9_000;
-  checkpoint.run(() => lastSeen);
+  let ageMs = 9_000;
+  checkpoint.run(() => ageMs);
   await checkpoint.endWait();
-  expect((await fixture.stored()).lastSeenAtMs).toBe(lastSeen);
-  lastSeen += 5_000;
+  expect((await fixture.stored()).lastSeenAtMs).toBe(nowMs - 9_000);
+  ageMs = 4_000;
   for (let waits = 0; waits < 2; waits += 1) await checkpoint.endWait();
-  expect((await fixture.stored()).lastSeenAtMs).toBe(lastSeen);
+  expect((await fixture.stored()).lastSeenAtMs).toBe(nowMs - 4_000);
+});
+
+it.each([
+  ['by the clock of the API server, not by the watcher’s', 'Sat, 21 Nov 2026 12:00:00 GMT', nowMs],
+  ['by the watcher’s clock if the API server’s response has no time', undefined, nowMs + 7_200_000],
+])('the times in the checkpoint are %s', async (_, date, expected) => {
+  const { client } = fixture;
+  const through: KubeClient = {
+    ...client,
+    request: async (request) => {
+      const response = await client.request(request);
+      return { ...response, headers: { ...response.headers, date } };
+    },
+  };
+  const checkpoint = fixture.createCheckpoint({ through, now: () => nowMs + 7_200_000 });
+  checkpoint.accepted('tanks', '17');
+  checkpoint.run(() => 4_000);
+  await checkpoint.endWait();
+  const { lastSeenAtMs, entries } = await fixture.stored();
+  expect([lastSeenAtMs, entries.get('tanks')?.confirmedAtMs]).toEqual([expected - 4_000, expected]);
 });
 
 it('the checkpoint of two replicas has the newest version of each collection, whichever writes last', async () => {

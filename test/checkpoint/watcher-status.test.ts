@@ -21,11 +21,14 @@ const lastSeen = (lastSeenAtMs: number | undefined) =>
  * Records the watcher status from a server with this response. Returns the counted metrics, the log lines and the
  * requests.
  */
-async function record(status: number, body: object) {
-  const server = await startWireServer((_, response) => sendJson(response, status, body));
+async function record(status: number, body: object, localMs = nowMs) {
+  const server = await startWireServer((_, response) => {
+    response.setHeader('date', new Date(nowMs).toUTCString());
+    sendJson(response, status, body);
+  });
   const { log, metrics, counts, lines } = createRecorder();
   const { signal } = new AbortController();
-  await recordWatcherDown('alpha', server.client(), { log, metrics, now: () => nowMs }, { signal });
+  await recordWatcherDown('alpha', server.client(), { log, metrics, now: () => localMs }, { signal });
   return { counts: Object.fromEntries(counts), lines, requested: server.arrived.map(({ path }) => path) };
 }
 
@@ -58,6 +61,11 @@ it('WatcherDown is 0 within 30 min after the installation without a watcher, and
   expect(late.counts).toEqual({ WatcherDown: 1, ...trouble });
   expect(late.lines).toMatchObject([{ level: 'warn' }]);
   expect((await record(200, configMapWith(lastSeen(undefined), 60))).counts).toEqual({ WatcherDown: 1, ...trouble });
+});
+
+it.each([-3, 3])('watchers that work are not down for a reader whose clock is %i hours off', async (hours) => {
+  const { counts } = await record(200, configMapWith(lastSeen(nowMs - 1_000)), nowMs + hours * 3_600_000);
+  expect(counts).toEqual({ WatcherDown: 0 });
 });
 
 it('WatcherDown is not counted, and nothing is thrown, if the server fails', async () => {

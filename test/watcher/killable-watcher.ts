@@ -80,7 +80,7 @@ export function startKillableWatcher({
   const running = [
     ...loops.map(({ loop }) => loop.run(signal)),
     // Its waits never end: the test writes the checkpoint.
-    checkpoint.run({ lastSeenAt: health.lastSeenAt, onRestored: restoreDetection.report, signal }),
+    checkpoint.run({ lastSeenAgeMs: () => 0, onRestored: restoreDetection.report, signal }),
   ];
   void Promise.all(running).finally(() => liveClient.close());
   return {

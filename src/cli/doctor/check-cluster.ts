@@ -204,16 +204,15 @@ async function checkWatchers(
   { project, namespaces, urlPrefix, signal }: CheckOptions,
 ): Promise<ClusterReport> {
   const about = `cluster ${cluster}`;
-  const nowMs = Date.now();
-  const status = await readWatcherStatus(client, nowMs, { project, signal });
-  const { lastSeenSeconds, down, unknown, senderId: id, entries } = status;
+  const status = await readWatcherStatus(client, Date.now(), { project, signal });
+  const { lastSeenSeconds, down, unknown, senderId: id, entries, readAtMs = Date.now() } = status;
   if (unknown !== undefined) {
     const { namespace, checkpoint } = clusterNames(project);
     const fix = `permit get of the ConfigMap ${checkpoint} in the namespace ${namespace}`;
     return { findings: [failFinding(about, `the status of its watchers is unknown: ${unknown}`, fix)] };
   }
   const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix ?? '') };
-  const watched = urlPrefix === undefined || entries === undefined ? undefined : watchedBy(entries, which, nowMs);
+  const watched = urlPrefix === undefined || entries === undefined ? undefined : watchedBy(entries, which, readAtMs);
   const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };
   if (down !== undefined) {
     const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;

@@ -41,7 +41,11 @@ export async function readWatched(
 ): Promise<Watched> {
   const checkpoint = await readCheckpoint(client, { project: expected.project, signal });
   const parsed = parseCheckpoint(checkpoint?.text);
-  return watchedBy(parsed.type === 'read' ? parsed.document.entries : new Map(), expected, nowMs);
+  return watchedBy(
+    parsed.type === 'read' ? parsed.document.entries : new Map(),
+    expected,
+    checkpoint?.readAtMs ?? nowMs,
+  );
 }
 
 /** Returns who watches a cluster by the entries of its checkpoint. */

@@ -20,7 +20,7 @@ const [ours, theirs] = ['https://sqs.example.com/1/prod- one', 'https://sqs.exam
 let server: ApiServer;
 let client: KubeClient;
 beforeEach(async () => {
-  server = await startApiServer();
+  server = await startApiServer({ now: () => new Date(nowMs) });
   client = createClient({ server: new URL(server.url) });
 });
 afterEach(async () => {
