@@ -157,6 +157,9 @@ it('a new version of a kind reconciles the objects of a former version, which is
   expect((await reconcile(grown, 'grown')).outcome).toEqual({ type: 'done' });
   expect(await reconcile(grown, 'grown')).toMatchObject({ writes: 0 });
   expect((await getObject(client, ConfigMap, keyOf('grown')))?.metadata.uid).toBe(child?.metadata.uid);
+  // A rollback is that of the functions alone.
+  await expect(deployDefinition(before)).rejects.toThrow('status.storedVersions');
+  expect((await reconcile(controller('ship', before), 'grown')).outcome).toEqual({ type: 'done' });
   await create('grown', { seats: 3 }, before);
   await reconcile(grown, 'grown');
   expect((await read('grown', before))?.status).toMatchObject({ note: '3 seats' });
