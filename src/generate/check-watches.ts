@@ -13,6 +13,10 @@ export function watchProblem({ resource, watches }: ControllerDeclaration): stri
         `${field}.changes: ${kind.plural} have no generation, so changes of their content would be missed; ` +
         'leave changes out'
       );
+    const named = via ?? resource;
+    // The watcher knows no namespace for the name.
+    if (label !== undefined && named.namespaced && !kind.namespaced)
+      return `${field}.label: ${kind.kind} has no namespace, so its label names no ${named.kind}; use mapToKeys`;
     if (label === undefined && isSame(kind, resource))
       return `${field}: ${kind.kind} is the kind that it reconciles, so no mapToKeys is called for it; watch by label`;
     const before = watches.findIndex((one) => one.label === undefined && isSame(one.kind, kind));

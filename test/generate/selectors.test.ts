@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Selector } from '../../src/core/selector.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
-import { ConfigMap, Namespace, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace, Node, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
 
 const reconcile = async () => undefined;
 const check = (selector: Selector) => () => checkRegistry([ConfigMap.controller('maps', { selector, reconcile })]);
@@ -38,9 +38,7 @@ it('a selector of namespaces is accepted for Namespaces, and refused for another
 
 it('a watch with a label or a selector that is not valid is an error with its field', () => {
   const watching = (watch: object) => () =>
-    checkRegistry([
-      ConfigMap.controller('maps', { watches: [{ kind: Namespace, label: 'app', ...watch }], reconcile }),
-    ]);
+    checkRegistry([ConfigMap.controller('maps', { watches: [{ kind: Secret, label: 'app', ...watch }], reconcile })]);
   expect(watching({})).not.toThrow();
   expect(watching({ label: 'a b' })).toThrow('watches.0.label: give a key such as example.com/size');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
@@ -57,6 +55,18 @@ it('a watch whose mapping would never be called is an error with its field', () 
     'controller maps: watches[0]: ConfigMap is the kind that it reconciles, so no mapToKeys is called for it',
   );
   expect(check(Secret, Secret)).toThrow('watches[1]: watches[0] maps secrets already');
+});
+
+it('a watch by a label of a kind without namespaces is an error if the label names an object with one', () => {
+  const maps = { kind: Secret, mapToKeys: async () => [] };
+  const check = (kind: typeof Node | typeof Pod, via: object = {}) => {
+    const watches = [{ kind, label: 'app', ...via }, maps];
+    return () => checkRegistry([ConfigMap.controller('maps', { watches, reconcile })]);
+  };
+  expect(check(Pod)).not.toThrow();
+  const problem = 'controller maps: watches[0].label: Node has no namespace, so its label names no';
+  expect(check(Node)).toThrow(`${problem} ConfigMap; use mapToKeys`);
+  expect(check(Node, { via: Secret })).toThrow(`${problem} Secret; use mapToKeys`);
 });
 
 it('a watch by a label via a kind that no function maps is an error with its field', () => {
