@@ -68,20 +68,29 @@ export function checkPlace(
 
 /**
  * Encodes a Secret's stringData into data, as the API server does. The server stores no stringData, so an apply of it
- * would look like a difference each time, and would neither own the keys nor remove them.
+ * would look like a difference each time, and would neither own the keys nor remove them. Throws a TypeError for a
+ * value that is no string: the server's error would show it, in the status and in logs.
  */
 export function encodedSecret(
   { group, plural }: Pick<ResourceName, 'group' | 'plural'>,
   fields: Record<string, unknown>,
 ): Record<string, unknown> {
-  const { stringData, ...rest } = fields;
-  if (group !== '' || plural !== 'secrets' || !isRecord(stringData)) return fields;
-  // A value that is no string stays, so that the server refuses it.
-  const encoded = Object.entries(stringData).map(([key, value]) => [
+  if (group !== '' || plural !== 'secrets') return fields;
+  const { stringData, data, ...rest } = fields;
+  if (data === undefined && stringData === undefined) return rest;
+  const encoded = secretValues('stringData', stringData).map(([key, value]) => [
     key,
-    typeof value === 'string' ? Buffer.from(value).toString('base64') : value,
+    Buffer.from(value).toString('base64'),
   ]);
-  return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(encoded) } };
+  return { ...rest, data: Object.fromEntries([...secretValues('data', data), ...encoded]) };
+}
+
+function secretValues(field: string, values: unknown = {}): readonly (readonly [string, string])[] {
+  if (!isRecord(values)) throw new TypeError(`${field} of a Secret is no object`);
+  return Object.entries(values).map(([key, value]) => {
+    if (typeof value !== 'string') throw new TypeError(`${field}.${key} of a Secret is no string`);
+    return [key, value];
+  });
 }
 
 /**

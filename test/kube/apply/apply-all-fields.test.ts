@@ -111,6 +111,16 @@ it('applyAll of a Secret with stringData writes once, corrects drift, and remove
   expect(objects[0]?.data).toEqual({ raw: 'Yg==', user: 'w6Q=' });
 });
 
+it.each([
+  [{ data: { pin: 1234567 } }, 'data.pin of a Secret is no string'],
+  [{ stringData: { pin: { inner: '1234567' } } }, 'stringData.pin of a Secret is no string'],
+  [{ data: '1234567' }, 'data of a Secret is no object'],
+])('applyAll of a Secret with a value that is no string shows the value in no error (row %#)', async (fields, error) => {
+  const secrets = { resource: { ...configMaps, plural: 'secrets' }, kind: 'Secret' };
+  const applied = await children([{ metadata: { name: 's' }, ...fields }], secrets).catch(String);
+  expect(applied).toBe(`TypeError: ${error}`);
+});
+
 it('applyAll converges for a workload with quantities, zero values, defaults and another’s scale', async () => {
   const template = {
     metadata: { labels: { app: 'a' } },
