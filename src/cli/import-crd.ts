@@ -93,7 +93,11 @@ async function readCrds(file: string): Promise<readonly unknown[]> {
     throw new UserError(`${file}: cannot be read${hint}`, { cause: error });
   });
   const crds = parseManifests(text, file).filter(({ kind }) => kind === CustomResourceDefinition.kind);
-  if (crds.length === 0) throw new UserError(`${file}: there is no CustomResourceDefinition in it`);
+  if (crds.length === 0)
+    throw new UserError(
+      `${file}: there is no CustomResourceDefinition in it; give the file that has the CRDs, or the name of one with ` +
+        '--kubeconfig FILE',
+    );
   return crds.map(({ object }) => object);
 }
 
@@ -101,7 +105,8 @@ async function readFromCluster(name: string, { kubeconfig, context }: Flags, sig
   const client = await connectKubeconfig(kubeconfig, context);
   try {
     const crd = await getObject(client, CustomResourceDefinition, { name }, { signal });
-    if (crd === undefined) throw new UserError(`the cluster has no CustomResourceDefinition ${name}`);
+    if (crd === undefined)
+      throw new UserError(`the cluster has no CustomResourceDefinition ${name}; kubectl get crds lists the names`);
     return { apiVersion: CustomResourceDefinition.apiVersion, kind: CustomResourceDefinition.kind, ...crd };
   } finally {
     client.close();

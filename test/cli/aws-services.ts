@@ -12,6 +12,8 @@ export type Account = {
   unreserved: number | undefined;
   /** The variable SENDER_CHECK of the functions. Default on. */
   senderCheck?: 'on' | 'off';
+  /** The timeout of the functions. Absent: it is not known. */
+  timeoutSeconds?: number;
   /** The location of the clusters table. Default: the parameters. */
   table?: string;
   /** The entries of the clusters table, by the names of their parameters. */
@@ -77,7 +79,8 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
   }
   const { table: CLUSTERS = 'ssm:/outrigger/dev/clusters/' } = account;
   const Variables = { CLUSTERS, SENDER_CHECK: account.senderCheck ?? 'on' };
-  if (url.startsWith('/2015-03-31/functions/')) return [200, { Environment: { Variables } }];
+  if (url.startsWith('/2015-03-31/functions/'))
+    return [200, { Environment: { Variables }, Timeout: account.timeoutSeconds }];
   const { Name, Path } = byName.parse(await json(request));
   const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));
   if (Path !== undefined) return [200, { Parameters: parameters }];

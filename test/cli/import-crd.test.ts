@@ -108,7 +108,7 @@ it('a CRD is read from a cluster by its name, in the version that is asked for',
   const other = await importCrd(name, '--kubeconfig', 'kubeconfig', '--kind-version', 'v3');
   expectUserError(other, 'version v3 is not served; the served ones are v1beta1, v1');
   const missing = await importCrd('nothing.example.com', '--kubeconfig', 'kubeconfig');
-  expectUserError(missing, 'the cluster has no CustomResourceDefinition nothing.example.com');
+  expectUserError(missing, 'the cluster has no CustomResourceDefinition nothing.example.com; kubectl get crds lists');
 });
 
 it('a file that the command did not write stays, and a file without a CRD is named', async () => {
@@ -117,7 +117,10 @@ it('a file that the command did not write stays, and a file without a CRD is nam
   expectUserError(await importCrd('one.yaml', '--out', 'own'), 'own/tls-route.ts is not of this command');
   expect(await read('own/tls-route.ts')).toBe('export {};\n');
   await write('none.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n');
-  expectUserError(await importCrd('none.yaml'), 'none.yaml: there is no CustomResourceDefinition in it');
+  expectUserError(
+    await importCrd('none.yaml'),
+    'none.yaml: there is no CustomResourceDefinition in it; give the file that has the CRDs',
+  );
   expectUserError(await importCrd('nowhere.yaml'), 'nowhere.yaml: cannot be read; give a YAML file with CRDs');
 });
 

@@ -1,5 +1,6 @@
 // The part of `outrigger doctor` that checks queues: each exists with its deployed attributes, and the dead-letter
 // queues are empty.
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { maxReceiveCountOf, visibilitySecondsOf } from '../../core/controller-options.ts';
 import { callWithin, isMissingQueue } from '../../sqs/call.ts';
@@ -56,13 +57,30 @@ export async function checkQueues(
   return well === 0 ? bad : [passFinding('queues', `${well} of ${expected.length} have no finding`), ...bad];
 }
 
-/** Returns the receives that the deployment has: fewer, if it gives a controller's function more time. */
-function maxReceivesOf(
-  visibilitySeconds: number,
-  { attributes, deadLetters }: Required<Pick<ExpectedQueue, 'attributes' | 'deadLetters'>>,
-): number {
-  const isLonger = attributes.FifoQueue === 'true' && visibilitySeconds > Number(attributes.VisibilityTimeout);
-  return isLonger ? maxReceiveCountOf(visibilitySeconds / visibilitySecondsOf(1)) : deadLetters.maxReceiveCount;
+/**
+ * Returns the queue as the stage has it, which may give a function another timeout than its declaration (--param
+ * NAME_TIMEOUT_SECONDS). Without the permission to read the function, as it is declared.
+ */
+async function withTimeoutOfStage(
+  { lambda: config, urlPrefix }: Installation,
+  queue: ExpectedQueue,
+  signal: AbortSignal,
+): Promise<ExpectedQueue> {
+  const lambda = new LambdaClient(config);
+  const FunctionName = `${urlPrefix.split('/').at(-1)}${queue.name.replace(/\.fifo$/, '')}`;
+  try {
+    const { Timeout: seconds } = await callWithin(callSeconds, signal, (abortSignal) =>
+      lambda.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
+    );
+    if (seconds === undefined || queue.deadLetters === undefined) return queue;
+    const attributes = { ...queue.attributes, VisibilityTimeout: String(visibilitySecondsOf(seconds)) };
+    return { ...queue, attributes, deadLetters: { ...queue.deadLetters, maxReceiveCount: maxReceiveCountOf(seconds) } };
+  } catch {
+    if (signal.aborted) throw signal.reason;
+    return queue;
+  } finally {
+    lambda.destroy();
+  }
 }
 
 function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number {
@@ -70,8 +88,8 @@ function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number
 }
 
 async function checkQueue(
-  { on, sqs, urlPrefix }: Installation,
-  { name, attributes, deadLetters }: ExpectedQueue,
+  installation: Installation,
+  declared: ExpectedQueue,
   {
     fixOf,
     signal,
@@ -82,18 +100,23 @@ async function checkQueue(
     readonly isDeadLetterQueue: boolean;
   },
 ): Promise<readonly Finding[]> {
+  const { on, sqs, urlPrefix } = installation;
+  const { name } = declared;
   const about = `queue ${name}`;
   const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
   const { Attributes: live = {} } = await callWithin(callSeconds, signal, (abortSignal) =>
     sqs.send(request, { abortSignal }),
   );
   const given: Readonly<Record<string, string | undefined>> = live;
+  const isOfController = declared.attributes.FifoQueue === 'true' && declared.deadLetters !== undefined;
+  const hasOtherTimeout = isOfController && given.VisibilityTimeout !== declared.attributes.VisibilityTimeout;
+  const { attributes, deadLetters } = hasOtherTimeout
+    ? await withTimeoutOfStage(installation, declared, signal)
+    : declared;
   const findings: Finding[] = [];
   for (const [attribute, value] of Object.entries(attributes)) {
     const actual = given[attribute] ?? 'not set';
     if (actual === value) continue;
-    // A deployment may give a function more time than its declaration (--param NAME_TIMEOUT_SECONDS).
-    if (attribute === 'VisibilityTimeout' && Number(actual) > Number(value)) continue;
     const fix = fixOf({ name, attributes: { [attribute]: value } });
     findings.push(failFinding(about, `${attribute} is ${actual}, the deployment has ${value}`, fix));
   }
@@ -104,9 +127,8 @@ async function checkQueue(
       policy === undefined
         ? 'nowhere'
         : `to ${policy.deadLetterTargetArn.split(':').at(-1)} after ${policy.maxReceiveCount}`;
-    const maxReceiveCount = maxReceivesOf(Number(given.VisibilityTimeout), { attributes, deadLetters });
-    const expectedTarget = `to ${wanted} after ${maxReceiveCount}`;
-    const fix = fixOf({ name, attributes: {}, deadLetters: { ...deadLetters, maxReceiveCount } });
+    const expectedTarget = `to ${wanted} after ${deadLetters.maxReceiveCount}`;
+    const fix = fixOf({ name, attributes: {}, deadLetters });
     if (actual !== expectedTarget) {
       const message = `its dead letters go ${actual}, the deployment has ${expectedTarget}`;
       findings.push(failFinding(about, message, fix));

@@ -162,16 +162,26 @@ describe('doctor', () => {
     expect((await findings()).bad).toEqual([]);
   });
 
-  it('doctor accepts the queue of a function that a stage gives more time, with the receives that fit it', async () => {
+  it('doctor accepts the queue of a function that a stage gives another timeout, with the receives that fit it', async () => {
     const set = async (VisibilityTimeout: string, maxReceiveCount: number) => {
       const deadLetterTargetArn = `arn:aws:sqs:us-east-1:000000000000:${urlOf('foo-dlq.fifo').split('/').at(-1)}`;
       const Attributes = { VisibilityTimeout, RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount }) };
       await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf('foo.fifo'), Attributes }));
     };
-    await set('360', 480);
-    expect((await findings()).bad).toEqual([]);
-    await set('360', 3);
-    expect((await findings()).bad).toMatchObject([{ message: expect.stringContaining('-foo-dlq.fifo after 3, the') }]);
+    for (const [timeoutSeconds, receives] of [
+      [60, 480],
+      [20, 1_000],
+    ] as const) {
+      account.timeoutSeconds = timeoutSeconds;
+      await set(String(6 * timeoutSeconds), receives);
+      expect((await findings()).bad).toEqual([]);
+    }
+    await set('90', 3);
+    expect((await findings()).bad).toMatchObject([
+      { message: 'VisibilityTimeout is 90, the deployment has 120' },
+      { message: expect.stringMatching(/-foo-dlq.fifo after 3, the deployment has .*after 1000$/) },
+    ]);
+    delete account.timeoutSeconds;
     await set('180', 960);
     expect((await findings()).bad).toEqual([]);
   });
