@@ -68,6 +68,7 @@ export async function dispatchKey(
     traced = typeof report === 'string' ? { outcome: report } : tracedOutcome(report.outcome);
     const nowMs = deps.sqsNow(records[records.length - 1] ?? noRecord(keyGroup));
     if (report === 'decommissioning') {
+      log.info('message of a cluster that is being decommissioned deleted');
       deps.metrics.count(metricNames.decommissioningClusterMessages, 1, { cluster: message.cluster });
       await release(records);
       return;

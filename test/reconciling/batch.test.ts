@@ -104,11 +104,12 @@ describe('createBatch', () => {
     expect(lines).toMatchObject([{ level: 'error', fields: { reason: 'unknown cluster a' } }]);
   });
 
-  it('a message of a cluster that is being decommissioned is deleted', async () => {
-    const { run, seen, queues, reconciled } = setUp();
+  it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {
+    const { run, seen, queues, reconciled, lines } = setUp();
     seen.clusterAnswer = { type: 'decommissioning' };
     expect(await run([record('north')])).toEqual([]);
     expect([[...queues], reconciled]).toEqual([[], []]);
+    expect(lines).toMatchObject([{ level: 'info', message: expect.stringContaining('decommissioned deleted') }]);
   });
 
   it('a failed last attempt becomes a dead letter with the error, without credentials', async () => {

@@ -41,7 +41,9 @@ To decommission a cluster in order:
   3. Run this command. It is refused while an object has a finalizer of a controller: nothing would remove it.
   4. Stop the watchers, and remove the manifests: kubectl delete -k infra/kubernetes. A fleet watcher stops by itself.
   5. Delete the access entries or the bindings of the functions.
-  6. Run outrigger clusters remove NAME when DecommissioningClusterMessages is no longer counted.
+  6. Run outrigger clusters remove NAME when no message of it is deleted any more: the metric
+     DecommissioningClusterMessages, or the log line "message of a cluster that is being decommissioned deleted".
+     A message that comes later becomes a dead letter.
 For a while use outrigger clusters pause instead, which keeps the messages.
 Exit status 1: nothing was written; the last line names the next step.`;
 
@@ -68,7 +70,8 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   const after = await changeTable(location, flags, (now) => withDecommissioning(now, name));
   printLines([
     `${name} is being decommissioned within a minute: its messages are deleted`,
-    'next: stop its watchers, delete its access entries or bindings, and then run',
+    'next: stop its watchers, delete its access entries or bindings, and when the functions',
+    'log no deleted message of it any more (DecommissioningClusterMessages), run',
     `  outrigger clusters remove ${name}`,
     `${location} has ${namesOf(after)}`,
   ]);
