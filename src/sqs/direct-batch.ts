@@ -51,7 +51,10 @@ export function createDirectBatch(sqs: SQSClient): SendBatch {
     });
     const { response } = await config.requestHandler.handle(HttpRequest.clone(signed), { abortSignal });
     const responseBody = await text(response.body);
-    return response.statusCode === 200 ? batchResponse.parse(JSON.parse(responseBody)) : undefined;
+    if (response.statusCode === 200) return batchResponse.parse(JSON.parse(responseBody));
+    // The SDK replaces credentials by the local clock alone, which may be hours behind.
+    if (responseBody.includes('ExpiredToken')) await config.credentials({ forceRefresh: true });
+    return undefined;
   }
 
   return async (input, { abortSignal }) => {

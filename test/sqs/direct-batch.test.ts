@@ -5,7 +5,7 @@ import { createHash, createHmac } from 'node:crypto';
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { createDirectBatch } from '../../src/sqs/direct-batch.ts';
 import { createSend } from '../../src/sqs/send.ts';
@@ -13,14 +13,23 @@ import { listenOnLoopback } from '../support/listen.ts';
 import { startTestQueues } from './fauxqs.ts';
 
 const { signal } = new AbortController();
-const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'session' };
 const directUserAgent = 'outrigger-watcher';
 const batch = z.object({ Entries: z.array(z.object({ Id: z.string(), MessageBody: z.string() })) });
 
 type Received = { readonly headers: http.IncomingHttpHeaders; readonly body: string };
+type Refusal = { readonly status: number; readonly code: string };
 
-/** Starts a server that accepts everything except the requests that `refuses` returns true for, and a Send for it. */
-async function startSqsServer({ refuses }: { readonly refuses?: (request: Received) => boolean } = {}) {
+/** Starts a server that accepts everything except what `refuses` returns a refusal for, and a Send for it. */
+async function startSqsServer({
+  refuses,
+  date = () => new Date(),
+  token = () => 'session',
+}: {
+  readonly refuses?: (request: Received) => Refusal | undefined;
+  readonly date?: () => Date;
+  /** The session token of the credentials that the provider returns when it is called. */
+  readonly token?: () => string;
+} = {}) {
   const received: Received[] = [];
   const server = http.createServer((request, response) => {
     void text(request).then((body) => {
@@ -29,19 +38,31 @@ async function startSqsServer({ refuses }: { readonly refuses?: (request: Receiv
       const Successful = batch.parse(JSON.parse(body)).Entries.map(({ Id, MessageBody }) => ({
         ...{ Id, MessageId: `m${Id}`, MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') },
       }));
-      response.writeHead(refuses?.(one) === true ? 500 : 200, { 'content-type': 'application/x-amz-json-1.0' });
-      response.end(JSON.stringify({ Successful, Failed: [] }));
+      const refusal = refuses?.(one);
+      response.writeHead(refusal?.status ?? 200, {
+        ...{ 'content-type': 'application/x-amz-json-1.0', date: date().toUTCString() },
+      });
+      response.end(JSON.stringify(refusal === undefined ? { Successful, Failed: [] } : { __type: refusal.code }));
     });
   });
   const endpoint = `http://127.0.0.1:${await listenOnLoopback(server)}`;
-  const sqs = new SQSClient({ endpoint, region: 'eu-central-1', credentials, useQueueUrlAsEndpoint: false });
+  const sqs = new SQSClient({
+    ...{ endpoint, region: 'eu-central-1', useQueueUrlAsEndpoint: false },
+    credentials: async () => ({
+      ...{ accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: token() },
+      expiration: new Date(Date.now() + 3_600_000),
+    }),
+  });
   onTestFinished(() => {
     sqs.destroy();
     server.closeAllConnections();
     server.close();
   });
   const send = createSend(sqs, 'https://sqs/000000000000/', { sendBatch: createDirectBatch(sqs) });
-  return { received, send: async (...bodies: readonly string[]) => await send('q', bodies.map(toEntry), { signal }) };
+  return {
+    ...{ received, sqs },
+    send: async (...bodies: readonly string[]) => await send('q', bodies.map(toEntry), { signal }),
+  };
 }
 const toEntry = (body: string) => ({ body });
 const isDirect = (received: readonly Received[]) =>
@@ -82,11 +103,51 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 
 it('a batch whose direct call fails is sent by the SDK', async () => {
   const { received, send } = await startSqsServer({
-    refuses: ({ headers }) => headers['user-agent'] === directUserAgent,
+    refuses: ({ headers }) =>
+      headers['user-agent'] === directUserAgent ? { status: 500, code: 'InternalFailure' } : undefined,
   });
   await send('x');
   expect(await send('y')).toEqual([{ accepted: true, messageId: 'm0' }]);
   expect(isDirect(received)).toEqual([false, true, false]);
+});
+
+it.each([
+  -3, 3,
+])('batches are signed by the clock of SQS if the watcher’s is %i hours off, or is set', async (hours) => {
+  const offMs = hours * 3_600_000;
+  let localMs = Date.now() + offMs;
+  using _clock = vi.spyOn(Date, 'now').mockImplementation(() => localMs);
+  const sqsMs = localMs - offMs;
+  const { received, send } = await startSqsServer({
+    date: () => new Date(sqsMs),
+    refuses: ({ headers }) =>
+      isWithin(headers, sqsMs) ? undefined : { status: 403, code: 'com.amazonaws.sqs#SignatureDoesNotMatch' },
+  });
+  for (const clockMs of [localMs, sqsMs]) {
+    localMs = clockMs;
+    expect(await send('x')).toEqual([{ accepted: true, messageId: 'm0' }]);
+    expect(await send('y')).toEqual([{ accepted: true, messageId: 'm0' }]);
+    expect(isDirect(received).at(-1)).toBe(true);
+  }
+});
+/** Whether a request was signed at most five minutes before or after a time, as AWS requires. */
+function isWithin({ 'x-amz-date': date = '' }: http.IncomingHttpHeaders, atMs: number): boolean {
+  const signed = String(date).replace(/(....)(..)(..)T(..)(..)(..)Z/, '$1-$2-$3T$4:$5:$6Z');
+  return Math.abs(Date.parse(signed) - atMs) <= 300_000;
+}
+
+it('credentials that have expired earlier than a slow clock says are replaced', async () => {
+  let current = 'old';
+  const { send } = await startSqsServer({
+    token: () => current,
+    refuses: ({ headers }) =>
+      headers['x-amz-security-token'] === current
+        ? undefined
+        : { status: 403, code: 'com.amazon.coral.service#ExpiredTokenException' },
+  });
+  for (const body of ['x', 'y']) await send(body);
+  current = 'new';
+  expect(await send('z')).toEqual([{ accepted: true, messageId: 'm0' }]);
 });
 
 it('a direct call sends entries with their group, delay and attributes, and reports a missing queue', async () => {
