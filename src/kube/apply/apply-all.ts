@@ -25,7 +25,7 @@ import { applyObject, noVersion } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields, type TakenField, takenFields } from './managed-fields.ts';
 import { ownedEqual, replacesNull } from './owned-equal.ts';
-import { asRefusal, maxWebhookFailures, mayBeOfWebhook } from './refusal.ts';
+import { asRefusal, maxWebhookFailures, maxWebhookSeconds, mayBeOfWebhook } from './refusal.ts';
 import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
 
 /** The owner, the kind of the children, and the desired children. */
@@ -112,16 +112,19 @@ async function applySet(
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];
   const refused: Error[] = [];
+  let webhookMs = 0;
   for (const child of children) {
     const live = existing.get(keyOf(child.metadata));
     if (live !== undefined && kept.has(keyOf(child.metadata))) {
       objects.push(live);
       continue;
     }
+    const startedAt = performance.now();
     const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
     if (outcome instanceof ApiError) {
       refused.push(outcome);
-      if (refused.filter(mayBeOfWebhook).length === maxWebhookFailures) break;
+      if (mayBeOfWebhook(outcome)) webhookMs += performance.now() - startedAt;
+      if (refused.filter(mayBeOfWebhook).length === maxWebhookFailures || webhookMs >= maxWebhookSeconds * 1000) break;
       continue;
     }
     if (outcome === 'not owned') {

@@ -6,6 +6,11 @@ import type { KubeObject } from '../client/object.ts';
 
 /** Failures that a webhook or the API server may have. A failing server is not sent the writes of a large set. */
 export const maxWebhookFailures = 3;
+/**
+ * The most time for them. A webhook that hangs takes its `timeoutSeconds` for each child, 10 by default, and the
+ * reconcile of a function with the default time limit has less than 30.
+ */
+export const maxWebhookSeconds = 9;
 
 /** Returns whether a webhook may have caused the error. A proxy's 5xx has no Status, and a delay is the server's. */
 export function mayBeOfWebhook(error: Error): boolean {

@@ -88,8 +88,14 @@ export type KubeClient = {
 export type ClientOptions = {
   /** Time for the connection, including TLS. */
   readonly connectSeconds?: number;
-  /** Time for a whole call. */
+  /** Time for a whole read. */
   readonly timeoutSeconds?: number;
+  /**
+   * Time for a whole write. The default is longer than the ten seconds that the API server waits for an admission
+   * webhook by default. It then goes on without the webhook (`failurePolicy: Ignore`), or its error names the webhook.
+   * If the client ends the call before, the API server ends it, too, and each retry would end in the same way.
+   */
+  readonly writeTimeoutSeconds?: number;
   readonly maxResponseBytes?: number;
   readonly userAgent?: string;
   /** Called after every call with its HTTP status, or 0 if there was no response. The path has no query. */
@@ -111,6 +117,7 @@ export function createClient(
   {
     connectSeconds = 3,
     timeoutSeconds = 10,
+    writeTimeoutSeconds = 15,
     maxResponseBytes = defaultMaxResponseBytes,
     userAgent = 'outrigger',
     onRequest,
@@ -188,7 +195,8 @@ export function createClient(
   return {
     async request(request) {
       const label = `${request.method} ${request.path}`;
-      const timeout = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
+      const defaultSeconds = request.method === 'GET' ? timeoutSeconds : writeTimeoutSeconds;
+      const timeout = deadline(label, request.timeoutSeconds ?? defaultSeconds, request.signal);
       try {
         const response = await send(request, label, timeout.signal);
         const text = await readResponse(response, request.maxResponseBytes ?? maxResponseBytes, label, timeout.signal);

@@ -1,6 +1,6 @@
 // Children that the API server refuses, and errors of the server itself: which other children applyAll applies. As test
 // cases for any API server.
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError } from '../../../src/kube/client/errors.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { child, useChildren } from './apply-all-harness.ts';
@@ -47,6 +47,20 @@ it.each([401, 429, 500])('applyAll goes on after a webhook’s %i for a child, a
   const desired = ['a', 'b', 'c', 'd'].map((name) => child(name, {}));
   await expect(children(desired, {}, failing)).rejects.toThrow(/configmaps\/a .*configmaps\/c /);
   expect(answered).toEqual(['a', 'b', 'c']);
+});
+
+it('applyAll ends after the first child whose webhook hangs, and the error names the webhook', async () => {
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => clock.mockRestore());
+  const hanging = beforeRequest('PATCH', async ({ path }) => {
+    nowMs += 10_000;
+    throw new ApiError(path, 500, { kind: 'Status', message: 'failed calling webhook "w.example.com"' });
+  });
+  await expect(children([child('a', {}), child('b', {})], {}, hanging)).rejects.toThrow(
+    /configmaps\/a .*w\.example\.com/,
+  );
+  expect(nowMs).toBe(10_000);
 });
 
 it.each([429, 503])('applyAll stops at once at a %i that names a delay: it is the API server’s', async (status) => {

@@ -2,6 +2,7 @@
 // without end (hostile-server.test.ts), TLS (client-tls.test.ts).
 import { once } from 'node:events';
 import net from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
@@ -110,6 +111,16 @@ describe('limits of a request', () => {
   it('a request without a response throws a DeadlineError', async () => {
     const server = await startWireServer(() => undefined);
     expect(await failure(server.client({ timeoutSeconds: 0.05 }).request(get))).toBeInstanceOf(DeadlineError);
+  });
+
+  it('a write waits longer than a read, for admission webhooks that hang', async () => {
+    const server = await startWireServer(async (_, response) => {
+      await wait(100);
+      sendJson(response, 200, {});
+    });
+    const client = server.client({ timeoutSeconds: 0.02 });
+    expect(await failure(client.request(get))).toBeInstanceOf(DeadlineError);
+    expect((await client.request({ ...get, method: 'PATCH', body: {} })).status).toBe(200);
   });
 
   it('a request whose credentials never arrive ends at the deadline or the signal, and sends nothing', async () => {
