@@ -6,11 +6,16 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { entryNameOf, parseCheckpoint } from '../../src/checkpoint/document.ts';
+import { parseEntry } from '../../src/clusters/registry/entry.ts';
 import {
   checkpointName,
+  controllerIdentity,
   controllerLabel,
+  controllerRole,
   fieldManagerOf,
   finalizerOf,
+  heldLabelOf,
+  observedAnnotationOf,
   ownerAnnotation,
   ownerUidLabel,
   pausedAnnotation,
@@ -19,6 +24,7 @@ import {
 } from '../../src/core/names.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
 import { formatResyncMessage, parseResyncMessage } from '../../src/resync/message.ts';
+import { readDeadLetter } from '../../src/sqs/dead-letter.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
 
@@ -26,6 +32,8 @@ const samples = z.object({
   messages: z.array(z.object({ body: z.string(), groupId: z.string() })),
   resyncs: z.array(z.string()),
   checkpoint: z.object({ text: z.string(), entryOf: z.unknown(), queues: z.string() }),
+  deadLetter: z.object({ body: z.string(), attributes: z.record(z.string(), z.string()) }),
+  entries: z.array(z.unknown()),
   onObjects: z.record(z.string(), z.string()),
 });
 const versions = readdirSync(import.meta.dirname)
@@ -41,7 +49,7 @@ it('the samples of at least one version are kept', () => {
   expect(versions).not.toEqual([]);
 });
 
-describe.each(versions)('$version', ({ messages, resyncs, checkpoint, onObjects }) => {
+describe.each(versions)('$version', ({ messages, resyncs, deadLetter, entries, checkpoint, onObjects }) => {
   it('messages of a former version are read, and are unchanged when they are forwarded', () => {
     for (const { body } of messages) expect(JSON.parse(formatMessage(parseMessage(body)))).toEqual(JSON.parse(body));
   });
@@ -49,6 +57,19 @@ describe.each(versions)('$version', ({ messages, resyncs, checkpoint, onObjects 
   it('resync messages of a former version are read, and are unchanged when they are forwarded', () => {
     for (const body of resyncs)
       expect(JSON.parse(formatResyncMessage(parseResyncMessage(body)))).toEqual(JSON.parse(body));
+  });
+
+  it('a dead letter of a former version is read with each of its attributes', () => {
+    const { body, attributes } = deadLetter;
+    const { reason, messageId, firstSeenAt, attempts, error, object } = readDeadLetter({
+      ...{ messageId: 'd', receiptHandle: 'd', sentAt: undefined, body, attributes },
+    });
+    const read = { reason, messageId, firstSeenAt: firstSeenAt?.toISOString(), attempts: String(attempts), error };
+    expect({ ...read, object: JSON.stringify(object) }).toEqual(attributes);
+  });
+
+  it('entries of the clusters table of a former version are valid, with each of their fields', () => {
+    for (const entry of entries) expect(parseEntry('prod-1', entry)).toEqual(entry);
   });
 
   it('only the new field of a message of a later version is dropped', () => {
@@ -99,7 +120,7 @@ describe.each(versions)('$version', ({ messages, resyncs, checkpoint, onObjects 
     ).toEqual(parseCheckpoint(checkpoint.text));
   });
 
-  it('the finalizer, field manager, labels and annotations are those of the former version', () => {
+  it('the finalizer, field manager, labels, annotations, user and role are those of the former version', () => {
     expect({
       finalizer: finalizerOf('water-tank'),
       manager: fieldManagerOf('water-tank'),
@@ -109,6 +130,10 @@ describe.each(versions)('$version', ({ messages, resyncs, checkpoint, onObjects 
       paused: pausedAnnotation,
       requested: reconcileRequestedAnnotation,
       checkpoint: `${systemNamespace}/${checkpointName}`,
+      held: heldLabelOf('water-tank'),
+      observed: observedAnnotationOf('water-tank'),
+      identity: controllerIdentity('water-tank'),
+      role: controllerRole('water-tank'),
     }).toEqual(onObjects);
   });
 });

@@ -52,6 +52,23 @@ describe('the packaged template', () => {
     expect([...used].sort()).toEqual(['Fn::GetAtt', 'Fn::Join', 'Fn::Sub', 'Ref']);
   });
 
+  it('the resources of a former version keep their ids and names: with another id the name is taken, and a queue would lose its messages', async () => {
+    const file = path.resolve(import.meta.dirname, '../compatibility/written-by-0.1.json');
+    const { resources } = z
+      .object({ resources: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(await readFile(file, 'utf8')));
+    const { Resources } = named.parse(JSON.parse(text));
+    const identityOf = (id: string) => {
+      const { Type, Properties = {} } = Resources[id] ?? { Type: 'gone' };
+      const names = Object.keys(Properties).filter((property) => /(?<!Metric)Name$/.test(property));
+      const texts = names.map(
+        (name) => z.object({ 'Fn::Sub': z.string() }).safeParse(Properties[name]).data?.['Fn::Sub'] ?? Properties[name],
+      );
+      return [Type, ...texts.filter((one) => typeof one === 'string')].join(' ');
+    };
+    expect(Object.fromEntries(Object.keys(resources).map((id) => [id, identityOf(id)]))).toEqual(resources);
+  });
+
   it('the packaged template has no unresolved variable of osls', () => {
     expect(text.match(/\$\{(self|sls|opt|param|env|file)\b[^}]*\}/g)).toBeNull();
   });
