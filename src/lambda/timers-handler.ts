@@ -34,7 +34,9 @@ function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResp
   const sqs = createSqsClient();
   const log = telemetry.log({});
   const secrets = withFileSecrets(createSecretReader({ now: () => new Date() }));
-  const roles = readRoleIds(settings, [timersQueue, resyncQueue, ...controllers]);
+  // Those of controllers are not required: CloudFormation updates the environment of a function before its code, so the
+  // former code starts without the role of a controller that the deployment removes.
+  const roles = readRoleIds(settings, [timersQueue, resyncQueue]);
   const timers = createTimers({
     controllers,
     ...(roles === undefined

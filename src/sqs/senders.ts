@@ -97,7 +97,7 @@ export function judgeTimerSender(
   if (id === roles.get('resync')) return cause.type === 'resync' ? { id, isStranger: false } : undefined;
   const isFollowUp = cause.type === 'requeue' || cause.type === 'retry';
   if (own.includes(id)) return isFollowUp && id === roles.get(controller) ? { id, isStranger: false } : undefined;
-  // A later version has added the controller. Once it is known here, it is known whether this is its role.
+  // A later version has added the controller, or has removed its role. The controller's function knows its own role.
   if (isFollowUp && !roles.has(controller)) return { id, isStranger: true };
   if (cause.type !== 'resync' || (cause.dueAt ?? 0) > nowMs / 1000 + longestPassSeconds) return undefined;
   return { id, isStranger: true };
