@@ -2,7 +2,8 @@
 //
 // Guarantees: a repetition of an event is dropped by its deduplication id. Of several events of a key within a second
 // the first is sent at once, and the last is never lost: the others are one message, which is due within two seconds.
-// Of an event with more than a thousand keys the others follow at a limited rate, and are repeated with the event.
+// Of an event with more than a thousand keys the others follow at a limited rate. A repetition in the same environment
+// sends only the keys that SQS has not accepted.
 // Within five minutes after the clock was set back, SQS may take that message for an earlier one and drop it.
 // Assumptions: an event says only which objects to reconcile. One that is lost is found by the next periodic reconcile.
 import * as z from 'zod';
@@ -68,9 +69,12 @@ export function createWake({
   nowMs,
 }: WakeDeps): (event: OutsideEvent, options: { readonly signal: AbortSignal }) => Promise<number> {
   const isFirst = createFirstOfSecond(nowMs);
+  /** The last event that was not sent completely, and its keys that SQS accepted. */
+  let unfinished = { event: '', sent: new Set<string>() };
   return async (event, { signal }) => {
     const cause = { type: 'wake', observedAt: nowMs(), source: cut(event.source), id: cut(event.id) } as const;
-    const queues = new Map<string, QueueEntry[]>();
+    const queues = new Map<string, NamedEntry[]>();
+    const accepted = new Set(unfinished.event === event.id ? unfinished.sent : []);
     const woken = new Set<string>();
     const problems: Error[] = [];
     for (const controller of registry) {
@@ -84,11 +88,13 @@ export function createWake({
           const waitSeconds = Math.max(0, Math.floor((count - maxAtOnce) / perSecond));
           const isNow = isFirst(name, event.id) && count < maxAtOnce;
           count += 1;
+          if (accepted.has(name)) continue;
           const queue = isNow ? controllerQueue(controller.name) : timersQueue;
           const entry = isNow ? entryNow(message, event.id) : entryLater(message, nowMs(), waitSeconds);
+          const named = { name, entry };
           const entries = queues.get(queue);
-          if (entries === undefined) queues.set(queue, [entry]);
-          else entries.push(entry);
+          if (entries === undefined) queues.set(queue, [named]);
+          else entries.push(named);
         }
       } catch (error) {
         // A mapping function parses the detail. The message of zod's error is its issues as JSON.
@@ -97,18 +103,22 @@ export function createWake({
       }
     }
     await Promise.all(
-      [...queues].map(async ([queue, entries]) => {
-        const sent = await send(queue, entries, { signal });
-        const rejected = sent.find(({ accepted }) => !accepted);
+      [...queues].map(async ([queue, named]) => {
+        const entries = named.map(({ entry }) => entry);
+        const results = await send(queue, entries, { signal });
+        const rejected = results.find((one) => !one.accepted);
         if (rejected !== undefined && !rejected.accepted) problems.push(new Error(redact(rejected.reason)));
+        for (const [index, { name }] of named.entries()) if (results[index]?.accepted === true) accepted.add(name);
       }),
     );
+    if (problems.length > 0) unfinished = { event: event.id, sent: accepted };
     log.info('keys woken', { source: cause.source, event: cause.id, keys: woken.size });
     if (problems.length > 0) throw new AggregateError(problems, problems.map(({ message }) => message).join('; '));
     return woken.size;
   };
 }
 
+type NamedEntry = { readonly name: string; readonly entry: QueueEntry };
 type ClusterKey = WakeKey & { readonly cluster: string };
 
 async function keysOf(

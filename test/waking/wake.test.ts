@@ -42,12 +42,17 @@ const event = (id: string, detail: object = {}, more: object = {}) =>
   });
 
 /** A plant that sends events at times, the wake function, the queues and the timers function, on one clock. */
-function setUp({ startMs = 1_700_000_000_000, clusters = ['alpha', 'beta'] } = {}) {
+function setUp({ startMs = 1_700_000_000_000, clusters = ['alpha', 'beta'], inTime = Number.POSITIVE_INFINITY } = {}) {
   let nowMs = startMs;
   const queues = createQueueDouble(() => nowMs);
   const recorder = createRecorder();
   const { signal } = new AbortController();
-  const send: Send = queues.as({ id: 'AROAWAKE', session: 's' });
+  const sendAll: Send = queues.as({ id: 'AROAWAKE', session: 's' });
+  /** SQS accepts so many messages of a call until the function ends. */
+  const send: Send = async (queue, entries, options) => [
+    ...(await sendAll(queue, entries.slice(0, inTime), options)),
+    ...entries.slice(inTime).map(() => ({ accepted: false, reason: 'no time left' }) as const),
+  ];
   const run = createWake({
     registry: [tank],
     listClusters: async () => clusters,
@@ -195,6 +200,21 @@ describe('an event outside of the clusters', () => {
     }
     expect(sent.map(({ length }) => length)).toEqual([1_000, 100, 100, 0]);
     expect(new Set(sent.flat()).size).toBe(1_200);
+  });
+
+  it('an event that takes longer than its function goes on after the accepted messages when it is repeated', async () => {
+    const tanks = Array.from({ length: 100 }, (_, index) => `t${index}`);
+    const clusters = Array.from({ length: 25 }, (_, index) => `c${index}`);
+    const { wake: send, pass, keys } = setUp({ clusters, inTime: 900 });
+    await expect(send('1', { tanks })).rejects.toThrow('no time left');
+    await send('2', { tanks: ['t0'], cluster: 'another' });
+    expect(await send('1', { tanks })).toBe(2_500);
+    const sent = keys();
+    for (let second = 0; second < 25; second += 1) {
+      await pass(1_000);
+      sent.push(...keys());
+    }
+    expect([sent.length, new Set(sent).size]).toEqual([2_501, 2_501]);
   });
 
   it('an event with too many keys, or that its mapping function cannot read, is an error and sends nothing', async () => {

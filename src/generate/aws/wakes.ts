@@ -12,7 +12,7 @@ import { allow, functionRole, readsTable, writesLogs } from './role.ts';
 const maxAgeSeconds = 3_600;
 /**
  * An event of 100 keys in 500 clusters is 5,000 batches, of which four are sent at a time. An event that does not fit
- * is repeated from its beginning, and then a dead letter: the last clusters of the table would get none of its keys.
+ * is repeated twice, and then a dead letter. A repetition in another environment begins again with the same keys.
  */
 const timeoutSeconds = 120;
 const id = logicalId(wakeFunction);
