@@ -148,7 +148,7 @@ const runtimeEntries: readonly string[] = [
 /** The fields that each entry has, or that the line shows elsewhere. */
 const entryFields: readonly string[] = [
   ...['level', 'message', 'timestamp', 'service', 'time', 'error', 'stack', 'key', 'namespace', 'name', 'cause'],
-  ...['causedBy', 'attempt', 'postponements', 'merged', 'mergedCauses', 'cluster', 'messageId'],
+  ...['causedBy', 'attempt', 'postponements', 'merged', 'mergedCauses', 'cluster', 'messageId', 'function_request_id'],
 ];
 
 /** Formats the fields that the author added to a log entry: ` amount=3 unit=g`. */

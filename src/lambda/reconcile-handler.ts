@@ -31,7 +31,7 @@ import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
 import { logFatalErrors } from './fatal-errors.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
-import { type Handler, startOnce } from './start-once.ts';
+import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, type Telemetry, telemetryOptions } from './telemetry.ts';
 import { openTraces } from './traces.ts';
@@ -47,7 +47,7 @@ export function createReconcileHandler(controller: ControllerDefinition): Handle
   return startOnce(() => start(controller));
 }
 
-function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResponse> {
+function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
   logFatalErrors(telemetry);
@@ -124,7 +124,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     },
   });
 
-  return async ({ Records }, context) => {
+  const handle: Handler<SQSEvent, SQSBatchResponse> = async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
     clock.received(records, context);
     const reconcileMs = Math.max(1, remainingMs(context) - graceMs);
@@ -134,9 +134,9 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     } finally {
       // An environment that is frozen after the response sends nothing.
       await traces?.flush();
-      telemetry.flush();
     }
   };
+  return { handle, telemetry };
 }
 
 /**

@@ -12,7 +12,7 @@ import { createCopyLimit } from '../sqs/senders.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
-import { type Handler, startOnce } from './start-once.ts';
+import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
@@ -36,7 +36,7 @@ export function createResyncHandler(
 function start(
   registry: readonly ControllerDefinition[],
   { namespaces }: { readonly namespaces?: readonly string[] },
-): Handler<ResyncEvent, SQSBatchResponse> {
+): Started<ResyncEvent, SQSBatchResponse> {
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
@@ -69,22 +69,19 @@ function start(
     },
     ...(periodSeconds === undefined ? {} : { periodSeconds }),
   });
-  return async (event, context) => {
+  const handle: Handler<ResyncEvent, SQSBatchResponse> = async (event, context) => {
     const signal = deadlineOf(context);
-    try {
-      if (!('Records' in event)) {
-        const time = scheduledTime(event, { periodSeconds: settings.RESYNC_SCHEDULE_SECONDS, nowMs: Date.now() });
-        await resync.startRun(time, { signal });
-        return toBatchResponse([]);
-      }
-      const remainingMs = () => context.getRemainingTimeInMillis();
-      const records = event.Records.map(toQueueRecord);
-      clock.received(records, context);
-      return toBatchResponse(await resync.run(records, { signal, remainingMs }));
-    } finally {
-      telemetry.flush();
+    if (!('Records' in event)) {
+      const time = scheduledTime(event, { periodSeconds: settings.RESYNC_SCHEDULE_SECONDS, nowMs: Date.now() });
+      await resync.startRun(time, { signal });
+      return toBatchResponse([]);
     }
+    const remainingMs = () => context.getRemainingTimeInMillis();
+    const records = event.Records.map(toQueueRecord);
+    clock.received(records, context);
+    return toBatchResponse(await resync.run(records, { signal, remainingMs }));
   };
+  return { handle, telemetry };
 }
 
 /**

@@ -1,15 +1,28 @@
 // A handler that starts at its first call, and not when its module is loaded. A missing setting is then the error of an
 // invocation, with its own log, and a failed start is retried by the next invocation.
 import type { Context as LambdaContext } from 'aws-lambda';
+import type { Telemetry } from './telemetry.ts';
 
 /** The function that Lambda calls. */
 export type Handler<Event, Response> = (event: Event, context: LambdaContext) => Promise<Response>;
 
+/** A handler that has started, and the telemetry whose metrics are written at the end of each invocation. */
+export type Started<Event, Response> = {
+  readonly handle: Handler<Event, Response>;
+  readonly telemetry: Telemetry;
+};
+
 /** Creates a handler that calls `start` at its first invocation. */
-export function startOnce<Event, Response>(start: () => Handler<Event, Response>): Handler<Event, Response> {
-  let handler: Handler<Event, Response> | undefined;
+export function startOnce<Event, Response>(start: () => Started<Event, Response>): Handler<Event, Response> {
+  let started: Started<Event, Response> | undefined;
   return async (event, context) => {
-    handler ??= start();
-    return await handler(event, context);
+    started ??= start();
+    const { handle, telemetry } = started;
+    telemetry.begin(context);
+    try {
+      return await handle(event, context);
+    } finally {
+      telemetry.flush();
+    }
   };
 }

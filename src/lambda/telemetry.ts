@@ -4,6 +4,7 @@
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
+import type { Context as LambdaContext } from 'aws-lambda';
 import type { Log } from '../core/log.ts';
 import {
   causeDimension,
@@ -23,6 +24,8 @@ export type Telemetry = {
   /** Creates a log with these fields in every line. */
   log(fields: object): Log;
   readonly metrics: Metrics;
+  /** Names the invocation in the lines of warnings and errors. Called once, at its start. */
+  begin(context: LambdaContext): void;
   /** Writes the metrics. Called once, at the end of an invocation. */
   flush(): void;
 };
@@ -110,19 +113,24 @@ export function createTelemetry(
         metricsOf(service, dimensions).addMetric(metricNames.clusterTrouble, MetricUnit.Count, 1);
       },
     },
+    begin: (context) => logger.addContext(context),
     flush: () => {
       for (const metrics of byDimensions.values()) if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
     },
   };
 }
 
+/** The levels of lines that name their invocation: of the others, the id would be a tenth of the bytes. */
+const withRequestId: readonly unknown[] = ['WARN', 'ERROR'];
+
 /**
- * Removes two fields from the log lines of Powertools: the sampling rate, and the id of a trace that is not sampled
- * (Lambda gives every invocation an id). Every byte of a log is billed. It is a class because Powertools requires one.
+ * Removes fields from the log lines of Powertools: the sampling rate, those of the Lambda context but for the id of the
+ * invocation in warnings and errors, and the id of a trace that is not sampled (Lambda gives every invocation an id).
+ * Every byte of a log is billed. It is a class because Powertools requires one.
  */
 class LineFormatter extends LogFormatter {
   override formatAttributes(
-    { logLevel, message, timestamp, serviceName, xRayTraceId }: UnformattedAttributes,
+    { logLevel, message, timestamp, serviceName, xRayTraceId, lambdaContext }: UnformattedAttributes,
     more: LogAttributes,
   ): LogItem {
     const traced = readTraceHeader()?.includes('Sampled=1') === true ? { xray_trace_id: xRayTraceId } : {};
@@ -131,6 +139,7 @@ class LineFormatter extends LogFormatter {
       message,
       timestamp: this.formatTimestamp(timestamp),
       service: serviceName,
+      ...(withRequestId.includes(logLevel) ? { function_request_id: lambdaContext?.awsRequestId } : {}),
       ...traced,
     };
     return new LogItem({ attributes }).addAttributes(more);

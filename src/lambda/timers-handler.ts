@@ -13,7 +13,7 @@ import { createTimers } from '../timers/run.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
-import { type Handler, startOnce } from './start-once.ts';
+import { type Handler, type Started, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** The maximumConcurrency of its event source mapping in infra/aws/functions.yml. */
@@ -27,7 +27,7 @@ export function createTimersHandler(controllers: readonly string[]): Handler<SQS
   return startOnce(() => start(new Set(controllers)));
 }
 
-function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResponse> {
+function start(controllers: ReadonlySet<string>): Started<SQSEvent, SQSBatchResponse> {
   const settings = readTimersSettings();
   const telemetry = createTelemetry(timersQueue, telemetryOptions(settings));
   const clock = createSqsClock();
@@ -51,13 +51,10 @@ function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResp
     metrics: telemetry.metrics,
     sqsNow: clock.now,
   });
-  return async ({ Records }, context) => {
+  const handle: Handler<SQSEvent, SQSBatchResponse> = async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
     clock.received(records, context);
-    try {
-      return toBatchResponse(await timers(records, { signal: deadlineOf(context) }));
-    } finally {
-      telemetry.flush();
-    }
+    return toBatchResponse(await timers(records, { signal: deadlineOf(context) }));
   };
+  return { handle, telemetry };
 }

@@ -9,7 +9,7 @@ import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createWake, parseEvent } from '../waking/wake.ts';
 import { deadlineOf } from './clock.ts';
 import { logFatalErrors } from './fatal-errors.ts';
-import { type Handler, startOnce } from './start-once.ts';
+import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
@@ -22,7 +22,7 @@ export function createWakeHandler(
 
 function start(
   registry: readonly ControllerDefinition[],
-): Handler<EventBridgeEvent<string, unknown>, { readonly keys: number }> {
+): Started<EventBridgeEvent<string, unknown>, { readonly keys: number }> {
   const settings = readWakeSettings();
   const telemetry = createTelemetry(wakeFunction, telemetryOptions(settings));
   logFatalErrors(telemetry);
@@ -35,11 +35,8 @@ function start(
     log: telemetry.log({}),
     nowMs: () => Date.now(),
   });
-  return async (event, context) => {
-    try {
-      return { keys: await wake(parseEvent(event), { signal: deadlineOf(context) }) };
-    } finally {
-      telemetry.flush();
-    }
+  return {
+    handle: async (event, context) => ({ keys: await wake(parseEvent(event), { signal: deadlineOf(context) }) }),
+    telemetry,
   };
 }

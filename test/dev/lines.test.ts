@@ -153,7 +153,8 @@ describe('formatLambdaEvent', () => {
   });
 
   it('formatLambdaEvent names the object of a log line with the kind of the controller', () => {
-    const text = JSON.stringify({ level: 'WARN', message: 'low', name: 'north', namespace: 'default' });
+    const fields = { function_request_id: 'id', name: 'north', namespace: 'default' };
+    const text = JSON.stringify({ level: 'WARN', message: 'low', ...fields });
     const event = { type: 'line', function: 'outrigger-dev-pump', text, pid: 7, stream: 'stdout' } as const;
     expect(formatLambdaEvent(event, at)).toMatchObject([{ source: 'pump', object: 'watertank/north', text: 'low' }]);
   });

@@ -2,6 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { createTelemetry } from '../../src/lambda/telemetry.ts';
 import { captureConsole } from '../support/capture-console.ts';
+import { aContext } from './invocation.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -34,6 +35,24 @@ it.each([
   vi.stubEnv('_X_AMZN_TRACE_ID', header);
   const [line = {}] = printed(() => createTelemetry('widget', settings).log({ key: 'a' }).info('reconciled'));
   expect(Object.keys(line).sort()).toEqual(['key', 'level', 'message', 'service', 'timestamp', ...more].sort());
+});
+
+it('a warning and an error name the invocation of their function, and no other line does', () => {
+  const lines = printed(() => {
+    const { log, begin } = createTelemetry('widget', settings);
+    for (const awsRequestId of ['first', 'second']) {
+      begin({ ...aContext(), awsRequestId });
+      for (const level of ['info', 'warn', 'error'] as const) log({})[level]('reconciled');
+    }
+  });
+  expect(lines.map((line) => line.function_request_id)).toEqual([
+    undefined,
+    'first',
+    'first',
+    undefined,
+    'second',
+    'second',
+  ]);
 });
 
 it('metrics are written once, with the controller as the only dimension', () => {
