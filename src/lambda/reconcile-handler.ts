@@ -71,15 +71,16 @@ function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResp
   const runMessage = async (input: ReconcileInput) =>
     await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input));
 
-  const wakes = declaration.wakes.length > 0;
-  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue, ...(wakes ? [wakeFunction] : [])]);
+  // CloudFormation updates the environment of a function before its code: the role of the wake function may be gone.
+  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue]);
   const roleId = (role: string) => roles?.get(role) ?? '';
+  const wake = roles?.get(wakeFunction);
   const senders =
     roles &&
     createSenderCheck(
       {
         ...{ self: roleId(name), timers: roleId(timersQueue), resync: roleId(resyncQueue) },
-        ...(wakes ? { wake: roleId(wakeFunction) } : {}),
+        ...(wake === undefined ? {} : { wake }),
         requesters: settings.SENDERS,
       },
       {

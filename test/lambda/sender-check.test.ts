@@ -1,5 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
+import { wake } from '../../src/api/wake.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
@@ -12,6 +13,8 @@ import { widget } from './widget.ts';
 
 const watcher = 'AROAWATCHER000001';
 const controller = widget.controller('widget', {
+  // The environment has no role of the wake function any more: a deployment removes the wakes, and the code is the former.
+  wakes: [wake({ source: 'shop', detailType: 'Sold' }, () => [])],
   reconcile: async () => ({ status: { note: 'done' }, conditions: { Built: { status: 'True', reason: 'Built' } } }),
 });
 
