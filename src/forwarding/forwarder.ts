@@ -23,6 +23,8 @@ export type ForwarderDeps = QueueSenderDeps & {
   readonly rateLimit?: RateLimit | undefined;
   /** The rate limits of controllers that declare their own. */
   readonly rateLimits?: Readonly<Record<string, RateLimit>> | undefined;
+  /** Converts a time of `now` to the clock of SQS, by which messages have their times. Default: they are the same. */
+  readonly toSqsTime?: ((at: number) => number) | undefined;
 };
 
 /** Takes keys and sends them to their queues. */
@@ -46,9 +48,10 @@ const dedupeWindowMs = 1000;
 
 /** Creates a forwarder. */
 export function createForwarder(deps: ForwarderDeps): Forwarder {
-  const { metrics } = deps;
+  const { metrics, toSqsTime = (at) => at } = deps;
   const senders = new Map<string, QueueSender>();
-  const lowPriorityEntry = createLowPriorityEntry(deps);
+  const lowPriorityEntry = createLowPriorityEntry({ ...deps, toSqsTime });
+  const toChangeEntry = (queued: QueuedKey) => changeEntry({ ...queued, observedAt: toSqsTime(queued.observedAt) });
   let flushing = false;
   let resolveDrained: (() => void) | undefined;
 
@@ -70,7 +73,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   return {
     add: (item) => {
       const { controller } = item.target;
-      const sender = senderOf(controllerQueue(controller), changeEntry, deps.rateLimits?.[controller]);
+      const sender = senderOf(controllerQueue(controller), toChangeEntry, deps.rateLimits?.[controller]);
       if (!sender.add(item)) metrics.coalesced(controller);
     },
     addLowPriority: (item) => {
@@ -117,9 +120,9 @@ export function changeEntry({
 function createLowPriorityEntry({
   now,
   lowPriorityPerSecond,
-}: {
-  readonly now: () => number;
-  readonly lowPriorityPerSecond: number;
+  toSqsTime,
+}: Pick<ForwarderDeps, 'now' | 'lowPriorityPerSecond'> & {
+  readonly toSqsTime: (at: number) => number;
 }): (queued: QueuedKey) => QueueEntry {
   const freeAt = new Map<string, number>();
   /** When keys were due at their last attempt. */
@@ -135,8 +138,10 @@ function createLowPriorityEntry({
     }
     const dueAt = Math.floor(due);
     const delaySeconds = Math.max(0, Math.ceil(dueAt - nowMs / 1000));
-    if (delaySeconds > maxDelaySeconds)
-      return timerEntry({ ...target, cause: { type: 'resync', run, dueAt } }, { nowMs });
+    if (delaySeconds > maxDelaySeconds) {
+      const cause = { type: 'resync', run, dueAt: Math.floor(toSqsTime(due * 1000) / 1000) } as const;
+      return timerEntry({ ...target, cause }, { nowMs: toSqsTime(nowMs) });
+    }
     // Without a due time, which would be one of this watcher's clock: the function that reads it has another one.
     return { ...timerEntry({ ...target, cause: { type: 'resync', run } }, { nowMs }), delaySeconds };
   };

@@ -50,6 +50,9 @@ export function createDirectBatch(sqs: SQSClient): SendBatch {
       signingDate: new Date(Date.now() + config.systemClockOffset),
     });
     const { response } = await config.requestHandler.handle(HttpRequest.clone(signed), { abortSignal });
+    // As the SDK does for its own calls.
+    const sqsMs = Date.parse(response.headers.date ?? '');
+    if (!Number.isNaN(sqsMs)) config.systemClockOffset = sqsMs - Date.now();
     const responseBody = await text(response.body);
     if (response.statusCode === 200) return batchResponse.parse(JSON.parse(responseBody));
     // The SDK replaces credentials by the local clock alone, which may be hours behind.

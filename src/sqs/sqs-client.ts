@@ -1,6 +1,7 @@
 // Creates every SQS client of the project, with a limit on the time and the attempts of each request, and the URLs of
 // the queues.
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { monotonicNow } from '../core/time.ts';
 
 /** The time to open a connection, including TLS. */
 const connectionTimeoutMs = 1_000;
@@ -33,6 +34,20 @@ export function createSqsClient({
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
   });
+}
+
+/** A smaller offset is the resolution of a Date header, and the time that a response took. */
+const minOffsetMs = 5_000;
+
+/**
+ * Converts times of `monotonicNow` to the clock of SQS, with which the functions compare them. The SDK learns that
+ * clock from the Date of each response. Before the first one, and for a small offset, it is the system clock.
+ */
+export function createSqsTime({ config }: SQSClient): (at: number) => number {
+  return (at) => {
+    const { systemClockOffset: offsetMs } = config;
+    return Date.now() + (Math.abs(offsetMs) < minOffsetMs ? 0 : offsetMs) - (monotonicNow() - at);
+  };
 }
 
 /**

@@ -28,6 +28,8 @@ export type ClusterWatcherDeps = {
   readonly checkpoint: WatchCheckpoint;
   readonly metrics: ClusterMetrics;
   readonly log: Log;
+  /** Converts a time of `monotonicNow` to the clock of SQS. Default: they are the same. */
+  readonly toSqsTime?: (at: number) => number;
   /** Called once, when every served kind is watched. */
   readonly onWatching: (watching: Watching) => void;
 };
@@ -78,6 +80,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const forwarder = createForwarder({
     ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
     rateLimits: watchList.rateLimits,
+    toSqsTime: deps.toSqsTime,
     // After everything that this turn of the event loop has read: one chunk of a stream contains many watch events.
     arrived: async () => await setImmediate(),
     metrics: {

@@ -17,7 +17,7 @@ import { createListLimiter } from '../kube/client/limit-lists.ts';
 import { readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
 import { createDirectBatch } from '../sqs/direct-batch.ts';
 import { createSend } from '../sqs/send.ts';
-import { createSqsClient } from '../sqs/sqs-client.ts';
+import { createSqsClient, createSqsTime } from '../sqs/sqs-client.ts';
 import { checkApiServer, requireQueues } from './check-start.ts';
 import { type ClusterWatcherOptions, startClusterWatcher } from './cluster-watcher.ts';
 import { createFleet } from './fleet.ts';
@@ -91,10 +91,11 @@ async function startOne(
   }
   const hasQueues = await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
+  const toSqsTime = createSqsTime(sqs);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
     settings,
-    log,
+    { log, toSqsTime },
   );
   const watcher = await startWatcher(
     {
@@ -102,8 +103,7 @@ async function startOne(
       client,
       send: traced.send,
       checkpoint: createCheckpoint({ client, log, project: watchList.project, senderId }, settings),
-      log,
-      hasQueues,
+      ...{ log, toSqsTime, hasQueues },
     },
     { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
   );
@@ -124,10 +124,11 @@ async function startFleet(
   const sqs = createSqsClient();
   const hasQueues = await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
+  const toSqsTime = createSqsTime(sqs);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
     settings,
-    log,
+    { log, toSqsTime },
   );
   const { send } = traced;
   const metrics = createMetrics();
@@ -154,7 +155,7 @@ async function startFleet(
         const client = lists.limit(found);
         return startClusterWatcher(
           {
-            ...{ watchList, client, send, metrics: metrics.of(cluster), log: clusterLog },
+            ...{ watchList, client, send, toSqsTime, metrics: metrics.of(cluster), log: clusterLog },
             checkpoint: createCheckpoint({ client, log: clusterLog, project: watchList.project, senderId }, settings),
             onWatching: (watching) => clusterLog.info('watching', watching),
           },

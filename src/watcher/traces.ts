@@ -20,7 +20,7 @@ export async function startTraces(
     OTEL_EXPORTER_OTLP_HEADERS: headers,
     OTEL_TRACES_SAMPLER_ARG: ratio,
   }: TraceSettings,
-  log: Log,
+  { log, toSqsTime }: { readonly log: Log; readonly toSqsTime: (at: number) => number },
 ): Promise<TracedSend> {
   if (endpoint === undefined) return { send, stop: async () => undefined };
   const { createExporter } = await import('../tracing/exporter.ts');
@@ -36,7 +36,8 @@ export async function startTraces(
       await exporter.flush(flushMs);
     }
   })();
-  const now = monotonicNow;
+  // The functions continue the traces.
+  const now = () => toSqsTime(monotonicNow());
   return {
     send: createTracedSend(send, { exporter, sample: createSampler({ now, random: Math.random, ratio }), now }),
     stop: async () => {

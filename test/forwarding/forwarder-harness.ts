@@ -26,10 +26,14 @@ export const source = (version: number) => ({ uid: 'u', resourceVersion: String(
 export function forwarderFixture({
   rateLimit,
   rateLimits,
+  lowPriorityPerSecond = 2,
+  toSqsTime,
   readingMs = 0,
 }: {
   readonly rateLimit?: RateLimit;
   readonly rateLimits?: Readonly<Record<string, RateLimit>>;
+  readonly lowPriorityPerSecond?: number;
+  readonly toSqsTime?: (at: number) => number;
   /** The clock advances by this much at each reading. */
   readonly readingMs?: number;
 } = {}) {
@@ -80,7 +84,8 @@ export function forwarderFixture({
     },
     wait,
     random: () => 0,
-    lowPriorityPerSecond: 2,
+    lowPriorityPerSecond,
+    toSqsTime,
     rateLimit,
     rateLimits,
     signal: ended.signal,

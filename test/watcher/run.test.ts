@@ -1,12 +1,12 @@
 // The watcher's entry in this process: its settings, its end, and the errors of a watcher that cannot start. What it sends
 // as a process is main.test.ts.
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
-import { parseMessage } from '../../src/sqs/message.ts';
+import { observedAtOf, parseMessage } from '../../src/sqs/message.ts';
 import { runWatcher } from '../../src/watcher/run.ts';
 import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
 import { base64, kubeconfig } from '../clusters/kubeconfigs.ts';
@@ -98,6 +98,23 @@ describe('a watcher that runs', () => {
     expect(watcher.lines.at(-1)).toMatchObject({ level: 'INFO', message: 'stopped' });
     const sent = JSON.stringify(collector.arrived.map(({ body }) => body));
     for (const part of ['"watcher"', 'forward configmaps']) expect(sent).toContain(part);
+  });
+
+  it.each([-3, 3])('the time of a change is by the clock of SQS if the watcher’s is %i hours off', async (hours) => {
+    const nowMs = Date.now();
+    const offMs = hours * 3_600_000;
+    vi.useFakeTimers({ toFake: ['Date'], now: nowMs + offMs });
+    const startedAt = { value: performance.timeOrigin + offMs, configurable: true };
+    Object.defineProperty(performance, 'timeOrigin', startedAt);
+    onTestFinished(() => {
+      vi.useRealTimers();
+      Reflect.deleteProperty(performance, 'timeOrigin');
+    });
+    const watcher = start({});
+    await watcher.logged('watching');
+    const offsets = (await changed(`clock-${hours}`)).map((message) => observedAtOf(message) - nowMs);
+    await watcher.stop();
+    expect(offsets.map((ms) => Math.abs(ms) < 600_000)).toEqual([true]);
   });
 
   it('a fleet watcher sends the changes of each cluster of the table, and logs an entry that it ignores', async () => {
