@@ -68,11 +68,15 @@ export function createObjectMap(
   const isListed = (one: Stored) =>
     isOwned(one) && (one.metadata.labels?.[controllerLabel] ?? controller) === controller;
 
+  /** A child that is being deleted is neither written nor deleted. */
+  const isEnding = ({ metadata }: Stored) => metadata.deletionTimestamp !== undefined;
+
   /** Applies one child; undefined if a foreign object has its name. */
   function set(kind: Kind, desired: Stored, onChange: (change: ChildChange) => void): Stored | undefined {
     const at = place(kind, desired.metadata);
     const live = all.get(at);
     if (live !== undefined && !isOwned(live)) return undefined;
+    if (live !== undefined && isEnding(live)) return live;
     const changed = { ...live, ...desired, metadata: { ...live?.metadata, ...desired.metadata } };
     const same = live !== undefined && withoutMetadata(live) === withoutMetadata(changed);
     const counted = hasGeneration(kind) ? { generation: (live?.metadata.generation ?? 0) + (same ? 0 : 1) } : {};
@@ -108,7 +112,8 @@ export function createObjectMap(
       const results = wanted.map((child) => ({ child, live: set(kind, child, onChange) }));
       const names = new Set(wanted.map(({ metadata }) => place(kind, metadata)));
       for (const [at, one] of all) {
-        if (prune && one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one) && !names.has(at)) {
+        const isChild = one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one);
+        if (prune && isChild && !names.has(at) && !isEnding(one)) {
           all.delete(at);
           onChange({ type: 'deleted', child: one });
         }

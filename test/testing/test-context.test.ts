@@ -131,6 +131,17 @@ describe('testContext', () => {
     expect(await context.applyAll(ConfigMap, [child('a')])).toMatchObject([{ status: { phase: 'Fine' } }]);
   });
 
+  it('testContext neither writes nor deletes a child that is being deleted, as the runtime', async () => {
+    const context = testContext(controller, { clients, owner });
+    await context.applyAll(ConfigMap, [child('a', { x: '1' })]);
+    context.put(
+      named('a', { metadata: { name: 'a', namespace: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+    );
+    expect(await context.applyAll(ConfigMap, [child('a', { x: '2' })])).toMatchObject([{ data: { x: '1' } }]);
+    await context.applyAll(ConfigMap, []);
+    expect(await context.list(ConfigMap)).toMatchObject([{ metadata: { name: 'a' } }]);
+  });
+
   it('testContext has the recorded Events', () => {
     const context = testContext(controller, { clients });
     context.recordEvent('Warning', 'Leaking', 'somewhere');
