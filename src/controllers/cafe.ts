@@ -32,10 +32,11 @@ export const cafe = Cafe.controller('cafe', {
     return { status: { waiters }, conditions: { Served: deploymentAvailable(deployment) } };
   },
 
-  // A cafe that is deleted stays until this says 'done': here, until its waiters have left.
-  async finalize({ metadata: { name } }, { applyAll, list }) {
+  // A cafe that is deleted stays until this says 'done': here, until its own waiters have left.
+  async finalize({ metadata: { name, uid } }, { applyAll, list }) {
     await applyAll(Deployment, []);
-    const left = await list(Deployment, { cafe: name });
-    return left.length === 0 ? 'done' : { requeueAfterSeconds: 5, reason: 'WaitersLeaving' };
+    const waiters = await list(Deployment, { cafe: name });
+    const isLeaving = waiters.some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
+    return isLeaving ? { requeueAfterSeconds: 5, reason: 'WaitersLeaving' } : 'done';
   },
 });

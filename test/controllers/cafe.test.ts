@@ -31,12 +31,18 @@ it('a cafe is served when its Deployment is available', async () => {
   expect((await cafe.reconcile(central, context)).conditions.Served.status).toBe('True');
 });
 
-it('finalize is done when its waiters have left, and foreign ones stay', async () => {
+it('finalize is done when its own waiters have left: it does not wait for those without its owner reference', async () => {
   const central = Cafe.object('central', { seats: 10 });
-  const context = testContext(cafe, { owner: central, objects: [inCafe('north', 'north')] });
+  const orphan = inCafe('orphan', 'central');
+  const context = testContext(cafe, { owner: central, objects: [orphan] });
   await cafe.reconcile(central, context);
   expect(await cafe.finalize?.(central, context)).toBe('done');
-  expect((await context.list(Deployment)).map(({ metadata }) => metadata?.name)).toEqual(['north']);
-  context.put(inCafe('late', 'central'));
+  expect((await context.list(Deployment)).map(({ metadata }) => metadata?.name)).toEqual(['orphan']);
+  const { apiVersion } = Cafe;
+  const ownerReferences = [{ apiVersion, kind: 'Cafe', name: 'central', uid: central.metadata.uid, controller: true }];
+  context.put({
+    ...orphan,
+    metadata: { ...orphan.metadata, ownerReferences, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  });
   expect(await cafe.finalize?.(central, context)).toMatchObject({ reason: 'WaitersLeaving' });
 });
