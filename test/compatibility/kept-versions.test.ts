@@ -23,6 +23,9 @@ import {
   systemNamespace,
 } from '../../src/core/names.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
+import { observationOf } from '../../src/kube/apply/observation.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { formatResyncMessage, parseResyncMessage } from '../../src/resync/message.ts';
 import { readDeadLetter } from '../../src/sqs/dead-letter.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
@@ -35,6 +38,7 @@ const samples = z.object({
   deadLetter: z.object({ body: z.string(), attributes: z.record(z.string(), z.string()) }),
   entries: z.array(z.unknown()),
   onObjects: z.record(z.string(), z.string()),
+  observation: z.object({ object: z.unknown(), digest: z.string() }),
 });
 const versions = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json'))
@@ -49,7 +53,15 @@ it('the samples of at least one version are kept', () => {
   expect(versions).not.toEqual([]);
 });
 
-describe.each(versions)('$version', ({ messages, resyncs, deadLetter, entries, checkpoint, onObjects }) => {
+describe.each(versions)('$version', ({
+  messages,
+  resyncs,
+  deadLetter,
+  entries,
+  checkpoint,
+  onObjects,
+  observation,
+}) => {
   it('messages of a former version are read, and are unchanged when they are forwarded', () => {
     for (const { body } of messages) expect(JSON.parse(formatMessage(parseMessage(body)))).toEqual(JSON.parse(body));
   });
@@ -135,5 +147,11 @@ describe.each(versions)('$version', ({ messages, resyncs, deadLetter, entries, c
       identity: controllerIdentity('water-tank'),
       role: controllerRole('water-tank'),
     }).toEqual(onObjects);
+  });
+
+  it('the evidence on an object is that of the former version, so that no object counts as missed after an upgrade', () => {
+    const object = parseObject(observation.object);
+    const controller = Deployment.controller('water-tank', { evidence: 'annotation', reconcile: async () => ({}) });
+    expect(observationOf(controller)?.of(object)).toBe(observation.digest);
   });
 });
