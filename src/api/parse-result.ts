@@ -40,7 +40,7 @@ const nothingReturned =
 
 const later = z.strictObject({
   requeueAfterSeconds: requeueAfterSeconds.optional(),
-  requeueAt: z.date().optional(),
+  requeueAt: z.date('is no valid time').optional(),
   error: z.instanceof(Error).optional(),
 });
 const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });

@@ -54,7 +54,7 @@ export function createMapKeys(
       const { mapped } = await ids();
       const invalid: string[] = [];
       const entries = keys.flatMap((returned) => {
-        const key = parseKey(declaration, returned, message.namespace);
+        const key = parseKey(declaration, returned, message);
         if (typeof key === 'string') {
           invalid.push(key);
           return [];
@@ -117,12 +117,15 @@ const maxCharacters = 300;
  * Keeps only the key, as an author may return whole metadata. The default namespace is that of the watched object.
  * Returns the error of a key that no object can have.
  */
-function parseKey({ resource }: ControllerDeclaration, returned: Key, watchedNamespace: string | undefined) {
-  const { name, namespace = watchedNamespace } = Object(returned);
+function parseKey({ resource }: ControllerDeclaration, returned: Key, changed: Message) {
+  const { name, namespace = changed.namespace } = Object(returned);
   const key = resource.namespaced ? { name, namespace } : { name };
+  const shown = JSON.stringify(key).slice(0, maxCharacters);
+  if (resource.namespaced && namespace === undefined)
+    return `${shown} is no key: name its namespace, as ${changed.resource} have none`;
   const parsed = (resource.namespaced ? namespacedKey : clusterKey).safeParse(key, uncompiled);
   if (parsed.success) return parsed.data;
-  return `${JSON.stringify(key).slice(0, maxCharacters)} is no key: ${formatZodIssues(parsed.error)}`;
+  return `${shown} is no key: ${formatZodIssues(parsed.error)}`;
 }
 
 async function keysOf(

@@ -34,7 +34,7 @@ describe('a result', () => {
     ['a delay that is not a number', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
     ['a delay without end', { requeueAfterSeconds: Number.POSITIVE_INFINITY }, 'requeueAfterSeconds'],
     ['a delay that no date can hold', { requeueAfterSeconds: 1e300 }, 'requeueAfterSeconds'],
-    ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt'],
+    ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is no valid time'],
     ['a delay and a time', { requeueAfterSeconds: 3, requeueAt: new Date() }, 'give one of the two'],
     ['a misspelt wish', { requeueAfter: 3 }, 'requeueAfter'],
     ['a condition that was not declared', { conditions: { ...conditions, Bild: conditions.Built } }, 'Bild'],

@@ -186,6 +186,10 @@ describe('testContext', () => {
       { metadata: { name: 'a', namespace: 'two' } },
     ]);
     expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.namespace)).toEqual(['one', 'two']);
+    const nowhere = JSON.parse('{"metadata":{"name":"a"}}');
+    await expect(context.apply(ConfigMap, nowhere)).rejects.toThrow(
+      'ConfigMap a needs metadata.namespace, as s has none',
+    );
   });
 
   it('testContext does not compile for a kind that was not declared, or with other clients', async () => {

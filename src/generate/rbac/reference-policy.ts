@@ -23,7 +23,11 @@ export function referencePolicy(
   const fields = markedFields(z.toJSONSchema(definition.spec, { io: 'input', target: 'openapi-3.0' }), `${kind}.spec`);
   const [first] = fields;
   if (first === undefined) return [];
-  if (!namespaced) throw new SchemaError(first, `${mark} needs a namespaced kind`);
+  if (!namespaced)
+    throw new SchemaError(
+      first,
+      `${mark} needs a namespaced kind; leave it out, and let only administrators write ${plural}`,
+    );
   const validations = fields.map((field) => {
     const path = field.slice(kind.length + 1);
     const fieldIn = (object: string) => `${object}.?${path.replaceAll('.', '.?')}.orValue('')`;

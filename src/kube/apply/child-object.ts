@@ -63,6 +63,8 @@ export function checkPlace(
     ? place !== undefined && (owner.namespace === undefined || place === owner.namespace)
     : owner.namespace === undefined;
   if (isAllowed) return;
+  if (resource.namespaced && place === undefined)
+    throw new TypeError(`${kind} ${name} needs metadata.namespace, as ${keyOf(owner)} has none`);
   throw new TypeError(`${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace`);
 }
 
