@@ -47,13 +47,13 @@ export async function checkCluster(
   const about = `cluster ${name}`;
   try {
     const version = await readVersion(client, signal);
-    const [kinds, permissions, { findings: watchers, ...sender }, failing] = await Promise.all([
+    const [kinds, permissions, { findings: watchers, ...sender }, objects] = await Promise.all([
       checkKinds(about, client, registry, { namespaces, signal }),
       checkPermissions(about, client, registry, { project, namespaces, asOperator, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
-      checkFailing(about, client, registry, { project, signal }),
+      checkObjects(about, client, registry, { project, signal }),
     ]);
-    const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...failing];
+    const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...objects];
     return { findings, ...sender };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -181,20 +181,37 @@ async function checkPermissions(
   return [failFinding(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
 }
 
-/** Checks that the last reconcile of every object succeeded. A kind that cannot be listed is another finding. */
-async function checkFailing(
+/**
+ * Checks that the last reconcile of every object succeeded, and that no object has the finalizer of a controller that
+ * was removed or renamed. A kind that cannot be listed is another finding.
+ */
+async function checkObjects(
   about: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
   { project, signal }: { readonly project: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const all = await readControllers(client, registry, { project, nowMs: Date.now(), signal });
-  const findings = all.flatMap(({ controller, failing, lastFailure }) => {
+  const left = registry.flatMap(({ name, declaration: { resource } }) =>
+    (all.find(({ controller }) => controller === name)?.former ?? []).map((one) => {
+      const message = `objects of ${resource.kind} have the finalizer of ${one}, which is not in this project`;
+      return warnFinding(
+        about,
+        `${message}: they cannot be deleted`,
+        `outrigger detach ${resource.kind} --controller ${one}`,
+      );
+    }),
+  );
+  const failing = all.flatMap(({ controller, failing, lastFailure }) => {
     if (lastFailure === undefined) return [];
     const fix = 'outrigger status counts them; kubectl describe shows the conditions and the Events of an object';
     return [failFinding(about, `${controller}: ${formatFailure(failing, lastFailure)}`, fix)];
   });
-  return findings.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : findings;
+  return [
+    // Once for all controllers of a kind.
+    ...new Map(left.map((one) => [one.message, one])).values(),
+    ...(failing.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : failing),
+  ];
 }
 
 async function checkWatchers(

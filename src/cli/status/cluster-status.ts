@@ -7,7 +7,7 @@ import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts'
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { overdueAfterSecondsOf } from '../../core/controller-options.ts';
 import { isRecord } from '../../core/json.ts';
-import { pausedAnnotation } from '../../core/names.ts';
+import { controllerOfFinalizer, pausedAnnotation } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from '../../core/selector.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
@@ -38,6 +38,8 @@ export type ControllerStatus = {
   readonly oldestSeconds?: number;
   /** It is so old that the resync of default settings calls it overdue. */
   readonly overdue?: true;
+  /** Controllers whose finalizers objects have, and that the registry has no longer. Absent if there are none. */
+  readonly former?: readonly string[];
   /** The reason why the status is incomplete. */
   readonly problem?: string;
 };
@@ -104,16 +106,28 @@ export async function readControllers(
   controllers: readonly ControllerDefinition[],
   options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<readonly ControllerStatus[]> {
-  return await Promise.all(controllers.map((one) => readController(client, one, options)));
+  const names = new Set(controllers.map(({ name }) => name));
+  return await Promise.all(controllers.map((one) => readController(client, one, { ...options, names })));
 }
 
 async function readController(
   client: KubeClient,
   { name, declaration }: ControllerDefinition,
-  { project, nowMs, signal }: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
+  {
+    names,
+    project,
+    nowMs,
+    signal,
+  }: {
+    readonly names: ReadonlySet<string>;
+    readonly project: string;
+    readonly nowMs: number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<ControllerStatus> {
   const { resource, statusSlice, selector } = declaration;
   const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
+  const former = new Set<string>();
   let lastFailure: ObjectFailure | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
   let more = false;
@@ -125,6 +139,7 @@ async function readController(
     ...shown(counted, { isOurs, isEvident }),
     ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
+    ...(former.size === 0 ? {} : { former: [...former].toSorted() }),
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
     // As for the resync: the annotation of a foreign object is written only after a success.
     ...(isObserved === undefined && (nowMs - oldestMs) / 1000 > overdueAfterSecondsOf(declaration.options)
@@ -137,6 +152,10 @@ async function readController(
       for (const object of page.items) {
         if (!isSelected(selector, { ...object, kind: resource.kind })) continue;
         counted.objects += 1;
+        for (const finalizer of object.metadata.finalizers ?? []) {
+          const owner = controllerOfFinalizer(finalizer, project);
+          if (owner !== undefined && !names.has(owner)) former.add(owner);
+        }
         if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
         const sinceMs = isEvident
           ? unobservedSinceMs(object, { controller: name, project, statusSlice, isObserved })

@@ -7,6 +7,7 @@ import { defineKind } from '../../../src/api/custom-kind.ts';
 import type { CheckpointScope } from '../../../src/checkpoint/document.ts';
 import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
 import { crdOf } from '../../../src/generate/crd/crd.ts';
+import { applyObject } from '../../../src/kube/apply/apply.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { startApiServer } from '../../../src/testing.ts';
 import { startFakeS3 } from '../../clusters/registry/s3-server.ts';
@@ -152,6 +153,34 @@ describe('doctor and clusters', () => {
     expect(onEks.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^permits you all \d+ .*; that the roles of the functions have access is not checked/),
     );
+  });
+
+  it('doctor names the finalizer of a controller that was renamed or removed, and the command that removes it', async () => {
+    const names = { group: 'example.com', version: 'v1', kind: 'Site', spec: z.object({}), status: z.object({}) };
+    const site = defineKind({ ...names, conditions: [] });
+    const reconcile = async () => ({ status: {}, conditions: {} });
+    const registry = [site.controller('site', { reconcile, finalize: async () => 'done' })];
+    await using server = await startApiServer({ crds: [crdOf(site)] });
+    const client = createClient({ server: new URL(server.url) });
+    onTestFinished(() => client.close());
+    const finalizers = [
+      'outrigger.dev/site',
+      'outrigger.dev/former',
+      'outrigger.dev/other.former',
+      'example.com/former',
+    ];
+    const { apiVersion, kind } = site;
+    const object = { apiVersion, kind, metadata: { name: 'one', namespace: 'default', finalizers }, spec: {} };
+    await applyObject(client, site, object, { fieldManager: 'user' });
+    const options = { project: 'outrigger', signal: AbortSignal.timeout(10_000) };
+    const { findings: found } = await checkCluster('berlin', client, registry, options);
+    expect(found.filter(({ message }) => message.includes('finalizer'))).toMatchObject([
+      {
+        state: 'warning',
+        message: 'objects of Site have the finalizer of former, which is not in this project: they cannot be deleted',
+        fix: 'outrigger detach Site --controller former',
+      },
+    ]);
   });
 
   it.each([
