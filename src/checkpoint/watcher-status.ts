@@ -34,9 +34,9 @@ export type WatcherStatusDeps = {
 };
 
 /**
- * Counts WatcherDown for one cluster: 1 if its watchers received no events recently or their status is missing, 0 if
- * they did or are still being installed. Counts nothing if the API server does not respond; other requests to that
- * cluster then report it. Never rejects.
+ * Counts WatcherDown for one cluster: 1 if its watchers received no events recently, or could not send their keys, or
+ * their status is missing, 0 if they work or are still being installed. Counts nothing if the API server does not
+ * respond; other requests to that cluster then report it. Never rejects.
  */
 export async function recordWatcherDown(
   cluster: string,
@@ -103,7 +103,11 @@ export async function readWatcherStatus(
     if (aheadSeconds > maxSkewSeconds)
       return { ...written, ...warn(`the last event is ${aheadSeconds} s in the future: a clock is wrong`) };
     return lastSeenSeconds > downAfterSeconds
-      ? { lastSeenSeconds, ...written, ...warn(`no event received for ${lastSeenSeconds} s`) }
+      ? {
+          lastSeenSeconds,
+          ...written,
+          ...warn(`no event received, or no key accepted by SQS, for ${lastSeenSeconds} s`),
+        }
       : { lastSeenSeconds, ...written };
   } catch (error) {
     if (isForbidden(error)) return { unknown: `no permission to read the watch checkpoint: ${error.message}` };

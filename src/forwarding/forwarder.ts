@@ -35,6 +35,8 @@ export type Forwarder = {
   addLowPriority(item: WorkItem & { readonly run: string }): void;
   /** The number of keys that are queued or in flight. */
   queueDepth(): number;
+  /** Since when a queue has refused every key, the longest of all queues; undefined if none does. */
+  refusedSince(): number | undefined;
   /**
    * Sends all keys. Only the rate limit still delays them. Resolves with the number of keys that are left, which is 0
    * unless the signal aborted. Keys that are left hold back the watch checkpoint, so the next start finds their changes
@@ -81,6 +83,10 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       if (!senderOf(timersQueue, lowPriorityEntry).add(item)) metrics.coalesced(controller);
     },
     queueDepth,
+    refusedSince: () => {
+      const times = [...senders.values()].flatMap((sender) => sender.refusedSince() ?? []);
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
     drain: async ({ signal }) => {
       flushing = true;
       for (const sender of senders.values()) sender.flush();

@@ -54,6 +54,8 @@ export type QueueSender = {
   add(item: WorkItem): boolean;
   /** The number of keys that are queued or in flight. */
   size(): number;
+  /** Since when the queue has refused every key; undefined if it accepted one in the last call. */
+  refusedSince(): number | undefined;
   /** Ends all waiting except for the rate limit. */
   flush(): void;
 };
@@ -98,6 +100,7 @@ export function createQueueSender(
   let batchUntil = Number.NEGATIVE_INFINITY;
   /** Consecutive calls in which no key was accepted. */
   let failures = 0;
+  let refusedSince: number | undefined;
 
   async function sleep(seconds: number): Promise<void> {
     if (flushing && seconds > 0) seconds = Math.min(seconds, keyBackoff.firstSeconds);
@@ -189,6 +192,7 @@ export function createQueueSender(
       }
     }
     failures = noneAccepted && sendable.length > 0 ? failures + 1 : 0;
+    refusedSince = failures === 0 ? undefined : (refusedSince ?? nowMs);
     recordRejected(reasons);
     onSent();
   }
@@ -237,6 +241,7 @@ export function createQueueSender(
       return isNew;
     },
     size: workQueue.size,
+    refusedSince: () => refusedSince,
     flush: () => {
       flushing = true;
       workQueue.flush();

@@ -105,7 +105,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const running = [
     ...loops.map(({ loop }) => loop.run(watching.signal)),
     checkpoint.run({
-      lastSeenAgeMs: () => ageOf(health.lastSeenAt()),
+      lastSeenAgeMs: () => ageOf(health.lastSeenAt(), forwarder.refusedSince()),
       onRestored: restoreDetection.report,
       signal: watching.signal,
     }),
@@ -131,9 +131,12 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   };
 }
 
-/** Returns how long ago a time of the monotonic clock was. The system clock may be wrong, or be set meanwhile. */
-function ageOf(at: number | undefined): number | undefined {
-  return at === undefined ? undefined : monotonicNow() - at;
+/**
+ * Returns how long ago every kind had an event while no queue refused its keys: a watcher that cannot send is down too.
+ * By the monotonic clock, because the system clock may be wrong, or be set meanwhile.
+ */
+function ageOf(seenAt: number | undefined, refusedSince = Number.POSITIVE_INFINITY): number | undefined {
+  return seenAt === undefined ? undefined : monotonicNow() - Math.min(seenAt, refusedSince);
 }
 
 /** Counts the known objects of each kind, in all namespaces. */

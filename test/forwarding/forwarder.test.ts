@@ -160,6 +160,22 @@ it('a key that is rejected alone is retried by itself and does not delay other k
   expect(forwarder.queueDepth()).toBe(1);
 });
 
+it('Forwarder.refusedSince is the first time from which one of the queues accepted nothing, until it accepts a key', async () => {
+  const { add, advance, respond, forwarder } = forwarderFixture();
+  add('a', 1);
+  await respond('rejected');
+  const first = forwarder.refusedSince();
+  expect(first).toBe(1_000_000);
+  add('b', 2, 'menu');
+  await respond('accepted');
+  await advance(60_000);
+  await respond('rejected');
+  expect(forwarder.refusedSince()).toBe(first);
+  await advance(60_000);
+  await respond('accepted');
+  expect(forwarder.refusedSince()).toBeUndefined();
+});
+
 it('a queue that rejects everything does not delay other queues', async () => {
   const { add, nextCall, respond } = forwarderFixture();
   add('a', 1);

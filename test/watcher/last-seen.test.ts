@@ -1,4 +1,4 @@
-// Only what others see of a watcher whose clock is wrong. When a watcher counts as down is
+// Only what others see of a watcher whose clock is wrong, or whose keys SQS refuses. When a watcher counts as down is
 // checkpoint/watcher-status.test.ts.
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
@@ -6,38 +6,71 @@ import { readWatcherStatus } from '../../src/checkpoint/watcher-status.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import { sleep } from '../../src/core/time.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
+import type { Send } from '../../src/sqs/sender.ts';
 import { startApiServer } from '../../src/testing/api-server.ts';
 import { startWatcher } from '../../src/watcher/start.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const { signal } = new AbortController();
+const { group, version, plural, kind, namespaced } = ConfigMap;
+const primary = { group, version, plural, kind, namespaced };
+const subscribers = [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' } as const];
+const configMap = (metadata: object) => ({ apiVersion: 'v1', kind, metadata });
 
-it.each([-3, 3])('a watcher whose clock is %i hours off is not down', async (hours) => {
-  const nowMs = Date.now();
-  const metadata = { name: checkpointName, namespace: systemNamespace };
-  const objects = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } },
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata },
-  ];
-  const server = await startApiServer({ objects, now: () => new Date(nowMs) });
+/** Starts an API server with an empty watch checkpoint. */
+async function startServer(now: () => Date) {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
+  const checkpoint = configMap({ name: checkpointName, namespace: systemNamespace });
+  const server = await startApiServer({ now, objects: [namespace, checkpoint] });
   onTestFinished(server.close);
-  vi.useFakeTimers({ toFake: ['Date'], now: nowMs + hours * 3_600_000 });
-  onTestFinished(() => void vi.useRealTimers());
-  const { group, version, plural, kind, namespaced } = ConfigMap;
-  const primary = { group, version, plural, kind, namespaced };
-  const subscribers = [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' } as const];
+  return server;
+}
+
+/** Runs a watcher until the test ends. */
+async function run({ client }: Awaited<ReturnType<typeof startServer>>, send: Send) {
   const { log } = createRecorder();
-  const { client } = server;
   const watcher = await startWatcher(
     {
       watchList: { version: 1, resources: [{ ...primary, subscribers }] },
-      ...{ client, log, send: async () => [] },
+      ...{ client, log, send },
       checkpoint: createWatchCheckpoint({ client, log, now: Date.now, wait: sleep }, { writeSeconds: 0.01 }),
     },
     { cluster: 'c', lowPriorityPerSecond: 100, host: '127.0.0.1', port: 0 },
   );
-  const readStatus = async () => await readWatcherStatus(client, nowMs, { signal });
+  onTestFinished(async () => void (await watcher.stop({ drainSeconds: 0.01 })));
+  return watcher;
+}
+
+it.each([-3, 3])('a watcher whose clock is %i hours off is not down', async (hours) => {
+  const nowMs = Date.now();
+  const server = await startServer(() => new Date(nowMs));
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs + hours * 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  await run(server, async () => []);
+  const readStatus = async () => await readWatcherStatus(server.client, nowMs, { signal });
   await expect.poll(async () => (await readStatus()).entries?.size).toBe(1);
-  await watcher.stop({ drainSeconds: 1 });
   expect((await readStatus()).down).toBeUndefined();
+});
+
+it('a watcher that receives events is down when a queue has refused its keys for five minutes', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = await startServer(() => new Date());
+  let refused = 0;
+  const { health } = await run(server, async (_, entries) => {
+    refused += entries.length;
+    return entries.map(() => ({ accepted: false, reason: 'AccessDenied' }));
+  });
+  const readStatus = async () => await readWatcherStatus(server.client, Date.now(), { signal });
+  await server.apply(configMap({ name: 'one', namespace: 'default' }));
+  await expect.poll(() => refused).toBeGreaterThan(0);
+  await expect.poll(async () => (await readStatus()).down).toBeUndefined();
+  vi.advanceTimersByTime(360_000);
+  await server.apply(configMap({ name: 'two', namespace: 'default' }));
+  await expect.poll(() => health.ready()).toBe(true);
+  const writes = () => server.requests().filter(({ query }) => query.fieldManager === 'outrigger-watcher').length;
+  // The one in progress may be from before.
+  const before = writes();
+  await expect.poll(writes).toBeGreaterThan(before + 1);
+  expect((await readStatus()).down).toMatchObject({ level: 'warn', reason: expect.stringContaining('SQS') });
 });

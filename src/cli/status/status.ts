@@ -69,7 +69,8 @@ Examples:
   outrigger status --stage prod --output json | jq '.clusters[] | select(.watcherDown)'
 
 What it shows:
-  WATCHERS      when the cluster's watchers last received an event of every kind; after 300 s they count as down.
+  WATCHERS      when the cluster's watchers last received an event of every kind, with no queue that refused their
+                keys; after 300 s they count as down.
                 unknown: you have no permission to read the watch checkpoint
   QUEUED        messages that wait for a function; IN FLIGHT: received by a function; DELAYED: not due yet
   DEAD LETTERS  outrigger dlq list shows them
