@@ -4,9 +4,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import * as z from 'zod';
 import { entryNameOf, parseCheckpoint } from '../../src/checkpoint/document.ts';
 import { parseEntry } from '../../src/clusters/registry/entry.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
 import {
   checkpointName,
   controllerIdentity,
@@ -22,7 +24,10 @@ import {
   reconcileRequestedAnnotation,
   systemNamespace,
 } from '../../src/core/names.ts';
+import { labelSelectorOf } from '../../src/core/selector.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
 import { observationOf } from '../../src/kube/apply/observation.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { Deployment } from '../../src/kubernetes.ts';
@@ -39,6 +44,7 @@ const samples = z.object({
   entries: z.array(z.unknown()),
   onObjects: z.record(z.string(), z.string()),
   observation: z.object({ object: z.unknown(), digest: z.string() }),
+  immutable: z.record(z.string(), z.string()),
 });
 const versions = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json'))
@@ -46,6 +52,11 @@ const versions = readdirSync(import.meta.dirname)
     version: file,
     ...samples.parse(JSON.parse(readFileSync(path.join(import.meta.dirname, file), 'utf8'))),
   }));
+const binding = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
+  roleRef: z.object({ kind: z.string(), name: z.string() }),
+});
 const withFields = (body: string, fields: object) => JSON.stringify({ ...JSON.parse(body), ...fields });
 const laterField = { hint: { of: ['a', 'later', 'version'] } };
 
@@ -61,6 +72,7 @@ describe.each(versions)('$version', ({
   checkpoint,
   onObjects,
   observation,
+  immutable,
 }) => {
   it('messages of a former version are read, and are unchanged when they are forwarded', () => {
     for (const { body } of messages) expect(JSON.parse(formatMessage(parseMessage(body)))).toEqual(JSON.parse(body));
@@ -153,5 +165,20 @@ describe.each(versions)('$version', ({
     const object = parseObject(observation.object);
     const controller = Deployment.controller('water-tank', { evidence: 'annotation', reconcile: async () => ({}) });
     expect(observationOf(controller)?.of(object)).toBe(observation.digest);
+  });
+
+  it('what the API server does not let change in an applied manifest is that of the former version', async () => {
+    const registry = [waterTank];
+    const roleRefs = rbacOf(registry, watchListOf(registry)).flatMap((one) => {
+      const { kind, metadata, roleRef } = binding.safeParse(one).data ?? {};
+      if (metadata === undefined || roleRef === undefined) return [];
+      const name = [metadata.namespace, metadata.name].filter((part) => part !== undefined).join('/');
+      return [[`${kind} ${name}`, `${roleRef.kind} ${roleRef.name}`] as const];
+    });
+    const file = path.resolve(import.meta.dirname, '../../infra/kubernetes/watcher/deployment.yaml');
+    const { matchLabels } = parse(readFileSync(file, 'utf8')).spec.selector;
+    expect({ 'watcher selector': labelSelectorOf({ matchLabels }), ...Object.fromEntries(roleRefs) }).toEqual(
+      immutable,
+    );
   });
 });
