@@ -1,7 +1,8 @@
 // The deployed watcher, configured for an API server and an SQS of the bench.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { writeKubeconfig } from '../tools/control-plane/kubeconfig.ts';
 import { buildImage } from '../tools/kubelet/image.ts';
 
 /** A file for Node, the options that its image passes to Node, and its environment. */
@@ -23,13 +24,7 @@ export async function deployedWatcher(
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
   const image = await buildImage('infra/kubernetes/Dockerfile', process.cwd(), folder);
   const kubeconfig = path.join(folder, 'kubeconfig');
-  const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'bench' },
-    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
-    clusters: [{ name: 'bench', cluster: { server: apiServer } }],
-    users: [{ name: 'bench', user: {} }],
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  await writeKubeconfig(kubeconfig, apiServer);
   return {
     file: path.join(image.root, image.workingFolder, image.entryPoint.at(-1) ?? ''),
     nodeOptions: image.entryPoint.slice(1, -1),

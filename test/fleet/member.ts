@@ -1,6 +1,5 @@
 // One cluster of a fleet: an API server with a proxy before it, a watcher process, and an entry in the clusters table. What can go
 // wrong with a cluster is done to it here; nothing that happens to one is known to another.
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/dev/watchers.ts';
@@ -8,6 +7,7 @@ import { createClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import { type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
+import { writeKubeconfig } from '../../tools/control-plane/kubeconfig.ts';
 import { startServerProcess } from '../support/server-process.ts';
 
 /** What can be wrong with the way from the functions to a cluster. Its watcher is in the cluster, and goes on. */
@@ -108,7 +108,7 @@ export async function startMember(
     setEntry(name, { server: proxy.url, access: { type: 'token', token: token() }, ...fields });
   enter(entry);
   const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
-  await writeFile(kubeconfigFile, kubeconfig(server.url), { mode: 0o600 });
+  await writeKubeconfig(kubeconfigFile, server.url);
   const watchers: Watchers = startWatchers(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
@@ -150,18 +150,4 @@ export async function install(connection: Connection, root: string, signal: Abor
   const client = createClient(connection);
   await applyManifests(client, await readGenerated(root), { signal });
   client.close();
-}
-
-/** The content of a kubeconfig of one cluster, without a token for a server that does not authenticate. */
-export function kubeconfig(
-  server: string,
-  { ca, token }: { readonly ca?: string; readonly token?: string } = {},
-): string {
-  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-  return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'fleet' },
-    clusters: [{ name: 'fleet', cluster: { server, ...authority } }],
-    users: [{ name: 'fleet', user: token === undefined ? {} : { token } }],
-    contexts: [{ name: 'fleet', context: { cluster: 'fleet', user: 'fleet' } }],
-  });
 }

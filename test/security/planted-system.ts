@@ -19,6 +19,7 @@ import { startWatchers } from '../../src/dev/watchers.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { type ChaosProxy, type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
+import { writeKubeconfig } from '../../tools/control-plane/kubeconfig.ts';
 
 /** The planted credentials, by input. Each has a form of its own. */
 export const planted = {
@@ -78,7 +79,7 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
   parts.defer(() => user.close());
   const api = await proxied(server.url);
   const file = path.join(folder, 'kubeconfig-planted');
-  await writeFile(file, kubeconfig(api.url, planted.kubeconfigToken), { mode: 0o600 });
+  await writeKubeconfig(file, api.url, { token: planted.kubeconfigToken });
   const cluster = await openCluster(folder, { file, signal });
   parts.defer(() => cluster.close());
   const entry = { server: api.url, access: { type: 'token', token: planted.tableToken } };
@@ -220,15 +221,6 @@ const pantryAnswer: ThrowsBack = ({ url, body }) => {
   };
   return { kind: 'pantry', always: true, fault: { type: 'respond', status: 500, headers, body: text } };
 };
-
-function kubeconfig(url: string, token: string): string {
-  return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-    clusters: [{ name: 'c', cluster: { server: url } }],
-    users: [{ name: 'c', user: { token } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'c', namespace: 'default' } }],
-  });
-}
 
 /** The stack with the functions of the journey, each with a session token. */
 function few({ queues, functions, mappings, schedules }: Stack): Stack {

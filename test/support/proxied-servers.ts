@@ -1,6 +1,6 @@
 // A real control plane and an SQS server, each behind a proxy that counts requests and injects faults, and the clients
 // of both.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -9,6 +9,7 @@ import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import type { PlainServer } from '../../tools/chaos/plain-api.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../../tools/control-plane/control-plane.ts';
+import { writeKubeconfig } from '../../tools/control-plane/kubeconfig.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 
 /** The two servers and their clients. */
@@ -38,7 +39,7 @@ export async function startProxiedServers(
   const api = await startChaosProxy({ url: plane.url, ca: plane.ca, certificate: await certificateOf(plane) });
   cleanup.defer(() => api.close());
   const file = path.join(folder, 'kubeconfig-proxied');
-  await writeFile(file, kubeconfig(api.url, plane), { mode: 0o600 });
+  await writeKubeconfig(file, api.url, { ca: plane.ca, token: plane.adminToken });
   const cluster = await openCluster(folder, { file, signal });
   cleanup.defer(() => cluster.close());
 
@@ -58,14 +59,4 @@ export async function startProxiedServers(
 async function certificateOf(plane: ControlPlane): Promise<{ readonly cert: string; readonly key: string }> {
   const certificates = path.join(path.dirname(plane.kubeconfig()), 'certificates');
   return { cert: plane.ca, key: await readFile(path.join(certificates, 'apiserver.key'), 'utf8') };
-}
-
-function kubeconfig(server: string, { ca, adminToken: token }: ControlPlane): string {
-  const cluster = { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-  return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'proxied' },
-    clusters: [{ name: 'proxied', cluster }],
-    users: [{ name: 'proxied', user: { token } }],
-    contexts: [{ name: 'proxied', context: { cluster: 'proxied', user: 'proxied' } }],
-  });
 }

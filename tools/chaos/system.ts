@@ -1,7 +1,7 @@
 // The whole system on one machine with a chaos proxy in front of every server: real watcher processes and functions
 // from the bundles, as `outrigger dev` starts them. Only Ingredient's function, the timers and the resync run, with short
 // timeouts, because test machines are small.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,6 +20,7 @@ import { deployedPolicies } from '../../test/deploy/deployed-policies.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';
 import { shortStack } from '../../test/support/short-stack.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { type CallLedger, openLedger } from './call-ledger.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
@@ -95,7 +96,7 @@ export async function startSystem(
   const api = await startChaosProxy({ ...upstream, subject });
   cleanup.defer(() => api.close());
   const file = path.join(folder, 'kubeconfig-chaos');
-  await writeFile(file, kubeconfig(api.url, upstream.ca, tokens[0]), { mode: 0o600 });
+  await writeKubeconfig(file, api.url, { ca: upstream.ca, token: tokens[0] });
   const cluster = await openCluster(folder, { file, signal });
   cleanup.defer(() => cluster.close());
 
@@ -209,16 +210,6 @@ async function startReal(cleanup: AsyncDisposableStack): Promise<Start> {
   const { url, ca, adminToken: token } = plane;
   const tokens = [token, await plane.connection(second).token()] as const;
   return { plane, tokens, server: { url, ca, token }, upstream: { url, ca, certificate: { cert: ca, key } } };
-}
-
-function kubeconfig(url: string, ca: string | undefined, token: string): string {
-  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-  return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'chaos' },
-    clusters: [{ name: 'chaos', cluster: { server: url, ...authority } }],
-    users: [{ name: 'chaos', user: { token } }],
-    contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos', namespace: 'default' } }],
-  });
 }
 
 /**

@@ -84,7 +84,7 @@ async function start(
     etcd = startEtcd();
     await startApiServer();
   };
-  for (const [user, token] of users) await writeKubeconfig(kubeconfig(user), { url, ca, user, token });
+  for (const [user, token] of users) await writeKubeconfig(kubeconfig(user), url, { ca, user, token });
   if (options.controllerManager) {
     const args = controllerManagerArguments(folder, kubeconfig(controllerManager), options);
     children.start('kube-controller-manager', binaries.controllerManager, args);

@@ -1,7 +1,7 @@
 // Every controller of the registry on one machine, with real watcher and function processes from the bundles, workloads
 // that become ready, and an effect proxy in front of each server that functions call. Messages of a killed function are
 // received again at once.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApiServer } from '../../../src/apiserver/server.ts';
@@ -20,6 +20,7 @@ import { startPantry } from '../../../src/simulators/pantry.ts';
 import { startPlant } from '../../../src/simulators/plant.ts';
 import type { Simulators } from '../../../src/simulators/registry.ts';
 import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
+import { writeKubeconfig } from '../../control-plane/kubeconfig.ts';
 import { startControlPlane } from '../../control-plane/start.ts';
 import { startKubelet } from '../../kubelet/kubelet.ts';
 import type { Upstream } from '../chaos-proxy.ts';
@@ -73,7 +74,7 @@ export async function startWholeSystem(
   const simulators = { plant, pantry, bitcoin };
   const { server, upstream } = await (real ? startReal : startEmbedded)(cleanup, simulators, onLine);
   const file = path.join(folder, 'kubeconfig-effects');
-  await writeFile(file, kubeconfig(await proxyFor(upstream), server), { mode: 0o600 });
+  await writeKubeconfig(file, await proxyFor(upstream), server);
   const cluster = await openCluster(folder, { file, signal });
   cleanup.defer(() => cluster.close());
 
@@ -163,14 +164,4 @@ async function startReal(
   const key = await readFile(path.join(path.dirname(plane.kubeconfig()), 'certificates/apiserver.key'), 'utf8');
   const { url, ca, adminToken: token } = plane;
   return { server: { url, ca, token }, upstream: { url, ca, certificate: { cert: ca, key } } };
-}
-
-function kubeconfig(url: string, { ca, token }: PlainServer): string {
-  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-  return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'effects' },
-    clusters: [{ name: 'effects', cluster: { server: url, ...authority } }],
-    users: [{ name: 'effects', user: token === undefined ? {} : { token } }],
-    contexts: [{ name: 'effects', context: { cluster: 'effects', user: 'effects', namespace: 'default' } }],
-  });
 }

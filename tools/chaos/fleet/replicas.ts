@@ -1,12 +1,11 @@
 // The replicas of the fleet watcher, and watchers of single clusters: processes of the bundle that is deployed, and what
 // their probes report.
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { forEachConcurrently } from '../../../src/core/async.ts';
 import { startWatchers, type WatcherEvent, type Watchers } from '../../../src/dev/watchers.ts';
 import type { Fleet } from '../../../test/fleet/fleet.ts';
-import { kubeconfig } from '../../../test/fleet/member.ts';
+import { writeKubeconfig } from '../../control-plane/kubeconfig.ts';
 import { until } from '../until.ts';
 import { createWatcherPool, type WatcherPool } from '../watcher-pool.ts';
 import type { FleetCluster } from './clusters.ts';
@@ -97,7 +96,7 @@ export function createReplicas(
       cleanup.defer(stop);
       await forEachConcurrently(inClustersAtOnce, clusters, async ({ name, server: { url, ...access } }) => {
         const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
-        await writeFile(kubeconfigFile, kubeconfig(url, access), { mode: 0o600 });
+        await writeKubeconfig(kubeconfigFile, url, access);
         let isWatching = false;
         const start = {
           file,
