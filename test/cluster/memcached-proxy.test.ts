@@ -1,21 +1,13 @@
-// MemcachedProxy among Kubernetes' own controllers (M1, M3, M4, M6 to M8, M22): real Deployments, ReplicaSets, EndpointSlices
+// MemcachedProxy among Kubernetes' own controllers (M4, M6 to M8, M22): real Deployments, ReplicaSets, EndpointSlices
 // and garbage collection. Only a kubelet is missing, so the test says which pods are ready.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { foreignKind } from '../../src/api/foreign-kind.ts';
-import type { Meta } from '../../src/api/kind.ts';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { ConfigMap, Node, ReplicaSet, Service } from '../../src/kubernetes.ts';
+import { ConfigMap, Node, Pod, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createMemcached } from '../statements/memcached.ts';
 import { conditionOf } from '../statements/user.ts';
 import { useWatchedSystem } from '../statements/watch.ts';
-
-type Pod = {
-  readonly metadata: Meta;
-  readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
-};
-const pods = foreignKind<Pod, 'Pod'>({ group: '', version: 'v1', kind: 'Pod' });
 
 const name = 'sharded-example';
 const front = 'sharded-example-memcached-043e0';
@@ -34,7 +26,7 @@ beforeEach(async () => {
 
 const setReady = async (pod: string, podIP: string, isReady = true) =>
   await system.patch(
-    pods,
+    Pod,
     pod,
     {
       status: {
@@ -53,14 +45,14 @@ async function runMemcached(): Promise<void> {
   await system.apply(Service, 'sharded-memcached', { selector: { app: 'memcached' }, ports });
   for (const address of three) {
     const containers = [{ name: 'c', image: 'memcached', ports: [{ name: 'cache', containerPort: 11_211 }] }];
-    await system.apply(pods, podOf(address), { nodeName, containers }, { labels: { app: 'memcached' } });
+    await system.apply(Pod, podOf(address), { nodeName, containers }, { labels: { app: 'memcached' } });
     await setReady(podOf(address), address);
   }
 }
 /** Does what a kubelet does for the proxy's own pods. */
 async function startPods(): Promise<void> {
-  for (const one of await system.list(pods)) {
-    const { metadata, status } = pods.read(one);
+  for (const one of await system.list(Pod)) {
+    const { metadata, status } = Pod.read(one);
     const isReported = status?.conditions?.some(({ type }) => type === 'Ready') === true;
     if (!isReported) await setReady(metadata.name, '10.0.3.1').catch(() => undefined);
   }
@@ -82,20 +74,6 @@ async function serves(addresses: readonly string[]): Promise<boolean> {
 const sets = async () => (await system.list(ReplicaSet)).length;
 
 describe('MemcachedProxy among the controllers of Kubernetes', () => {
-  it('M1, M3, M4: real endpoints become a configuration, in order; the proxy is Ready when its Deployment is', async () => {
-    await runMemcached();
-    await memcached.proxy(name);
-    await until(() => serves(three));
-    expect((await memcached.deployment(name)).status?.availableReplicas).toBe(1);
-    expect((await system.read(proxies, name)).status).toMatchObject({ serviceName: front, pools: [{ servers: 3 }] });
-    expect(await system.events('SuccessfulCreate')).toEqual(
-      expect.arrayContaining([expect.stringContaining(`create Deployment "${name}-mcrouter" for`)]),
-    );
-    system.requests.length = 0;
-    await system.reconcile(proxies, name);
-    expect(system.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
-  });
-
   it('M4, M6, M6a, M7: a pod that is not ready, and then is, rolls out one ReplicaSet for each set of servers', async () => {
     await runMemcached();
     await memcached.proxy(name);
@@ -133,7 +111,7 @@ describe('MemcachedProxy among the controllers of Kubernetes', () => {
     await system.delete(proxies, name);
     const left = async () => [
       ...(await memcached.configMaps(name)),
-      ...[...(await system.list(ReplicaSet)), ...(await system.list(Service)), ...(await system.list(pods))]
+      ...[...(await system.list(ReplicaSet)), ...(await system.list(Service)), ...(await system.list(Pod))]
         .map(({ metadata }) => metadata.name)
         .filter((one) => one.startsWith(name)),
     ];

@@ -104,6 +104,8 @@ describe('MemcachedProxy', () => {
 
   it('M5: a second reconcile writes nothing, says nothing, and reads each owned and each named kind once', async () => {
     await started();
+    // Its Deployment has no Pods yet.
+    expect(await condition('Ready')).not.toMatchObject({ status: 'True' });
     await memcached.rollOut(name);
     await reconcile();
     expect(await condition('Ready')).toMatchObject({ status: 'True' });
