@@ -25,14 +25,9 @@ const podSpec = (...containers: readonly string[]) => ({
   containers: containers.map((name) => ({ name, image: `${name}:1` })),
 });
 const template = { metadata: { labels }, spec: podSpec('main') };
-const workload = (replicas: number) => ({
-  metadata: { name: 'one' },
-  spec: { replicas, selector: { matchLabels: labels }, template, serviceName: 'one' },
-});
-const deployment = (replicas: number) => ({
-  metadata: { name: 'one' },
-  spec: { replicas, selector: { matchLabels: labels }, template },
-});
+const metadata = { name: 'one' };
+const selector = { matchLabels: labels };
+const workload = (replicas: number) => ({ metadata, spec: { replicas, selector, template, serviceName: 'one' } });
 const keyOf = (name = 'one') => ({ namespace: fixture().namespace, name });
 
 describe('pods of the test kubelet', () => {
@@ -45,22 +40,20 @@ describe('pods of the test kubelet', () => {
     expect(pods.map(({ spec }) => spec?.nodeName)).toEqual(Array(3).fill('kubelet-test'));
   });
 
-  it('pods of a Deployment become available and are endpoints of a Service', async () => {
+  it('pods of a Deployment are available and endpoints of a Service, except while Kubelet.setReady makes one not ready', async () => {
     await fixture().make('services', { metadata: { name: 'one' }, spec: { selector: labels, ports: [{ port: 80 }] } });
-    await fixture().make('deployments', deployment(2));
-    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
+    await fixture().make('deployments', { metadata, spec: { replicas: 2, selector, template } });
     const ready = ([slice]: readonly Body[]) => (JSON.stringify(slice ?? {}).match(/"ready":true/g) ?? []).length;
-    await fixture().until('endpointslices', (slices) => ready(slices) === 2);
-  });
-
-  it('Kubelet.setReady makes a pod not ready until it is set to ready again', async () => {
-    await fixture().make('deployments', deployment(2));
-    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
+    const untilReady = async (count: number) => {
+      await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === count);
+      await fixture().until('endpointslices', (slices) => ready(slices) === count);
+    };
+    await untilReady(2);
     const [pod = ''] = names(await fixture().until('pods', (all) => all.length === 2));
     await kubelet.setReady(keyOf(pod), false);
-    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 1);
+    await untilReady(1);
     await kubelet.setReady(keyOf(pod), true);
-    await fixture().until('deployments', ([one]) => statusOf(one).availableReplicas === 2);
+    await untilReady(2);
   });
 
   it.each([
