@@ -67,7 +67,8 @@ async function readPid(file: string): Promise<number> {
   return Number((await readFile(file, 'utf8').catch(() => '')).trim());
 }
 
-function isRunning(pid: number): boolean {
+/** Returns whether a process runs. */
+export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid < 1) return false;
   try {
     process.kill(pid, 0);

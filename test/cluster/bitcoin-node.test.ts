@@ -1,6 +1,7 @@
 // Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached only by `pods/exec`. The
 // controllers are tested elsewhere.
 import { afterEach, describe, expect, it } from 'vitest';
+import { isRunning } from '../../src/dev/folder-lock.ts';
 import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
 import { type BitcoinPeer, bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 import type { Body } from '../conformance/body.ts';
@@ -43,14 +44,6 @@ function peer(pod: Body | undefined): BitcoinPeer {
   };
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 const pidOf = (pod: Body | undefined): number => {
   const pid = programs.pid(ipOf(pod));
   if (pid === undefined) throw new Error(`no btcd runs at ${ipOf(pod)}`);
@@ -93,13 +86,13 @@ describe('a real Bitcoin node', () => {
     const pid = pidOf(one);
     await wire.remove(`${fixture().path('statefulsets')}/net-sts`);
     await fixture().until('pods', (all) => all.length === 0);
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   it('a Bitcoin node is stopped with the kubelet', async () => {
     const pids = (await network(2)).map(pidOf);
-    expect(pids.map(isAlive)).toEqual([true, true]);
+    expect(pids.map(isRunning)).toEqual([true, true]);
     await close();
-    expect(pids.map(isAlive)).toEqual([false, false]);
+    expect(pids.map(isRunning)).toEqual([false, false]);
   });
 });

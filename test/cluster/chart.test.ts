@@ -2,9 +2,7 @@
 // them, its values arrive, and an uninstallation keeps the kinds with the objects of users. What the manifests mean is
 // tested in watcher-deployment.test.ts.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { cp } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -13,6 +11,7 @@ import { chartFolder, writeChart } from '../../src/cli/chart.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { helmBinary } from '../../tools/helm/build.ts';
+import { useFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
 const timeout = 400_000;
@@ -24,24 +23,20 @@ const objectShape = z.looseObject({
   metadata: z.looseObject({ name: text, annotations: z.record(text, text).optional() }),
 });
 
-let folder: string;
+const folder = useFolder({ shared: true });
 let helm: string;
 let plane: ControlPlane;
 beforeAll(async () => {
   ({ helm } = await helmBinary());
   plane = await startControlPlane();
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-chart-'));
-  await cp(manifests, path.join(folder, manifests), { recursive: true });
-  await writeChart(folder, { name: 'outrigger-watcher', version: '1.2.3' });
+  await cp(manifests, folder.at(manifests), { recursive: true });
+  await writeChart(folder.path, { name: 'outrigger-watcher', version: '1.2.3' });
 }, timeout);
-afterAll(async () => {
-  await plane?.stop();
-  await rm(folder, { recursive: true, force: true });
-}, timeout);
+afterAll(async () => await plane?.stop(), timeout);
 
 const inFolder = async (program: string, ...args: readonly string[]) => {
-  const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: plane.kubeconfig() };
-  const { stdout } = await run(program, [...args], { cwd: folder, env, maxBuffer: 2 ** 26 });
+  const env = { PATH: process.env.PATH, HOME: folder.path, KUBECONFIG: plane.kubeconfig() };
+  const { stdout } = await run(program, [...args], { cwd: folder.path, env, maxBuffer: 2 ** 26 });
   return stdout;
 };
 const kubectl = async (...args: readonly string[]) => await inFolder(plane.kubectlPath, ...args);
@@ -81,10 +76,11 @@ describe('the chart', () => {
     'the chart installs with its values, and keeps kinds and objects when it is uninstalled',
     { timeout },
     async () => {
-      const values = path.join(folder, 'values.json');
+      const values = folder.at('values.json');
       const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/watcher' };
       const settings = { CLUSTER: 'prod-1', RATE_LIMIT_PER_SECOND: 20 };
-      await writeFile(values, JSON.stringify({ image, replicas: 1, settings, serviceAccount: { annotations } }));
+      const given = { image, replicas: 1, settings, serviceAccount: { annotations } };
+      await folder.write('values.json', JSON.stringify(given));
       const chart = ['outrigger-watcher', chartFolder, '--namespace', 'kube-system'];
       await inFolder(helm, 'upgrade', '--install', ...chart, '--values', values);
       const get = async (...argv: readonly string[]) =>

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
-import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
@@ -29,13 +28,12 @@ const brewer = pot.controller('brewer', {
   reconcile: async () => ({ status: {}, conditions: {} }),
 });
 const drinker = pot.controller('drinker', { reconcile: async () => ({ status: {}, conditions: {} }) });
-const registry = [brewer, drinker, bitcoinPeers];
+const registry = [brewer, drinker];
 
 // One acts as a user, the other as a group, as an EKS access entry assigns it.
 const asUser = controllerIdentity('brewer');
 const asGroup = 'arn:aws:iam::000000000000:role/brewer';
 const undeclared = controllerIdentity('drinker');
-const peers = controllerIdentity('bitcoin-peers');
 const stranger = 'other-user';
 
 // kubectl applies a list of one namespace at a time, and the generated objects have one.
@@ -55,7 +53,7 @@ const { kubectl, clientOf } = await usePlane({
   users: [
     { name: asUser },
     { name: asGroup, groups: [controllerIdentity('brewer')] },
-    ...[undeclared, peers, stranger].map((name) => ({ name })),
+    ...[undeclared, stranger].map((name) => ({ name })),
   ],
   applies: [
     ...rbacOf(registry, watchListOf(registry)),
@@ -70,14 +68,13 @@ beforeAll(async () => {
     daemonEndpoints: { kubeletEndpoint: { Port: Number(kubelet.url.port) } },
   };
   await kubectl.output(['patch', 'node', 'here', '--subresource', 'status', '-p', JSON.stringify({ status })]);
-  for (const user of [asUser, peers])
-    await untilEffective(async () => (await execStatus(user, { container: 'sidecar', command: 'sh' })) !== 101);
+  await untilEffective(async () => (await execStatus(asUser, { container: 'sidecar', command: 'sh' })) !== 101);
 });
 
 function nodeAndPod(): readonly object[] {
   // The generated namespace allows only restricted pods.
   const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
-  const containers = ['tea-pot', 'sidecar', 'net-sts-ctr'].map((name) => ({
+  const containers = ['tea-pot', 'sidecar'].map((name) => ({
     ...{ name, image: 'none', securityContext: restricted },
   }));
   const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };

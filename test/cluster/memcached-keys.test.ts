@@ -3,16 +3,14 @@
 // proxy's Deployment mounts. Needs Debian's packages memcached and libmemcached-tools.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { useSystem } from '../statements/harness.ts';
 import { createMemcached } from '../statements/memcached.ts';
+import { useFolder } from '../support/folder.ts';
 import { type MemcachedRouter, startMemcachedRouter } from './memcached-router.ts';
 
 const run = promisify(execFile);
@@ -24,19 +22,15 @@ const { connect } = await useApiServer({ controllers: 'none' });
 const system = useSystem(connect);
 const memcached = createMemcached(system);
 
-let folder: string;
+const folder = useFolder();
 let router: MemcachedRouter;
-const socketOf = (address: string) => path.join(folder, address);
+const socketOf = (address: string) => folder.at(address);
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-memcached-'));
   // The address of a pod leads to its server's socket.
   router = await startMemcachedRouter((server) => connectSocket(socketOf(server.replace(/:11211$/, ''))));
   await memcached.service('sharded-memcached');
 });
-afterEach(async () => {
-  await router[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(async () => await router[Symbol.asyncDispose]());
 
 /** Starts memcached as a pod with this address, and returns a function that kills it. */
 async function startMemcached(address: string): Promise<() => void> {
@@ -46,19 +40,8 @@ async function startMemcached(address: string): Promise<() => void> {
   const failed = once(child, 'error').then(([error]) => {
     throw new Error('memcached does not start: apt-get install memcached libmemcached-tools', { cause: error });
   });
-  const isUp = () => once(connectSocket(socketOf(address)), 'connect');
-  await Promise.race([
-    failed,
-    expect
-      .poll(
-        async () =>
-          await isUp().then(
-            () => true,
-            () => false,
-          ),
-      )
-      .toBe(true),
-  ]);
+  const isUp = async () => void (await once(connectSocket(socketOf(address)), 'connect'));
+  await Promise.race([failed, vi.waitFor(isUp, { timeout: 10_000 })]);
   return kill;
 }
 /** Changes the Service's endpoints, reconciles the proxy, and lets the router load what the Deployment mounts. */
@@ -70,9 +53,8 @@ async function use(...addresses: readonly string[]): Promise<void> {
 const servers = () => `--servers=127.0.0.1:${router.port}`;
 /** Sets keys to their own names with libmemcached's client. */
 async function write(names: readonly string[]): Promise<void> {
-  const files = names.map((name) => path.join(folder, name));
-  await Promise.all(files.map((file) => writeFile(file, path.basename(file))));
-  await run('memccp', [servers(), '--set', ...files]);
+  await Promise.all(names.map((name) => folder.write(name, name)));
+  await run('memccp', [servers(), '--set', ...names.map((name) => folder.at(name))]);
 }
 /** The keys that libmemcached's client reads with their values. */
 async function readable(names: readonly string[] = keys, from = servers()): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import * as z from 'zod';
+import { listenOnLoopback } from '../support/listen.ts';
 
 type Route =
   | string
@@ -112,11 +113,9 @@ export async function startMemcachedRouter(dial: (server: string) => Socket): Pr
     serve(client)
       .catch(() => undefined)
       .finally(() => client.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  });
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: await listenOnLoopback(server),
     load: (text) => {
       config = configuration.parse(text);
     },

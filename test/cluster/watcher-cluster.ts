@@ -12,6 +12,7 @@ import { parseWatchList } from '../../src/core/watch-list.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import type { ProbeOutcome } from '../../tools/kubelet/http-probes.ts';
@@ -58,6 +59,8 @@ export interface InstallableCluster {
 /** A cluster with queues of its own. */
 export interface WatcherCluster extends InstallableCluster {
   readonly queues: TestQueues;
+  /** Receives keys of tanks until these have come, for a minute at most. Resolves with those of them that have. */
+  tanksSeen(names: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Options of a cluster. */
@@ -116,7 +119,15 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
   const cluster = await openClusterWithQueues({ name: 'test', queues });
   cleanup.defer(() => cluster.close());
   const resources = cleanup.move();
-  return { ...cluster, queues, close: () => resources.disposeAsync() };
+  const tanksSeen = async (names: readonly string[]): Promise<readonly string[]> => {
+    const seen: string[] = [];
+    for (let tries = 0; tries < 30 && !names.every((name) => seen.includes(name)); tries += 1) {
+      const messages = await queues.drain('water-tank.fifo', { waitSeconds: 2 });
+      seen.push(...messages.map(({ Body = '' }) => parseMessage(Body).name));
+    }
+    return seen.filter((name) => names.includes(name)).sort();
+  };
+  return { ...cluster, queues, tanksSeen, close: () => resources.disposeAsync() };
 }
 
 /** Starts everything except the watchers and the queues. */

@@ -21,15 +21,6 @@ beforeAll(async () => {
 }, timeout);
 afterAll(async () => await cluster.close());
 
-const tanksSeen = async (names: readonly string[]): Promise<readonly string[]> => {
-  const seen: string[] = [];
-  for (let tries = 0; tries < 30 && !names.every((name) => seen.includes(name)); tries += 1) {
-    const messages = await cluster.queues.drain('water-tank.fifo', { waitSeconds: 2 });
-    seen.push(...messages.map(({ Body = '' }) => parseMessage(Body).name));
-  }
-  return seen.filter((name) => names.includes(name)).sort();
-};
-
 describe('the manifests of the watcher', { timeout }, () => {
   it.each([
     ['apply --server-side', base],
@@ -155,7 +146,7 @@ describe('the deployed watchers', { timeout }, () => {
     expect(await evict(first?.pod ?? '')).toBe(201);
     expect(await evict(second?.pod ?? '')).toContain('disruption budget');
     await cluster.applyTank('drained');
-    expect(await tanksSeen(['drained'])).toEqual(['drained']);
+    expect(await cluster.tanksSeen(['drained'])).toEqual(['drained']);
     await cluster.rolledOut();
     expect(first?.ended()).toBe('exit status 0');
   });
@@ -171,7 +162,7 @@ describe('the deployed watchers', { timeout }, () => {
       .poll(() => before.map(({ ended }) => ended()), { timeout: 60_000 })
       .toEqual(before.map(() => 'exit status 0'));
     await cluster.applyTank('last');
-    expect(await tanksSeen([...names, 'last'])).toEqual([...names, 'last'].sort());
+    expect(await cluster.tanksSeen([...names, 'last'])).toEqual([...names, 'last'].sort());
     expect(cluster.running().length).toBe(2);
     expect(cluster.errors.filter((line) => /probes failed|is restarted/.test(line))).toEqual([]);
   });

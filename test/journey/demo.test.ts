@@ -5,6 +5,7 @@ import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
+import { isRunning } from '../../src/dev/folder-lock.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 import { startDev } from '../../tools/troubleshooting/run-dev.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -32,15 +33,6 @@ async function dev(...flags: readonly string[]) {
     return { status, said: lines.join('\n') };
   };
   return { ...running, folder, state, ended };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 it('the demo ends without an error when the reader of its output ends', { timeout: 240_000 }, async () => {
@@ -99,7 +91,7 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
     expect(await readFile(path.join(folder, 'kubeconfig'), 'utf8')).toContain(state.apiServer);
     child.kill('SIGINT');
     expect((await ended()).status).toBe(0);
-    for (const { pid } of [...state.watchers, ...state.functions]) expect(isAlive(pid)).toBe(false);
+    for (const { pid } of [...state.watchers, ...state.functions]) expect(isRunning(pid)).toBe(false);
   });
 
   it.each([

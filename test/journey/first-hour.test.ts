@@ -1,6 +1,5 @@
 // The first hour with the package, by the steps of the documents alone: from an empty folder to the controller of
 // docs/authoring.md, which has a required setting, a secret, a child Ingress and a finalizer, running, tested and bundled.
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -8,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { newProject } from '../../tools/troubleshooting/project.ts';
 import { type RunningDev, runCommand, runProgram, startDev } from '../../tools/troubleshooting/run-dev.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 const seconds = 500;
 const ingress = '/apis/networking.k8s.io/v1/namespaces/default/ingresses/north';
@@ -68,9 +68,8 @@ it(
       calls.push(`${method} ${url} ${headers.authorization ?? ''}`.trim());
       response.end('a record');
     });
-    await once(dns.listen(0, '127.0.0.1'), 'listening');
+    const port = await listenOnLoopback(dns);
     onTestFinished(() => void dns.close());
-    const { port } = z.object({ port: z.number() }).parse(dns.address());
 
     const project = await newProject('sites');
     onTestFinished(project.remove);

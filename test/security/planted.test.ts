@@ -3,7 +3,6 @@
 // metrics. test/core/decisions.test.ts has the patterns.
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { foreignKind } from '../../src/api/foreign-kind.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { Foo } from '../../src/controllers/foo.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
@@ -13,15 +12,13 @@ import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import { localCluster } from '../../src/dev/cluster-access.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
+import { ConfigMap, Event, Secret } from '../../src/kubernetes.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import { asRetry, groupOf } from '../sqs/messages.ts';
 import { type PlantedSystem, planted, type RecordedOutput, startPlantedSystem } from './planted-system.ts';
 
 const seconds = 180;
 const namespace = 'default';
-const [secrets, events, configMaps] = ['Secret', 'Event', 'ConfigMap'].map((kind) =>
-  foreignKind({ group: '', version: 'v1', kind }),
-);
 let system: PlantedSystem;
 
 beforeAll(async () => {
@@ -73,16 +70,11 @@ it(
   'no planted credential is in what any part says, sends or writes, however its servers fail',
   { timeout: seconds * 1000 },
   async () => {
-    if (secrets === undefined || events === undefined || configMaps === undefined) throw new Error('no kinds');
     const lastApplied = {
       'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ token: planted.annotation }),
     };
-    await apply(
-      secrets,
-      'planted',
-      { data: { password: Buffer.from(planted.secretData).toString('base64') } },
-      lastApplied,
-    );
+    const password = Buffer.from(planted.secretData).toString('base64');
+    await apply(Secret, 'planted', { data: { password } }, lastApplied);
     await apply(WaterTank, 'walled', { spec: { targetLevel: 5, capacity: 10 } }, lastApplied);
     await apply(Ingredient, 'poisoned', { spec: { item: 'poison', amount: 1, unit: 'g' } }, lastApplied);
     await apply(Ingredient, 'good', { spec: { item: 'salt', amount: 1, unit: 'g' } }, lastApplied);
@@ -113,7 +105,7 @@ it(
     await expect.poll(() => messageOf(WaterTank, 'walled'), until).toMatch(/\[redacted\]/);
     await expect.poll(() => messageOf(Ingredient, 'poisoned'), until).toMatch(/\[redacted\]/);
     await expect.poll(() => messageOf(Ingredient, 'good'), until).toMatch(/"status":"True"/);
-    await expect.poll(async () => (await textsOf(events)).length, until).toBeGreaterThan(0);
+    await expect.poll(async () => (await textsOf(Event)).length, until).toBeGreaterThan(0);
     await expect.poll(() => lettersOf('ingredient-dlq.fifo'), until).toHaveLength(3);
     await expect
       .poll(() => [...system.used.keys()].sort(), until)
@@ -133,8 +125,8 @@ it(
         ]),
       );
 
-    const written = await Promise.all([WaterTank, Ingredient, Foo, events].map(textsOf));
-    const checkpoint = await getObject(system.client, configMaps, { namespace: systemNamespace, name: checkpointName });
+    const written = await Promise.all([WaterTank, Ingredient, Foo, Event].map(textsOf));
+    const checkpoint = await getObject(system.client, ConfigMap, { namespace: systemNamespace, name: checkpointName });
     const everything: readonly RecordedOutput[] = [
       ...written.flat(),
       ...(await lettersOf('ingredient-dlq.fifo')),
