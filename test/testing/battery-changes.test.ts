@@ -1,5 +1,5 @@
-// Only the battery's check of a changed spec, TerminalErrors, fields that are not compared, and children that are created
-// once. The other checks are in battery.test.ts.
+// Only the battery's check of a changed spec, TerminalErrors, fields that are not compared, children that are created once
+// and orphaned children. The other checks are in battery.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { ConfigMap, Job, Pod } from '../../src/kubernetes.ts';
@@ -258,4 +258,33 @@ describe('a child that is created once, such as the Job of a schedule', () => {
     );
     expect(failed).toEqual({ [repeated]: expect.stringMatching(/^Job one-\d+ was deleted and is created again/) });
   });
+});
+
+it('a finalize that waits for children by a label alone is caught by a deletion that orphans them', async () => {
+  const waiting = (isOwn: (uids: readonly string[], uid: string) => boolean) =>
+    List.controller('list', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof List>> {
+        await apply(ConfigMap, { metadata: { name, labels: { list: name } } });
+        return { status: {}, conditions: written };
+      },
+      async finalize({ metadata: { name, uid } }, { applyAll, list }) {
+        await applyAll(ConfigMap, []);
+        const owners = (await list(ConfigMap, { list: name })).map(({ metadata }) => metadata.ownerReferences ?? []);
+        const isLeft = owners.some((references) =>
+          isOwn(
+            references.map((one) => one.uid),
+            uid,
+          ),
+        );
+        return isLeft ? { requeueAfterSeconds: 5, reason: 'Waiting' } : 'done';
+      },
+    });
+  const check = 'an object that is deleted with --cascade=orphan does not wait for its former children';
+  const resultOf = async (...[isOwn]: Parameters<typeof waiting>) =>
+    (await resultsOf(waiting(isOwn), { samples: samples.slice(0, 1) }, check)).failed;
+  expect(await resultOf((uids, uid) => uids.includes(uid))).toEqual({});
+  expect((await resultOf(() => true))[check]).toMatch(
+    /^the deleted object stays with outrigger\.dev\/list; .* in finalize wait for children with the owner reference/,
+  );
 });

@@ -245,6 +245,16 @@ export const changeChecks: readonly SampleCheck[] = [
       }
     },
   },
+  {
+    name: 'an object that is deleted with --cascade=orphan does not wait for its former children',
+    run: async (open) => {
+      await using stage = await open();
+      if (!stage.controller.declaration.finalizes) return;
+      await converged(stage);
+      const change = 'in finalize wait for children with the owner reference of the object, not for all with a label';
+      await removed(stage, { propagationPolicy: 'Orphan' }, change);
+    },
+  },
 ];
 
 /** The beginning of the message of a NotOwnedError. */
@@ -303,11 +313,16 @@ export async function nothingLeft(stage: Stage, before: unknown, when: string): 
 }
 
 /** Deletes the object and reconciles until it is gone. */
-export async function removed(stage: Parameters<typeof converged>[0]): Promise<void> {
+export async function removed(
+  stage: Parameters<typeof converged>[0],
+  options: { readonly propagationPolicy?: 'Orphan' } = {},
+  change = 'return from finalize when nothing is left to do, also when it was gone before',
+): Promise<void> {
   const subject = await stage.subject();
   if (subject === undefined) return;
   try {
-    await stage.client.request({ method: 'DELETE', path: pathOf(stage.kind, subject) });
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
+    await stage.client.request({ method: 'DELETE', path: pathOf(stage.kind, subject), body });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -318,7 +333,7 @@ export async function removed(stage: Parameters<typeof converged>[0]): Promise<v
     const { finalizers = [] } = isRecord(left.metadata) ? left.metadata : {};
     fail(
       `the deleted object stays with ${finalizers.join(', ')}; the last reconcile ended as ${describe(last)}`,
-      'return from finalize when nothing is left to do, also when it was gone before',
+      change,
     );
   }
 }
