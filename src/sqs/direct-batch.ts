@@ -14,12 +14,22 @@ import * as z from 'zod';
 import { rememberCredentials } from '../core/known-secrets.ts';
 import type { SendBatch } from './send.ts';
 
+/** The SDK replaces credentials five minutes before they expire. */
+const keptMs = 60_000;
+
 /** Creates the call. The client makes the first call itself, which shows the address of SQS. */
 export function createDirectBatch(sqs: SQSClient): SendBatch {
   const { config } = sqs;
+  let known: { readonly credentials: Awaited<ReturnType<typeof config.credentials>>; readonly at: number } | undefined;
   const signer = new SignatureV4({
     ...{ service: 'sqs', region: config.region, sha256: Sha256 },
-    credentials: async () => rememberCredentials(await config.credentials()),
+    credentials: async () => {
+      // By a clock that is hours ahead all have expired, and the SDK would request new ones for each call.
+      if (known === undefined || performance.now() - known.at > keptMs) {
+        known = { credentials: rememberCredentials(await config.credentials()), at: performance.now() };
+      }
+      return known.credentials;
+    },
   });
   let knownAddress: Address | undefined;
   sqs.middlewareStack.add(
@@ -56,7 +66,10 @@ export function createDirectBatch(sqs: SQSClient): SendBatch {
     const responseBody = await text(response.body);
     if (response.statusCode === 200) return batchResponse.parse(JSON.parse(responseBody));
     // The SDK replaces credentials by the local clock alone, which may be hours behind.
-    if (responseBody.includes('ExpiredToken')) await config.credentials({ forceRefresh: true });
+    if (responseBody.includes('ExpiredToken')) {
+      known = undefined;
+      await config.credentials({ forceRefresh: true });
+    }
     return undefined;
   }
 

@@ -24,11 +24,13 @@ async function startSqsServer({
   refuses,
   date = () => new Date(),
   token = () => 'session',
+  expiresMs = 3_600_000,
 }: {
   readonly refuses?: (request: Received) => Refusal | undefined;
   readonly date?: () => Date;
   /** The session token of the credentials that the provider returns when it is called. */
   readonly token?: () => string;
+  readonly expiresMs?: number;
 } = {}) {
   const received: Received[] = [];
   const server = http.createServer((request, response) => {
@@ -50,7 +52,7 @@ async function startSqsServer({
     ...{ endpoint, region: 'eu-central-1', useQueueUrlAsEndpoint: false },
     credentials: async () => ({
       ...{ accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: token() },
-      expiration: new Date(Date.now() + 3_600_000),
+      expiration: new Date(Date.now() + expiresMs),
     }),
   });
   onTestFinished(() => {
@@ -135,6 +137,20 @@ function isWithin({ 'x-amz-date': date = '' }: http.IncomingHttpHeaders, atMs: n
   const signed = String(date).replace(/(....)(..)(..)T(..)(..)(..)Z/, '$1-$2-$3T$4:$5:$6Z');
   return Math.abs(Date.parse(signed) - atMs) <= 300_000;
 }
+
+it('a clock that is hours ahead does not request new credentials for each batch', async () => {
+  let requested = 0;
+  const { received, send } = await startSqsServer({
+    token: () => {
+      requested += 1;
+      return `session ${requested}`;
+    },
+    expiresMs: -7_200_000,
+  });
+  await send('x');
+  for (let batches = 0; batches < 5; batches += 1) await send('y');
+  expect(new Set(received.slice(1).map(({ headers }) => headers['x-amz-security-token'])).size).toBe(1);
+});
 
 it('credentials that have expired earlier than a slow clock says are replaced', async () => {
   let current = 'old';
