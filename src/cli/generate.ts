@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError, UserError } from '../core/errors.ts';
+import { wakeFunction } from '../core/names.ts';
 import { removeFile, replaceFile } from '../dev/replace-file.ts';
 import { checkStackLimits } from '../generate/aws/limits.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
@@ -35,6 +36,7 @@ export function generateCommand(): Command {
         const differences = await generate(registry, process.cwd(), { check, kinds: crdsOnly });
         for (const warning of warnings) printError(`warning: ${warning}`);
         for (const hint of generatedHints(registry, crdsOnly)) printError(`hint: ${hint}`);
+        for (const hint of removalHints(differences)) printError(`hint: ${hint}`);
         for (const { file, what } of differences) printLines([`${check ? what : done[what]}: ${file}`]);
         if (!check || differences.length === 0) return;
         printError(`${differences.length} generated files are out of date; run npm run generate`);
@@ -62,6 +64,19 @@ export type Difference = { readonly file: string; readonly what: 'stale' | 'miss
 
 /** What `generate` did about a difference, as it is printed. */
 export const done = { stale: 'updated', missing: 'created', 'left over': 'deleted' } as const;
+
+/** Says of each controller whose function is left over what it leaves in the clusters. */
+export function removalHints(differences: readonly Difference[]): readonly string[] {
+  return differences.flatMap(({ file, what }) => {
+    const name = path.basename(file, '.ts');
+    if (what !== 'left over' || file !== functionFile(name) || name === wakeFunction) return [];
+    return [
+      `${name} was renamed or removed: a deployment deletes its queue and its dead letters, and its finalizer blocks ` +
+        `deletions until outrigger detach KIND --controller ${name} ` +
+        '(docs/operating.md#rename-or-remove-a-controller)',
+    ];
+  });
+}
 
 /**
  * Brings the generated files below a root up to date, or with `check` only lists the differences. Throws SchemaError,

@@ -3,7 +3,7 @@ import { access, readdir, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { generate } from '../../src/cli/generate.ts';
+import { generate, removalHints } from '../../src/cli/generate.ts';
 import { loadProject } from '../../src/cli/project.ts';
 import { only } from '../generate/sample-registry.ts';
 import { useFolder } from '../support/folder.ts';
@@ -132,12 +132,14 @@ describe('generate and functions', () => {
     for (const file of own) expect(await readText(file), file).toBe(ownFunction);
   });
 
-  it('generate --check reports the generated function of a removed controller, and generate deletes it', async () => {
+  it('generate --check reports the generated function of a removed controller, and generate deletes it and says what it leaves in clusters', async () => {
     await write();
     const leftOver = { file: 'functions/tree-pruner.ts', what: 'left over' };
     expect(await check(tree)).toContainEqual(leftOver);
     expect(await functions()).toContain('tree-pruner.ts');
-    expect(await write(tree)).toContainEqual(leftOver);
+    const written = await write(tree);
+    expect(written).toContainEqual(leftOver);
+    expect(removalHints(written)).toEqual([expect.stringContaining('outrigger detach KIND --controller tree-pruner')]);
     expect(await functions()).toEqual(['resync.ts', 'timers.ts', 'tree.ts']);
   });
 
