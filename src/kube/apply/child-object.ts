@@ -71,7 +71,8 @@ export function checkPlace(
 /**
  * Encodes a Secret's stringData into data, as the API server does. The server stores no stringData, so an apply of it
  * would look like a difference each time, and would neither own the keys nor remove them. Throws a TypeError for a
- * value that is no string: the server's error would show it, in the status and in logs.
+ * value that is no string, which the server's error would show in the status and in logs, and for one that is no
+ * base64.
  */
 export function encodedSecret(
   { group, plural }: Pick<ResourceName, 'group' | 'plural'>,
@@ -87,10 +88,15 @@ export function encodedSecret(
   return { ...rest, data: Object.fromEntries([...secretValues('data', data), ...encoded]) };
 }
 
+/** What Go's decoder accepts, without its line breaks. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
 function secretValues(field: string, values: unknown = {}): readonly (readonly [string, string])[] {
   if (!isRecord(values)) throw new TypeError(`${field} of a Secret is no object`);
   return Object.entries(values).map(([key, value]) => {
     if (typeof value !== 'string') throw new TypeError(`${field}.${key} of a Secret is no string`);
+    if (field === 'data' && !base64.test(value.replaceAll(/[\r\n]/g, '')))
+      throw new TypeError(`data.${key} of a Secret is no base64; give it as stringData`);
     return [key, value];
   });
 }
