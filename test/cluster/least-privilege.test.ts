@@ -1,12 +1,11 @@
 // The generated roles grant nothing beyond the required permissions, on a real kube-apiserver: the watcher and the resync
 // send every possible request, and all but the permissions listed here are rejected with 403; for the controllers the API
-// server lists what RBAC permits. The checkpoint and a
-// whole life of MemcachedProxy show that the permissions suffice, as does every suite that uses these users.
-import { describe, expect, it, onTestFinished } from 'vitest';
+// server lists what RBAC permits. That the permissions suffice is shown by the checkpoint, by cross.test.ts, and by every
+// suite that uses these users.
+import { describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
-import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import {
   checkpointName,
@@ -19,12 +18,8 @@ import {
 import { sleep } from '../../src/core/time.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import { Deployment, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';
 import { edgesOf } from '../cross/variants.ts';
-import { install, startSystem } from '../statements/harness.ts';
-import { createMemcached } from '../statements/memcached.ts';
-import { conditionOf } from '../statements/user.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { type Attempt, attemptsFor, findAllowed, listAttempts } from './access-attempts.ts';
 import { everyUsersPermissions, listPermissions } from './can-i.ts';
@@ -183,37 +178,4 @@ describe('the watch checkpoint', () => {
     ]);
     expect(counts.get('WatcherDown')).toBe(1);
   });
-});
-
-it('X8, M1, M6, M8, M16, M21: MemcachedProxy creates, repairs, prunes and reports with its declared permissions', async () => {
-  const proxyUser = plane.connection(controllerIdentity('memcached-proxy'));
-  await install(plane.connection());
-  const system = await startSystem(plane.connection(), { controllers: () => proxyUser });
-  onTestFinished(() => system.end());
-  const name = 'sharded-example';
-  const front = 'sharded-example-memcached-043e0';
-  const memcached = createMemcached(system);
-  await memcached.service('sharded-memcached');
-  await memcached.endpoints('sharded-memcached', ['10.0.2.17', '10.0.2.18']);
-  await memcached.proxy(name);
-  await system.reconcile(proxies, name);
-  const old = await memcached.rollOut(name);
-  expect(await system.events('SuccessfulCreate')).toHaveLength(3);
-
-  await memcached.endpoints('sharded-memcached', ['10.0.2.17']);
-  await system.patch(Service, front, { spec: { ports: [{ name: 'mcrouter', port: 9999 }] } });
-  const { metadata, spec } = await system.read(Deployment, `${name}-mcrouter`);
-  const { labels, annotations, ownerReferences } = metadata;
-  await system.put(Deployment, `${name}-mcrouter-old`, { spec }, { labels, annotations, ownerReferences });
-  await system.reconcile(proxies, name);
-  await memcached.rollOut(name);
-  await system.delete(ReplicaSet, old);
-  await system.reconcile(proxies, name);
-
-  expect(Service.read(await system.read(Service, front)).spec?.ports).toMatchObject([{ port: 11_211 }]);
-  expect(await system.list(Deployment)).toHaveLength(1);
-  expect(await memcached.configMaps(name)).toHaveLength(1);
-  expect(await system.events('SuccessfulDelete')).toHaveLength(2);
-  expect(conditionOf(await system.read(proxies, name), 'Ready')?.status).toBe('True');
-  expect(system.lines.filter((line) => /\b403\b|forbidden/i.test(line))).toEqual([]);
 });
