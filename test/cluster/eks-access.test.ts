@@ -2,9 +2,6 @@
 // environment, a clusters table with an EKS entry, a real kube-apiserver with an authenticator webhook, and the
 // generated roles, bound to the groups of the access entries. Excluded: the content of a token
 // (test/clusters/auth/eks-token.test.ts).
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { registry } from '../../src/controllers/registry.ts';
@@ -12,39 +9,24 @@ import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
-import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
+import { type KnownIdentity, roleIdentity } from '../clusters/auth/eks-authenticator.ts';
 import { aContext, anEvent, aRecord } from '../lambda/invocation.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
 import { aMessage, asChange } from '../sqs/messages.ts';
+import { useFolder } from '../support/folder.ts';
 import { generated, usePlane } from './plane.ts';
 import { startTokenWebhook } from './token-webhook.ts';
 
 const region = 'eu-central-1';
-const arnOf = (role: string) => `arn:aws:iam::000000000000:role/${role}`;
-const identityOf = (role: string): KnownIdentity => ({
-  accessKeyId: `ASIA${role.toUpperCase()}`,
-  secretAccessKey: `secret of ${role}`,
-  sessionToken: `session+of/${role}==`,
-  arn: arnOf(role),
-});
+const identityOf = (role: string) => roleIdentity(role, '000000000000');
 const roles = { foo: identityOf('foo'), dinner: identityOf('dinner'), stranger: identityOf('stranger') };
 
 /** The access entries of the EKS cluster: one for each function's role except the stranger's, as in the registry. */
-const groups = new Map(accessEntries(registry).map((entry) => [arnOf(entry.function), [entry.group]]));
+const groups = new Map(accessEntries(registry).map((entry) => [identityOf(entry.function).arn, entry.group]));
 const seen: string[] = [];
-const authenticate = createEksAuthenticator({
-  cluster: 'prod-1',
-  hosts: [`sts.${region}.amazonaws.com`],
-  identities: Object.values(roles),
-  now: () => new Date(),
-});
-
-const webhook = await startTokenWebhook((token) => {
-  seen.push(token);
-  const { arn } = authenticate(token);
-  const entry = groups.get(arn);
-  if (entry === undefined) throw new Error(`${arn} has no access entry`);
-  return { username: arn, groups: entry };
+const webhook = await startTokenWebhook({
+  ...{ cluster: 'prod-1', region, identities: Object.values(roles), groups },
+  onToken: (token) => void seen.push(token),
 });
 afterAll(() => webhook.close());
 const { plane, kubectl, clientOf } = await usePlane({
@@ -56,14 +38,13 @@ const { plane, kubectl, clientOf } = await usePlane({
 const admin = clientOf();
 const queues = await startTestQueues();
 afterAll(() => queues.stop());
-const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-eks-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useFolder({ shared: true });
 beforeAll(async () => {
   await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd/foos.samples.example.com']);
   await queues.create('foo.fifo', 'foo-dlq.fifo', 'timers');
   const access = { type: 'eks', cluster: 'prod-1', region };
   const prod = { server: plane.url, ca: plane.ca, access };
-  await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ prod }));
+  await folder.write('clusters.json', JSON.stringify({ prod }));
 });
 
 beforeEach(() => runAs(roles.foo));
@@ -81,7 +62,7 @@ function runAs({ accessKeyId, secretAccessKey, sessionToken = '' }: KnownIdentit
     AWS_SESSION_TOKEN: sessionToken,
     AWS_ENDPOINT_URL_SQS: queues.endpoint,
     QUEUE_URL_PREFIX: queues.urlPrefix,
-    CLUSTERS: path.join(folder, 'clusters.json'),
+    CLUSTERS: folder.at('clusters.json'),
     LOG_LEVEL: 'ERROR',
     POWERTOOLS_METRICS_DISABLED: 'true',
   };
@@ -155,7 +136,7 @@ describe('a reconcile function with an EKS entry', () => {
     expect(await queues.drain('foo-dlq.fifo')).toEqual([]);
     expect(await timerOf('six')).toMatchObject({ cause: { type: 'retry', attempt: 0, postponements: 1 } });
     expect(await statusOf('six')).toBeUndefined();
-    groups.set(roles.stranger.arn, groups.get(roles.foo.arn) ?? []);
+    groups.set(roles.stranger.arn, groups.get(roles.foo.arn) ?? '');
     await handler(eventOf('six'), aContext());
     expect(await statusOf('six')).toMatchObject(observed);
   });

@@ -1,15 +1,13 @@
-// The webhook to which a real kube-apiserver sends unknown tokens (authentication.k8s.io/v1 TokenReview), as an EKS
-// cluster does with its authenticator, and the file that configures it in the server.
+// The authenticator of an EKS cluster, as the webhook to which a real kube-apiserver sends unknown tokens
+// (authentication.k8s.io/v1 TokenReview), and the file that configures it in the server.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
+import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
 import { listenOnLoopback } from '../support/listen.ts';
-
-/** The user of a token. */
-export type TokenUser = { readonly username: string; readonly groups: readonly string[] };
 
 /** A running webhook. */
 export type TokenWebhook = {
@@ -20,11 +18,29 @@ export type TokenWebhook = {
 
 const review = z.object({ spec: z.object({ token: z.string() }) });
 
-/** Starts a webhook that calls `authenticate` for each token; an error of it is the reason of the rejection. */
-export async function startTokenWebhook(authenticate: (token: string) => TokenUser): Promise<TokenWebhook> {
+/** Starts the webhook of an EKS cluster. `groups`: the group of each access entry, by the ARN of its role. */
+export async function startTokenWebhook({
+  cluster,
+  region,
+  identities,
+  groups,
+  onToken = () => undefined,
+}: {
+  readonly cluster: string;
+  readonly region: string;
+  readonly identities: readonly KnownIdentity[];
+  readonly groups: ReadonlyMap<string, string>;
+  readonly onToken?: (token: string) => void;
+}): Promise<TokenWebhook> {
+  const hosts = [`sts.${region}.amazonaws.com`];
+  const authenticate = createEksAuthenticator({ cluster, hosts, identities, now: () => new Date() });
   const statusOf = (token: string): object => {
     try {
-      return { authenticated: true, user: authenticate(token) };
+      onToken(token);
+      const { arn } = authenticate(token);
+      const group = groups.get(arn);
+      if (group === undefined) throw new Error(`${arn} has no access entry`);
+      return { authenticated: true, user: { username: arn, groups: [group] } };
     } catch (error) {
       return { authenticated: false, error: String(error) };
     }

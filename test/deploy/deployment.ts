@@ -5,7 +5,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
@@ -20,7 +19,8 @@ import { createChildProcesses } from '../../tools/control-plane/child-processes.
 import { createKubectl, type Kubectl } from '../cluster/kubectl.ts';
 import { startTokenWebhook } from '../cluster/token-webhook.ts';
 import { type InstallableCluster, openClusterWithQueues } from '../cluster/watcher-cluster.ts';
-import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
+import { roleIdentity } from '../clusters/auth/eks-authenticator.ts';
+import { messagesOn } from '../support/messages-on.ts';
 import { startElasticMq } from './elasticmq.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
 import { type EmulatedLambda, startEmulatedLambda } from './emulated-lambda.ts';
@@ -91,7 +91,7 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
   const urlOf = (queue: string) => queues.find(({ name }) => name === `${prefix}${queue}`)?.url ?? queue;
   const urlPrefix = urlOf('timers').slice(0, -'timers'.length);
 
-  const identities = new Map(stack.functions.map(({ name }) => [name, identityOf(name)]));
+  const identities = new Map(stack.functions.map(({ name }) => [name, roleIdentity(name, location.accountId)]));
   const environment = (name: string) => {
     const { accessKeyId = '', secretAccessKey = '', sessionToken = '' } = identities.get(name) ?? {};
     return {
@@ -111,26 +111,16 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
   lambda.feed({ scheduleSeconds });
 
   // The access entries of each cluster in EKS: one for every function's role, as in the registry.
-  const roleOf = (name: string) => identityOf(`${prefix}${name}`).arn;
+  const roleOf = (name: string) => roleIdentity(`${prefix}${name}`, location.accountId).arn;
   const groups = new Map(accessEntries(registry).map((entry) => [roleOf(entry.function), entry.group]));
   const resources = cleanup.move();
   return {
     ...{ lambda, roleOf },
     deadLetterQueues: queues.map(({ name }) => name.slice(prefix.length)).filter((name) => name.includes('-dlq')),
-    depth: (queue) => depthOf(client, urlOf(queue)),
+    depth: messagesOn(client, urlPrefix),
     async add(name) {
-      const authenticate = createEksAuthenticator({
-        cluster: name,
-        hosts: [`sts.${location.region}.amazonaws.com`],
-        identities: [...identities.values()],
-        now: () => new Date(),
-      });
-      const webhook = await startTokenWebhook((token) => {
-        const { arn } = authenticate(token);
-        const group = groups.get(arn);
-        if (group === undefined) throw new Error(`${arn} has no access entry`);
-        return { username: arn, groups: [group] };
-      });
+      const eks = { cluster: name, region: location.region, identities: [...identities.values()], groups };
+      const webhook = await startTokenWebhook(eks);
       resources.defer(() => webhook.close());
       const { apiServerFlags } = webhook;
       const surroundings = { name, queues: { endpoint: queueEndpoint, urlPrefix }, apiServerFlags, runsAll: true };
@@ -154,28 +144,4 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/** The credentials of a function's role, as Lambda provides them. */
-function identityOf(name: string): KnownIdentity {
-  return {
-    accessKeyId: `ASIA${name.replaceAll('-', '').toUpperCase()}`,
-    secretAccessKey: `secret of ${name}`,
-    sessionToken: `session+of/${name}==`,
-    arn: `arn:aws:iam::${location.accountId}:role/${name}`,
-  };
-}
-
-async function depthOf(client: SQSClient, QueueUrl: string): Promise<number> {
-  const { Attributes = {} } = await client.send(
-    new GetQueueAttributesCommand({
-      QueueUrl,
-      AttributeNames: [
-        'ApproximateNumberOfMessages',
-        'ApproximateNumberOfMessagesNotVisible',
-        'ApproximateNumberOfMessagesDelayed',
-      ],
-    }),
-  );
-  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
 }

@@ -5,7 +5,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { build } from '../../src/cli/build.ts';
 import { isRecord } from '../../src/core/json.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
@@ -18,6 +18,7 @@ import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { type PantryRequest, startSlowPantry } from '../../tools/chaos/slow-pantry.ts';
 import { shortIngredientStack } from '../../tools/chaos/system.ts';
 import { groupOf } from '../sqs/messages.ts';
+import { messagesOn } from '../support/messages-on.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { type EntryFields, type FleetDeps, type Member, startMember } from './member.ts';
 
@@ -161,12 +162,7 @@ export async function openFleet(
       const fifo = queue.endsWith('.fifo') ? { MessageGroupId: groupOf(body), MessageDeduplicationId: id } : {};
       await client.send(new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body, ...fifo }));
     },
-    depth: async (queue) => {
-      const asked = new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['All'] });
-      const { Attributes = {} } = await client.send(asked);
-      const names = ['', 'NotVisible', 'Delayed'].map((name) => `ApproximateNumberOfMessages${name}`);
-      return names.reduce((sum, name) => sum + Number(Object(Attributes)[name] ?? 0), 0);
-    },
+    depth: messagesOn(client, urlOf('timers').slice(0, -'timers'.length)),
     deadLetters: async () => {
       const deadLetterQueues = [...controllers.map((name) => `${name}-dlq.fifo`), 'timers-dlq'];
       const taken = deadLetterQueues.map(async (queue) => {

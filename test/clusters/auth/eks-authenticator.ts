@@ -11,6 +11,16 @@ export type KnownIdentity = {
   readonly arn: string;
 };
 
+/** The credentials of a function's role, as Lambda provides them. */
+export function roleIdentity(role: string, accountId: string): KnownIdentity {
+  return {
+    accessKeyId: `ASIA${role.replaceAll('-', '').toUpperCase()}`,
+    secretAccessKey: `secret of ${role}`,
+    sessionToken: `session+of/${role}==`,
+    arn: `arn:aws:iam::${accountId}:role/${role}`,
+  };
+}
+
 const parameters = new Set(
   ['action', 'version'].concat(
     ['algorithm', 'credential', 'date', 'expires', 'security-token', 'signature', 'signedheaders'].map(
