@@ -1,13 +1,13 @@
 // Every step of docs/tutorial.md, verbatim and in its order, in an empty folder with the packed package: the files that it
 // shows are written, its commands are run by a shell, and those that need an AWS account use an emulated one.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { controlPlaneBinaries } from '../../tools/control-plane/build.ts';
 import { packedPackage } from '../../tools/troubleshooting/packed-package.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { startCommand, stopCommand, untilEnded, untilLine } from '../support/user-shell.ts';
 import { usersEnvironment } from '../support/users-environment.ts';
 import { startEmulatedAccount } from './emulated-account.ts';
 import { seedLock } from './seed-lock.ts';
@@ -53,8 +53,7 @@ it(
   'a newcomer who follows the tutorial has a controller that runs, is tested and is deployed',
   { timeout },
   async () => {
-    const parent = await mkdtemp(path.join(tmpdir(), 'outrigger-tutorial-'));
-    onTestFinished(async () => await rm(parent, { recursive: true, force: true }));
+    const parent = temporaryFolder();
     const folder = path.join(parent, 'sites');
     await mkdir(folder);
     const aws = await startEmulatedAccount();
@@ -63,29 +62,14 @@ it(
     const users = Object.entries(usersEnvironment([kubectl])).filter(([name]) => !name.startsWith('AWS_'));
     const env: NodeJS.ProcessEnv = { ...Object.fromEntries(users), npm_config_prefer_offline: 'true' };
 
-    const start = (command: string, more: Readonly<Record<string, string>> = {}): ChildProcess =>
-      spawn('sh', ['-c', command], {
-        cwd: folder,
-        env: { ...env, ...more },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      });
     const run = async (command: string, more: Readonly<Record<string, string>> = {}): Promise<string> => {
-      const child = start(command, more);
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
-      await once(child, 'close');
-      expect(child.exitCode, `${command}\n${output}`).toBe(0);
+      const { status, output } = await untilEnded(startCommand(command, folder, { ...env, ...more }));
+      expect(status, `${command}\n${output}`).toBe(0);
       return output;
     };
     const background: ChildProcess[] = [];
     const stopBackground = async () => {
-      for (const child of background.splice(0)) {
-        if (child.pid === undefined || child.exitCode !== null) continue;
-        const closed = once(child, 'close');
-        process.kill(-child.pid, 'SIGINT');
-        await closed;
-      }
+      for (const child of background.splice(0)) await stopCommand(child);
     };
     onTestFinished(stopBackground);
 
@@ -102,13 +86,10 @@ it(
         const exported = /^export (\w+)=(.*)$/.exec(command);
         if (exported !== null) env[exported[1] ?? ''] = exported[2];
         else if (untilStopped.test(command)) {
-          const child = start(command);
+          const child = startCommand(command, folder, env);
           background.push(child);
-          let output = '';
-          for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
           // The next commands of the page are for a system that is Ready.
-          if (command.startsWith('npm run demo'))
-            await vi.waitFor(() => expect(output).toMatch(/site\/north .*Ready/), { timeout: 200_000, interval: 200 });
+          if (command.startsWith('npm run demo')) await untilLine(child, /site\/north .*Ready/);
         } else {
           if (command.startsWith('npm run build')) await stopBackground();
           // Without versions npm asks the registry about hundreds of packages, which takes minutes.
