@@ -23,8 +23,11 @@ export function createChangeFinder(
     resource,
     known: new Map<string, { readonly key: { name: string; namespace?: string }; readonly object: TrackedObject }>(),
   }));
+  /** The version of the whole store at the last call, if all of its lists had that one. */
+  let unchangedAt: string | undefined;
   return async (signal) => {
     let found = 0;
+    const versions = new Set<string>();
     for (const { resource, known } of collections) {
       const listed = new Set<string>();
       const affected: AffectedKey[] = [];
@@ -52,7 +55,11 @@ export function createChangeFinder(
       }
       found += affected.length;
       await sendAll(affected, send, nowMs(), signal);
+      // The same version as in all lists of the last call: nothing has been written since.
+      if (version === unchangedAt) return found;
+      versions.add(version);
     }
+    [unchangedAt] = versions.size === 1 ? versions : [];
     return found;
   };
 }
