@@ -26,7 +26,6 @@ export default defineConfig({
         'deploy/contestants.test.ts',
         'deploy/console.test.ts',
         'deploy/other-tools.test.ts',
-        'deploy/package.test.ts',
         'deploy/existing-repository.test.ts',
         'deploy/runtime.test.ts',
         'deploy/calls.test.ts',

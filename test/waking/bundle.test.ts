@@ -1,8 +1,7 @@
 // The wake function as AWS starts it: the bundle of a project in a process of its own, with an event of EventBridge.
 // Which keys an event has is wake.test.ts, the rule and the permission are test/generate/wakes.test.ts.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,6 +11,7 @@ import { sharedFunctions } from '../../src/generate/functions.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { wakingRegistry } from '../generate/waking-registry.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { useFolder } from '../support/folder.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
 /** The sample, with the sensor's event. */
@@ -28,29 +28,26 @@ for (const event of JSON.parse(process.argv[2])) console.log('result ' + JSON.st
 `;
 const timeoutMs = 120_000;
 
-let root: string;
+const root = useFolder({ shared: true });
 let queues: TestQueues;
 beforeAll(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'outrigger-wake-bundle-'));
-  for (const folder of ['functions', 'src/controllers']) await mkdir(path.join(root, folder), { recursive: true });
-  const shared = (await readdir(path.join(source, 'src'))).filter((name) => name !== 'controllers');
-  for (const name of shared) await symlink(path.join(source, 'src', name), path.join(root, 'src', name));
-  for (const name of ['node_modules', 'infra', 'package.json'])
-    await symlink(path.join(source, name), path.join(root, name));
-  await writeFile(path.join(root, 'src/controllers/registry.ts'), registry);
   const functions = sharedFunctions('repository', wakingRegistry);
-  await writeFile(path.join(root, 'functions/wake.ts'), functions.get('functions/wake.ts') ?? '');
+  await root.write('functions/wake.ts', functions.get('functions/wake.ts') ?? '');
+  await root.write('src/controllers/registry.ts', registry);
+  const shared = (await readdir(path.join(source, 'src'))).filter((name) => name !== 'controllers');
+  for (const name of shared) await symlink(path.join(source, 'src', name), root.at('src', name));
+  for (const name of ['node_modules', 'infra', 'package.json']) await symlink(path.join(source, name), root.at(name));
   const entry = { server: 'https://192.0.2.1', access: { type: 'none' } };
-  await writeFile(path.join(root, 'clusters.json'), JSON.stringify({ alpha: entry, beta: entry }));
+  await root.write('clusters.json', JSON.stringify({ alpha: entry, beta: entry }));
   queues = await startTestQueues();
   await queues.create('water-tank.fifo', 'timers');
-  await build(root);
+  await build(root.path);
 }, timeoutMs);
-afterAll(async () => await Promise.all([queues.stop(), rm(root, { recursive: true, force: true })]));
+afterAll(() => queues.stop());
 
 /** Runs the bundle with these events, and returns its results. */
 async function invoke(...events: readonly object[]): Promise<readonly unknown[]> {
-  const bundle = path.join(root, 'dist/wake/index.mjs');
+  const bundle = root.at('dist/wake/index.mjs');
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', program, bundle, JSON.stringify(events)],
@@ -58,7 +55,7 @@ async function invoke(...events: readonly object[]): Promise<readonly unknown[]>
       env: {
         ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' },
         ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
-        ...{ CLUSTERS: path.join(root, 'clusters.json'), POWERTOOLS_METRICS_DISABLED: 'true' },
+        ...{ CLUSTERS: root.at('clusters.json'), POWERTOOLS_METRICS_DISABLED: 'true' },
       },
     },
   );

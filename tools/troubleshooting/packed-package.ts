@@ -14,7 +14,7 @@ const inputs = [
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'serverless.yml', 'README.md', 'CHANGELOG.md'],
   ...['bin', 'docs', 'src', 'tools/console-page.ts'],
   ...['infra/aws', 'infra/kubernetes', 'infra/package.json'],
-  ...['test/controllers', 'test/statements/authoring-example.ts', 'test/testing/system.test.ts'],
+  ...['test/controllers', 'test/statements/authoring-example.ts', 'test/testing'],
 ];
 
 /**
