@@ -1,8 +1,6 @@
 // The journeys of a change, from an object in the API to its status and its external system: the same cases on the embedded parts and on a
 // real control plane. Whole processes and real queues; single parts have tests of their own.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
-import { parseCheckpoint } from '../../src/checkpoint/document.ts';
 import { Dinner } from '../../src/controllers/dinner.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
@@ -70,19 +68,6 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       );
       expect(dev().watchers.pids()).not.toContain(pid);
       expect(dev().watchers.pids()).toHaveLength(1);
-    });
-
-    it('a watcher that ends leaves its watch checkpoint in the cluster', async () => {
-      const [pid = 0] = dev().watchers.pids();
-      const before = (await readCheckpoint(dev().client))?.text;
-      process.kill(pid, 'SIGTERM');
-      const entries = async () => {
-        const object = await readCheckpoint(dev().client);
-        const reading = parseCheckpoint(object?.text);
-        return object?.text !== before && reading.type === 'read' ? [...reading.document.entries.keys()] : [];
-      };
-      const kind = expect.stringContaining('_ingredients_');
-      await expect.poll(entries, { timeout: 60_000 }).toEqual(expect.arrayContaining([kind]));
     });
   });
 }
