@@ -28,6 +28,9 @@ export function formatReconcileKey(key: ReconcileKey): string {
   return `${key.controller}:${key.cluster}:${collection}/${key.namespace ?? ''}/${key.name}`;
 }
 
+/** The longest name of a key: that of a custom resource. Of the built-in kinds, those of RBAC may have longer ones. */
+export const maxNameCharacters = 253;
+
 /**
  * Returns whether a name is valid as one segment of an API path, as Kubernetes' IsValidPathSegmentName does: it is not
  * empty, not `.` or `..`, and contains neither `/` nor `%`. RBAC names contain `:`, so no narrower rule fits all kinds.

@@ -2,11 +2,12 @@
 // stores the latest one of each object; predicates.ts compares two of them. A TrackedObject holds exactly what the
 // predicates compare, because the watcher keeps one for every object of every watched kind. The store lives in memory
 // and ends with the process. Only the queues and the watch checkpoint survive a restart.
-import { isPathSegment, type Key } from '../core/key.ts';
+import { isPathSegment, type Key, maxNameCharacters } from '../core/key.ts';
 import { controllerLabel, ownerAnnotation, pausedAnnotation, reconcileRequestedAnnotation } from '../core/names.ts';
 import { isSelected } from '../core/selector.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { DesiredMetadata, OwnerReference, PartialObjectMetadata } from '../kube/watch/partial-metadata.ts';
+import { hashOf } from '../sqs/message.ts';
 
 /** What the watcher remembers of one object. */
 export type TrackedObject = {
@@ -78,7 +79,7 @@ export function toTrackedObject({ subscribers }: WatchedResource, metadata: Part
     generation: metadata.generation,
     deleting: metadata.deleting,
     paused: metadata.annotations?.[pausedAnnotation] === 'true',
-    requestedAt: metadata.annotations?.[reconcileRequestedAnnotation],
+    requestedAt: shortened(metadata.annotations?.[reconcileRequestedAnnotation]),
     ...(metadata.digest === undefined ? {} : { digest: metadata.digest }),
     // Copied to its exact length: an array that grew has room for 16 more, which would be a third of the memory per
     // object.
@@ -133,6 +134,18 @@ export function createTrackedObjects(): TrackedObjects {
   };
 }
 
+/** The API server allows 256 KiB of annotations: a thousand objects of one author would fill the watcher's memory. */
+const maxCharacters = 64;
+
+function shortened(text: string | undefined): string | undefined {
+  return text === undefined || text.length <= maxCharacters ? text : hashOf(text);
+}
+
+/** A name in an owner reference or an annotation has no limit in the API. No message can have a longer one. */
+function canBeKey(name: string): boolean {
+  return name.length <= maxNameCharacters && isPathSegment(name);
+}
+
 /** The names of the primaries that an object refers to. Names that cannot stand in a URL path are left out. */
 function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): ReadonlySet<string> {
   const names = new Set<string>();
@@ -144,11 +157,11 @@ function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): 
   if (forwardsOwnKey(subscriber) || (primary.namespaced && metadata.namespace === undefined)) return names;
   if (subscriber.as === 'watched') {
     const name = label === undefined ? undefined : metadata.labels?.[label];
-    if (name !== undefined && isPathSegment(name)) names.add(name);
+    if (name !== undefined && canBeKey(name)) names.add(name);
     return names;
   }
   const owner = metadata.owners.find(({ controller }) => controller);
-  if (owner !== undefined && isOfKind(primary, owner) && isPathSegment(owner.name)) names.add(owner.name);
+  if (owner !== undefined && isOfKind(primary, owner) && canBeKey(owner.name)) names.add(owner.name);
   // The controller that created an object is notified even after the object was handed over to another owner.
   if (metadata.labels?.[controllerLabel] === (subscriber.childLabel ?? subscriber.controller)) {
     const creator = annotatedOwner(metadata, primary.namespaced);
@@ -171,7 +184,7 @@ function annotatedOwner({ annotations, namespace }: PartialObjectMetadata, names
   if (text === undefined) return undefined;
   const prefix = namespaced ? `${namespace}/` : '';
   const name = text.startsWith(prefix) ? text.slice(prefix.length) : '';
-  return isPathSegment(name) ? name : undefined;
+  return canBeKey(name) ? name : undefined;
 }
 
 function find(objects: Objects, { namespace = '', name }: Key): TrackedObject | undefined {

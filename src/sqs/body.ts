@@ -2,7 +2,7 @@
 // names the field.
 import * as z from 'zod';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
-import { isPathSegment } from '../core/key.ts';
+import { isPathSegment, maxNameCharacters } from '../core/key.ts';
 
 /** Thrown for a body that is not a valid message. */
 export class MessageError extends Error {
@@ -12,7 +12,7 @@ export class MessageError extends Error {
 /** A name that becomes a segment of an API path. A lone surrogate is valid in JSON, but cannot be encoded in a path. */
 export const segment = z
   .string()
-  .max(253)
+  .max(maxNameCharacters)
   .refine((name) => isPathSegment(name) && name.isWellFormed(), { message: 'must be one path segment' });
 
 /** The name of a resource or a namespace (RFC 1123, DNS label): it has no dot. */

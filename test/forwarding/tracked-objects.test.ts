@@ -1,6 +1,13 @@
 // TrackedObjects: which objects are known while lists of their collection begin, end and fail. No watch and no queue.
 import { describe, expect, it } from 'vitest';
-import { createTrackedObjects, type TrackedObject } from '../../src/forwarding/tracked-objects.ts';
+import type { WatchedResource } from '../../src/core/watch-list.ts';
+import {
+  createTrackedObjects,
+  desiredMetadata,
+  type TrackedObject,
+  toTrackedObject,
+} from '../../src/forwarding/tracked-objects.ts';
+import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
 
 const tracked = (resourceVersion: string): TrackedObject => ({
   uid: 'u',
@@ -48,4 +55,23 @@ describe('TrackedObjects during a list', () => {
     objects.put(b, tracked('3'));
     expect(objects.endListing()).toEqual([[a, tracked('2')]]);
   });
+});
+
+it('what is remembered of an object has a limit, however long its annotations and the names of its owners are', () => {
+  const primary = { group: 'cafe.example.com', version: 'v1', kind: 'Cafe', plural: 'cafes', namespaced: true };
+  const of = (as: 'primary' | 'owned') => ({ controller: 'cafe', as, predicate: 'generation', primary }) as const;
+  const resource: WatchedResource = { ...primary, subscribers: [of('primary'), of('owned')] };
+  const remembered = (text: string) => {
+    const ownerReferences = [
+      { apiVersion: 'cafe.example.com/v1', kind: 'Cafe', name: text, uid: 'o', controller: true },
+    ];
+    const annotations = { 'outrigger.dev/reconcile-requested-at': text, 'outrigger.dev/owner': `shop/${text}` };
+    const labels = { 'outrigger.dev/controller': 'cafe' };
+    const metadata = { uid: 'u', resourceVersion: '1', ...a, annotations, labels, ownerReferences };
+    return toTrackedObject(resource, parsePartialMetadata({ metadata }, desiredMetadata(resource)));
+  };
+  const long = 'x'.repeat(200_000);
+  expect(JSON.stringify(remembered(long)).length).toBeLessThan(500);
+  expect(remembered(long).requestedAt).not.toBe(remembered(`${long}y`).requestedAt);
+  expect(remembered('a').references).toEqual([{ subscriber: 1, name: 'a' }]);
 });
