@@ -85,7 +85,7 @@ const cause = z.discriminatedUnion('type', [
     observedAt: milliseconds,
     source: id,
     id,
-    /** Only where several events of a key came within a second. */
+    /** Where several events of a key came within a second, and for the keys after the first 1,000 of an event. */
     dueAt: seconds.optional(),
   }),
   /** A person requested it. The id is that of the dead letter that is sent again, or a nonce. */
