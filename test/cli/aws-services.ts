@@ -13,7 +13,7 @@ export type Account = {
   /** The variable SENDER_CHECK of the functions. Default on. */
   senderCheck?: 'on' | 'off';
   /** The timeout of the functions. Absent: it is not known. */
-  timeoutSeconds?: number;
+  timeoutSeconds?: number | 'denied';
   /** The location of the clusters table. Default: the parameters. */
   table?: string;
   /** The entries of the clusters table, by the names of their parameters. */
@@ -79,6 +79,8 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
   }
   const { table: CLUSTERS = 'ssm:/outrigger/dev/clusters/' } = account;
   const Variables = { CLUSTERS, SENDER_CHECK: account.senderCheck ?? 'on' };
+  if (account.timeoutSeconds === 'denied' && url.startsWith('/2015-03-31/functions/outrigger-dev-foo/'))
+    return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
   if (url.startsWith('/2015-03-31/functions/'))
     return [200, { Environment: { Variables }, Timeout: account.timeoutSeconds }];
   const { Name, Path } = byName.parse(await json(request));

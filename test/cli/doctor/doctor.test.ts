@@ -181,6 +181,13 @@ describe('doctor', () => {
       { message: 'VisibilityTimeout is 90, the deployment has 120' },
       { message: expect.stringMatching(/-foo-dlq.fifo after 3, the deployment has .*after 1000$/) },
     ]);
+    account.timeoutSeconds = 'denied';
+    await set('360', 480);
+    const unread = { state: 'warning', message: expect.stringContaining('timeout of its function cannot be read') };
+    expect((await findings()).bad).toMatchObject([unread]);
+    await set('360', 3);
+    const other = { state: 'wrong', message: expect.stringContaining('-foo-dlq.fifo after 3, the') };
+    expect((await findings()).bad).toMatchObject([unread, other]);
     delete account.timeoutSeconds;
     await set('180', 960);
     expect((await findings()).bad).toEqual([]);
