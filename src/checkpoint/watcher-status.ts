@@ -106,7 +106,7 @@ export async function readWatcherStatus(
       ? {
           lastSeenSeconds,
           ...written,
-          ...warn(`no event received, or no key accepted by SQS, for ${lastSeenSeconds} s`),
+          ...warn(`no event received, or no key accepted by one of the queues, for ${lastSeenSeconds} s`),
         }
       : { lastSeenSeconds, ...written };
   } catch (error) {

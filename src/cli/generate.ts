@@ -71,8 +71,8 @@ export function removalHints(differences: readonly Difference[]): readonly strin
     const name = path.basename(file, '.ts');
     if (what !== 'left over' || file !== functionFile(name) || name === wakeFunction) return [];
     return [
-      `${name} was renamed or removed: a deployment deletes its queue and its dead letters, and its finalizer blocks ` +
-        `deletions until outrigger detach KIND --controller ${name} ` +
+      `${name} was renamed or removed: a deployment deletes its queue and its dead letters, and a finalizer of it ` +
+        `blocks deletions until outrigger detach KIND --controller ${name} ` +
         '(docs/operating.md#rename-or-remove-a-controller)',
     ];
   });

@@ -54,7 +54,7 @@ export type QueueSender = {
   add(item: WorkItem): boolean;
   /** The number of keys that are queued or in flight. */
   size(): number;
-  /** Since when the queue has refused every key; undefined if it accepted one in the last call. */
+  /** Since when the queue has refused every key; undefined if the last call accepted one, or there is no such queue. */
   refusedSince(): number | undefined;
   /** Ends all waiting except for the rate limit. */
   flush(): void;
@@ -192,7 +192,9 @@ export function createQueueSender(
       }
     }
     failures = noneAccepted && sendable.length > 0 ? failures + 1 : 0;
-    refusedSince = failures === 0 ? undefined : (refusedSince ?? nowMs);
+    // The manifests of an upgrade are applied before the deployment creates the queue of a new controller.
+    const isMissing = results.every((one) => !one.accepted && one.missingQueue === true);
+    refusedSince = failures === 0 || isMissing ? undefined : (refusedSince ?? nowMs);
     recordRejected(reasons);
     onSent();
   }

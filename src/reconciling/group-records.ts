@@ -170,17 +170,17 @@ function withinLimits(message: Message, attempts: number): Message {
 /**
  * Merges two messages of a key. The one with fewer attempts is kept, with the other one in `merged`. Of equal attempts
  * a command is kept, because its failure is always retried, and a resync only if both are resyncs: otherwise it would
- * be counted as one that found a missed change. The fewest postponements count, so a merged message never makes the
- * next wait longer.
+ * be counted as one that found a missed change. Of conflicts and of waits of an outage, the fewest count, so a merged
+ * message never makes the next wait longer.
  */
 function mergeMessages(a: Message, b: Message): Message {
   const isPreferred = isCommand(a) || (a.cause.type !== 'resync' && !isCommand(b));
   const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;
-  const postponements = Math.min(postponementsOf(a), postponementsOf(b));
   const conflicts = Math.min(conflictsOf(a), conflictsOf(b));
-  return { ...kept, cause: { ...kept.cause, postponements, conflicts } };
+  const outageWaits = Math.min(postponementsOf(a) - conflictsOf(a), postponementsOf(b) - conflictsOf(b));
+  return { ...kept, cause: { ...kept.cause, postponements: outageWaits + conflicts, conflicts } };
 }
 
 function later(a: number | undefined, b: number | undefined): number | undefined {

@@ -130,9 +130,9 @@ const unknownKeptMs = 24 * 3_600_000;
 
 /**
  * Makes the entry that keeps a key of an unknown controller: a watcher is upgraded before the functions, and sends the
- * controllers that it has got a full pass; the function of a controller is created before this one is updated, and its
- * requeues must not end because the deployment is rolled back. Returns undefined for other messages, and after a day. A
- * delayed message is not in flight, of which a queue has 120,000 at most. A time of the future is forged.
+ * controllers that it has got a full pass; a deployment may update functions that send before this one, and requeues
+ * must not end because it is rolled back. Returns undefined for other messages, and after a day. A delayed message is
+ * not in flight, of which a queue has 120,000 at most. A time of the future is forged.
  */
 function keepUnknown(
   { cause }: Message,
@@ -140,7 +140,7 @@ function keepUnknown(
   { nowMs, senderId }: { readonly nowMs: number; readonly senderId: string | undefined },
 ): QueueEntry | undefined {
   const sinceMs = Math.min(Date.parse(unknownSince) || nowMs, nowMs);
-  const isTimed = cause.type === 'resync' || cause.type === 'requeue' || cause.type === 'retry';
+  const isTimed = ['resync', 'requeue', 'retry', 'wake'].includes(cause.type);
   if (!isTimed || nowMs - sinceMs >= unknownKeptMs) return undefined;
   const since = { [unknownSinceAttribute]: new Date(sinceMs).toISOString() };
   const stamp = senderId === undefined ? {} : { [senderAttribute]: senderId };

@@ -12,7 +12,7 @@ type Call = {
   readonly queue: string;
   readonly entries: readonly QueueEntry[];
   readonly names: readonly string[];
-  respond(result: 'accepted' | 'rejected' | readonly boolean[]): void;
+  respond(result: 'accepted' | 'rejected' | 'missing queue' | readonly boolean[]): void;
 };
 
 /** The key of a dish. */
@@ -56,11 +56,12 @@ export function forwarderFixture({
   const forwarder = createForwarder({
     send: (queue, entries) =>
       new Promise((resolve) => {
-        const respond = (result: 'accepted' | 'rejected' | readonly boolean[]) =>
+        const respond = (result: Parameters<Call['respond']>[0]) =>
           resolve(
             entries.map((_, index): SendResult => {
               const ok = typeof result === 'string' ? result === 'accepted' : result[index] === true;
-              return ok ? { accepted: true, messageId: 'm' } : { accepted: false, reason: `${queue}: no` };
+              const missing = result === 'missing queue' ? { missingQueue: true as const } : {};
+              return ok ? { accepted: true, messageId: 'm' } : { accepted: false, reason: `${queue}: no`, ...missing };
             }),
           );
         calls.push({ queue, entries, names: entries.map(({ body }) => parseMessage(body).name), respond });

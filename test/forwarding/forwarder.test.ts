@@ -176,6 +176,16 @@ it('Forwarder.refusedSince is the first time from which one of the queues accept
   expect(forwarder.refusedSince()).toBeUndefined();
 });
 
+it('Forwarder.refusedSince is undefined while a queue does not exist: an upgrade adds the watcher first', async () => {
+  const { add, advance, respond, forwarder } = forwarderFixture();
+  add('a', 1);
+  await respond('missing queue');
+  expect(forwarder.refusedSince()).toBeUndefined();
+  await advance(60_000);
+  await respond('rejected');
+  expect(forwarder.refusedSince()).toBe(1_060_000);
+});
+
 it('a queue that rejects everything does not delay other queues', async () => {
   const { add, nextCall, respond } = forwarderFixture();
   add('a', 1);

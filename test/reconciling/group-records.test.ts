@@ -72,12 +72,14 @@ it('attempts and postponements of a retry are limited to what Outrigger writes',
 it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {
   const forged = asRetry({ attempt: 0, postponements: 9_000, conflicts: 5 });
   const genuine = asRetry({ attempt: 4, postponements: 1 });
-  for (const order of [
-    [forged, genuine],
-    [genuine, forged],
-  ]) {
-    expect(groupsOf(...order)[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1, conflicts: 0 });
-  }
+  const conflicts = asRetry({ postponements: 5, conflicts: 5 });
+  const outage = asRetry({ postponements: 6 });
+  for (const [one, other, postponements] of [
+    [forged, genuine, 1],
+    [genuine, forged, 1],
+    [conflicts, outage, 0],
+  ] as const)
+    expect(groupsOf(one, other)[0]?.message.cause).toMatchObject({ attempt: 0, postponements, conflicts: 0 });
 });
 
 it('a kind that the controller does not declare is refused before it is grouped', () => {

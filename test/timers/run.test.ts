@@ -145,22 +145,26 @@ it('createTimers keeps a key of a pass for a controller that is not deployed yet
   expect(waiting.at(-1)?.attributes).toEqual({ unknownSince, sender: id });
 });
 
-it('createTimers of a former version keeps requeues and retries of a new controller, and the next one forwards them', async () => {
-  const sent = [asRequeue(), asRetry()].map((cause, number) => {
+it('createTimers of a former version keeps timed messages of a new controller, and the next one forwards them', async () => {
+  const event = { cause: { type: 'wake', observedAt: nowMs, source: 's', id: 'e', dueAt } } as const;
+  const sent = [asRequeue(), asRetry(), event].map((cause, number) => {
     const body = formatMessage(aMessage({ controller: 'other', name: `${number}`, ...cause }));
-    return { ...record(`k${number}`, body), senderId: 'AROAOTHER:session' };
+    const sender = cause === event ? senders.wake.id : 'AROAOTHER';
+    return { ...record(`k${number}`, body), senderId: `${sender}:session` };
   });
   const forged = { ...record('forged', requeueOf('other')), senderId: senders.gadget.id };
+  const woken = { ...record('woken', sent.at(-1)?.body ?? ''), senderId: 'AROAOTHER:session' };
   const kept: QueueEntry[] = [];
-  await run([...sent, forged], holding(kept), { roles, mayCopy });
+  await run([...sent, forged, woken], holding(kept), { roles, mayCopy });
   const refused = await queues.drain('timers-dlq');
-  expect(refused.map(({ MessageAttributes: one }) => one?.messageId?.StringValue)).toEqual(['forged']);
+  expect(refused.map(({ MessageAttributes: one }) => one?.messageId?.StringValue)).toEqual(['forged', 'woken']);
   const again = kept.map(({ body, attributes: { sender: stampedSender } = {} }, number) => {
     return { ...record(`a${number}`, body), senderId: senders.timers.id, stampedSender };
   });
   await run(again, send, { roles: new Map([...roles, ['other', 'AROAOTHER']]), mayCopy }, ['other']);
   const forwarded = await queues.drain('other.fifo');
-  expect(forwarded.map(({ MessageAttributes: one }) => one?.sender?.StringValue)).toEqual(['AROAOTHER', 'AROAOTHER']);
+  const stamped = forwarded.map(({ MessageAttributes: one }) => one?.sender?.StringValue);
+  expect(stamped.toSorted()).toEqual(['AROAOTHER', 'AROAOTHER', senders.wake.id]);
 });
 
 it('createTimers sends a body of the size that a queue accepts to the dead-letter queue, where its attributes do not fit', async () => {

@@ -207,7 +207,8 @@ describe('an event outside of the clusters', () => {
     const clusters = Array.from({ length: 25 }, (_, index) => `c${index}`);
     const { wake: send, pass, keys } = setUp({ clusters, inTime: 900 });
     await expect(send('1', { tanks })).rejects.toThrow('no time left');
-    await send('2', { tanks: ['t0'], cluster: 'another' });
+    // SQS has accepted this key of the other event: it is sent again, since the next reconcile may have read it before.
+    await send('2', { tanks: ['t0'], cluster: 'c0' });
     expect(await send('1', { tanks })).toBe(2_500);
     const sent = keys();
     for (let second = 0; second < 25; second += 1) {

@@ -72,5 +72,5 @@ it('a watcher that receives events is down when a queue has refused its keys for
   // The one in progress may be from before.
   const before = writes();
   await expect.poll(writes).toBeGreaterThan(before + 1);
-  expect((await readStatus()).down).toMatchObject({ level: 'warn', reason: expect.stringContaining('SQS') });
+  expect((await readStatus()).down).toMatchObject({ level: 'warn', reason: expect.stringContaining('queues') });
 });

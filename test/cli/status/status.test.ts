@@ -95,8 +95,10 @@ describe('status', () => {
   it('status reports watchers as DOWN, with the reason, when they have received no event for six minutes, and exits with 1', async () => {
     await setLastSeen(Date.now() - 360_000);
     const { out, err, status } = await system.run('status');
-    expect(out).toMatch(/^local .*DOWN: no event received, or no key accepted by SQS, for 3\d\d s$/m);
-    expect(err).toMatch(/^local: its watchers are down: no event received, or no key accepted by SQS, for 3\d\d s$/m);
+    expect(out).toMatch(/^local .*DOWN: no event received, or no key accepted by one of the queues, for 3\d\d s$/m);
+    expect(err).toMatch(
+      /^local: its watchers are down: no event received, or no key accepted by one of the queues, for 3\d\d s$/m,
+    );
     expect(status).toBe(1);
     await setLastSeen(Date.now());
   });
