@@ -11,7 +11,7 @@ import {
 import type { ReconcileKey } from '../core/key.ts';
 import { classifyResponse, mayBeWebhookRefusal } from '../kube/client/classify.ts';
 import { ApiError } from '../kube/client/errors.ts';
-import { isLastTry, type Outcome } from './outcome.ts';
+import { isLastTry, type Outcome, waitsForNamespace } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
 import type { RetryState } from './status/status.ts';
@@ -28,6 +28,7 @@ export type ErrorClass =
   | 'unreachable'
   | 'conflict'
   | 'namespace-terminating'
+  | 'child-namespace-terminating'
   | 'invalid-spec'
   | 'policy-denied'
   | 'terminal'
@@ -40,7 +41,7 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
     case 'unreachable':
       return stage === 'later' && mayBeWebhookRefusal(error) ? 'error' : response;
     case 'namespace-terminating':
-      return isOwnNamespace(error, message) ? response : 'error';
+      return isOwnNamespace(error, message) ? response : 'child-namespace-terminating';
     case 'stale':
       return 'conflict';
     case 'server-error':
@@ -51,8 +52,9 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   // An API server explains a refusal by a Status. A proxy in front of it redirects to a login page or returns its own.
   if (stage === 'first-read' && error instanceof ApiError && error.body === undefined) return 'unreachable';
   if (error instanceof ChildrenRefusedError) {
-    const isEnding = error.errors.every((one) => errorClassOf(one, stage, message) === 'namespace-terminating');
-    return isEnding ? 'namespace-terminating' : 'error';
+    const classes = error.errors.map((one) => errorClassOf(one, stage, message));
+    if (classes.every((one) => one === 'namespace-terminating')) return 'namespace-terminating';
+    return classes.every((one) => one.endsWith('namespace-terminating')) ? 'child-namespace-terminating' : 'error';
   }
   if (error instanceof InvalidSpecError) return 'invalid-spec';
   if (error instanceof PolicyDeniedError) return 'policy-denied';
@@ -92,12 +94,19 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
   const found = errorClassOf(thrown, 'later', deps.message);
   // The namespace does not end before the finalizer is removed, so only the status can show what it waits for.
   const isFinalizing = primary.current().metadata.deletionTimestamp !== undefined;
-  const errorClass = found === 'namespace-terminating' && isFinalizing ? 'error' : found;
+  const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
+  const isError =
+    (found === 'namespace-terminating' && isFinalizing) ||
+    (found === 'child-namespace-terminating' && !waitsForNamespace(deps.message, { stalledBefore }));
+  const errorClass = isError ? 'error' : found;
   switch (errorClass) {
     case 'unreachable':
     case 'conflict':
     case 'namespace-terminating':
       throw error;
+    // The end of the namespace triggers a reconcile if it is a child, and otherwise the retry finds it.
+    case 'child-namespace-terminating':
+      return { error, retryState: errorClass, outcome: { type: 'postponed', reason: errorClass, error }, signal };
     case 'terminal':
     case 'invalid-spec':
     case 'policy-denied':
@@ -105,7 +114,6 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
       return { error, retryState: errorClass, outcome: { type: 'terminal', error }, signal };
     case 'error': {
       deps.onFailure(error);
-      const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
       const retryState = isLastTry(deps.message, { stalledBefore }, deps.retry) ? 'retries-exhausted' : 'retrying';
       return { error, retryState, outcome: { type: 'failed', error, stalledBefore }, signal };
     }

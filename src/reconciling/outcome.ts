@@ -43,13 +43,14 @@ export type Outcome =
   | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
   /**
    * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. `undeclared`:
-   * the controller does not declare the kind, or not yet. With an orphan (JSON): the object may be gone, and its
+   * the controller does not declare the kind, or not yet. `child-namespace-terminating`: the namespace of children is
+   * being deleted, and is not the object's own. With an orphan (JSON): the object may be gone, and its
    * finalize was not called. If it exists, the retry reconciles it. With `unverifiedUid`: the object got its finalizer,
    * and no response after that has shown that it exists. The retry finds out.
    */
   | {
       readonly type: 'postponed';
-      readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused' | 'undeclared';
+      readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused' | 'undeclared' | 'child-namespace-terminating';
       readonly error: Error;
       readonly orphan?: string;
       readonly unverifiedUid?: string | undefined;
@@ -73,8 +74,11 @@ export function isLastTry(
   { stalledBefore }: { readonly stalledBefore: boolean },
   retry: RetryPolicy = defaultRetry,
 ): boolean {
-  const goesOn = attemptOf(message) > 0 || isCommand(message);
-  return isLastAttempt(message, retry) || (stalledBefore && !goesOn);
+  return isLastAttempt(message, retry) || (stalledBefore && !goesOn(message));
+}
+
+function goesOn(message: Message): boolean {
+  return attemptOf(message) > 0 || isCommand(message);
 }
 
 /** Returns whether this is the message's last attempt. */
@@ -93,6 +97,21 @@ export function limitConflicts(outcome: Outcome, message: Message): Outcome {
   const isLasting = outcome.type === 'postponed' && outcome.reason === 'conflict';
   if (!isLasting || conflictsOf(message) < maxConflicts) return outcome;
   return { type: 'failed', error: outcome.error, stalledBefore: false };
+}
+
+/**
+ * How often a key is postponed because the namespace of children is being deleted, before that counts as a failed
+ * attempt: about half an hour. With ten attempts a namespace that does not end is a dead letter after five hours,
+ * before the periodic reconcile begins with a first attempt again.
+ */
+const maxNamespacePostponements = 12;
+
+/**
+ * Returns whether a message is postponed (again) because the namespace of children is being deleted. Of an object that
+ * was Stalled before, the end of the namespace or the periodic reconcile is the next attempt.
+ */
+export function waitsForNamespace(message: Message, { stalledBefore }: { readonly stalledBefore: boolean }): boolean {
+  return postponementsOf(message) < maxNamespacePostponements && (!stalledBefore || goesOn(message));
 }
 
 /** The shortest delay of a retry whose last attempt ignored its signal. The first wait may be half of it. */

@@ -140,7 +140,7 @@ it('a Namespace whose children are all refused because it is terminating has not
   const key = { cluster: 'alpha', controller: 'team', group: '', resource: 'namespaces', name: 'mine' };
   const classOf = (...errors: Error[]) => errorClassOf(new ChildrenRefusedError(errors), 'later', key);
   expect(classOf(childOf('mine'), childOf('mine'))).toBe('namespace-terminating');
-  expect(classOf(childOf('mine'), childOf('other'))).toBe('error');
+  expect(classOf(childOf('mine'), childOf('other'))).toBe('child-namespace-terminating');
   expect(classOf(childOf('mine'), api(403, 'Forbidden'))).toBe('error');
 });
 

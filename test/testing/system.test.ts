@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
-import { ConfigMap, Job } from '../../src/kubernetes.ts';
+import { ConfigMap, Job, Namespace } from '../../src/kubernetes.ts';
 import { defineKind, wake } from '../../src/outrigger.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
@@ -34,6 +34,30 @@ const note = Note.controller('note', {
     return { status: { length: text.length }, conditions: {} };
   },
 });
+
+const Team = defineKind({
+  ...{ group: 'notes.example.com', version: 'v1', kind: 'Team', scope: 'Cluster', conditions: [] },
+  ...{ spec: z.object({ namespaces: z.array(z.string()) }), status: z.object({}) },
+});
+/** Owns Namespaces, and a ConfigMap in each. */
+const team = Team.controller('team', {
+  owns: [Namespace, ConfigMap],
+  reconcile: async ({ spec: { namespaces } }, { applyAll }) => {
+    await applyAll(
+      Namespace,
+      namespaces.map((name) => ({ metadata: { name } })),
+    );
+    await applyAll(
+      ConfigMap,
+      namespaces.map((namespace) => ({ metadata: { name: 'one', namespace } })),
+    );
+    return { status: {}, conditions: {} };
+  },
+});
+const aTeam = {
+  ...{ apiVersion: Team.apiVersion, kind: 'Team', metadata: { name: 'one' } },
+  spec: { namespaces: ['slow', 'other'] },
+};
 
 describe('startSystem', () => {
   it('minutes of a tank that fills take no time, and it holds its level at the end', async () => {
@@ -153,6 +177,33 @@ describe('startSystem', () => {
     await system.cluster.apply(aNote('hello'));
     await system.settled();
     expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 5 });
+  });
+
+  it('a child in a terminating Namespace waits for its end without an attempt for half an hour, and is one dead letter after hours', async () => {
+    await using system = await startSystem({ controllers: [team], objects: [aTeam] });
+    const ready = async () => (await system.cluster.get(Team, { name: 'one' }))?.conditions;
+    const configMap = async (namespace: string) => await system.cluster.get(ConfigMap, { ...one, namespace });
+    await system.settled();
+    const held = { ...{ namespace: 'slow', name: 'held' }, finalizers: ['example.com/slow'] };
+    await system.cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: held });
+    await system.cluster.delete(Namespace, { name: 'slow' });
+    await system.settled();
+    await system.cluster.delete(ConfigMap, { ...one, namespace: 'other' });
+    await system.advance(25);
+    expect(await configMap('slow')).toBeUndefined();
+    expect(await configMap('other')).toBeDefined();
+    const waiting = { reason: 'NamespaceTerminating', message: expect.stringContaining('namespace slow') };
+    expect(await ready()).toMatchObject([
+      { type: 'Ready', status: 'Unknown', ...waiting },
+      { type: 'Reconciling', status: 'True', ...waiting },
+    ]);
+    expect(system.reconciles.map(({ outcome }) => outcome)).not.toContain('failed');
+    await system.advance(3 * 24 * 60);
+    expect(system.deadLetters('team')).toEqual([expect.stringContaining('namespace slow')]);
+    await system.cluster.patch(ConfigMap, held, { metadata: { finalizers: [] } });
+    await system.settled();
+    expect(await configMap('slow')).toBeDefined();
+    expect(await ready()).toMatchObject([{ type: 'Ready', status: 'True' }]);
   });
 
   it('the status of an applied object of an own kind is its controller’s to write', async () => {

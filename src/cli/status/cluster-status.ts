@@ -199,9 +199,11 @@ function isStalled(object: KubeObject): boolean {
 /** The reasons of a failure in the conditions of a status slice, which has no condition Reconciling or Stalled. */
 const sliceFailures: readonly unknown[] = [
   reasons.retrying,
+  reasons.namespaceTerminating,
   reasons.retriesExhausted,
   reasons.terminal,
   reasons.invalidSpec,
+  reasons.policyDenied,
 ];
 
 /** Returns the failure of an object's last reconcile by this controller. */

@@ -9,6 +9,7 @@ import { redact } from '../../core/redact.ts';
 import {
   conditionsAfter,
   currentConditions,
+  isRetried,
   type OwnedStatus,
   type RetryState,
   reportedConditions,
@@ -40,7 +41,7 @@ export function sliceAfterResult(
   );
   if (error !== undefined) {
     const notTrue = input.declared.filter((type) => reported[type]?.status !== 'True');
-    const affected = notTrue.length === 0 ? input.declared : retryState === 'retrying' ? [] : notTrue;
+    const affected = notTrue.length === 0 ? input.declared : isRetried(retryState) ? [] : notTrue;
     for (const type of affected) reported[type] = failureCondition(error, retryState);
   }
   return { ...status, conditions: conditionsAfter(reported, input) };
@@ -60,7 +61,7 @@ export function sliceWhileFinalizing(
   input: StatusInput,
   retryState?: RetryState,
 ): OwnedStatus {
-  const isStalled = retryState !== undefined && retryState !== 'retrying';
+  const isStalled = retryState !== undefined && !isRetried(retryState);
   const reason = isStalled ? stateReasons[retryState] : authorReason(finalized.reason);
   const condition: DeclaredCondition = { status: 'False', reason, message: redact(finalized.message ?? '') };
   return { ...input.owned, conditions: conditionsAfter(forAll(condition, input), input) };
@@ -76,9 +77,9 @@ export function isSliceStalled(owned: Readonly<Record<string, unknown>>, generat
 
 function failureCondition(error: Error, retryState: RetryState): DeclaredCondition {
   const message = redact(errorText(error));
-  if (retryState !== 'retrying') return { status: 'False', reason: stateReasons[retryState], message };
+  if (!isRetried(retryState)) return { status: 'False', reason: stateReasons[retryState], message };
   if (error instanceof NotOwnedError) return { status: 'False', reason: reasons.notOwned, message };
-  return { status: 'Unknown', reason: reasons.retrying, message };
+  return { status: 'Unknown', reason: stateReasons[retryState], message };
 }
 
 function forAll(condition: DeclaredCondition, { declared }: StatusInput): Record<string, DeclaredCondition> {

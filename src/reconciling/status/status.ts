@@ -26,7 +26,18 @@ export type StatusInput = {
 };
 
 /** Whether a failed reconcile is retried, and why not. */
-export type RetryState = 'retrying' | 'retries-exhausted' | 'terminal' | 'invalid-spec' | 'policy-denied';
+export type RetryState =
+  | 'retrying'
+  | 'child-namespace-terminating'
+  | 'retries-exhausted'
+  | 'terminal'
+  | 'invalid-spec'
+  | 'policy-denied';
+
+/** Returns whether a retry follows. */
+export function isRetried(state: RetryState): boolean {
+  return state === 'retrying' || state === 'child-namespace-terminating';
+}
 
 /**
  * Computes the status after a result. With an error in the result, `retryState` is that of the error, and Ready is not
@@ -75,6 +86,7 @@ export function statusWhileFinalizing(
 /** The reason of the conditions of an error, by its retry state. */
 export const stateReasons: Readonly<Record<RetryState, string>> = {
   retrying: reasons.retrying,
+  'child-namespace-terminating': reasons.namespaceTerminating,
   'retries-exhausted': reasons.retriesExhausted,
   terminal: reasons.terminal,
   'invalid-spec': reasons.invalidSpec,
@@ -122,13 +134,13 @@ export function reportedConditions(
 
 /** Makes the abnormal-true condition of an error (kstatus). It exists only while there is an error. */
 function abnormalCondition(error: Error, retryState: RetryState): Record<string, DeclaredCondition> {
-  const type = retryState === 'retrying' ? 'Reconciling' : 'Stalled';
+  const type = isRetried(retryState) ? 'Reconciling' : 'Stalled';
   return { [type]: { status: 'True', ...failureReason(error, retryState) } };
 }
 
 /** Ready while an error lasts. */
 function readyAfter(error: Error, retryState: RetryState): DeclaredCondition {
-  const isFinal = retryState !== 'retrying' || error instanceof NotOwnedError;
+  const isFinal = !isRetried(retryState) || error instanceof NotOwnedError;
   return { status: isFinal ? 'False' : 'Unknown', ...failureReason(error, retryState) };
 }
 
