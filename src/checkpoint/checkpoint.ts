@@ -126,7 +126,7 @@ export function createWatchCheckpoint(
     const change = {
       versions: written,
       dropped: new Set([...dropped, ...ended]),
-      lastSeenAgeMs: lastSeenAgeMs(),
+      lastSeenAgeMs,
       senderId: senderId(),
       nowMs: now(),
     };

@@ -24,7 +24,7 @@ export type CheckpointChange = {
   /** Entries whose stored version is ignored, even if it is newer. */
   readonly dropped: ReadonlySet<string>;
   /** How long ago every served kind had an event; undefined if one had none. */
-  readonly lastSeenAgeMs: number | undefined;
+  readonly lastSeenAgeMs: () => number | undefined;
   /** The id by which SQS names this watcher as a sender; undefined while it is not known. */
   readonly senderId?: string | undefined;
   /** The time by the clock of this machine. It is used only if the API server's response has none. */
@@ -120,7 +120,9 @@ export function createCheckpointStore({
     const identity = identify(before, uid, resourceVersion);
     if (identity !== 'same') return identity;
     const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
-    const lastSeenAtMs = lastSeenAgeMs === undefined ? undefined : nowMs - lastSeenAgeMs;
+    // Not before the read: a process that was suspended since then would look as if it had just had an event.
+    const ageMs = lastSeenAgeMs();
+    const lastSeenAtMs = ageMs === undefined ? undefined : nowMs - ageMs;
     const parsed = parseCheckpoint(text);
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
     const stored = parsed.type === 'read' ? parsed.document : undefined;

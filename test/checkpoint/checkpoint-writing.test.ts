@@ -63,16 +63,19 @@ it.each([
   ['by the watcher’s clock if the API server’s response has no time', undefined, nowMs + 7_200_000],
 ])('the times in the checkpoint are %s', async (_, date, expected) => {
   const { client } = fixture;
+  let ageMs = 0;
   const through: KubeClient = {
     ...client,
     request: async (request) => {
       const response = await client.request(request);
+      // The watcher was suspended since its request.
+      ageMs = 4_000;
       return { ...response, headers: { ...response.headers, date } };
     },
   };
   const checkpoint = fixture.createCheckpoint({ through, now: () => nowMs + 7_200_000 });
   checkpoint.accepted('tanks', '17');
-  checkpoint.run(() => 4_000);
+  checkpoint.run(() => ageMs);
   await checkpoint.endWait();
   const { lastSeenAtMs, entries } = await fixture.stored();
   expect([lastSeenAtMs, entries.get('tanks')?.confirmedAtMs]).toEqual([expected - 4_000, expected]);
