@@ -1,5 +1,5 @@
-// The example of docs/authoring.md: one controller that uses every member of a declaration and of the context. The
-// document contains this file, and a test compares them.
+// The example of docs/authoring.md: one controller with what most controllers declare. The document contains this file,
+// and a test compares them.
 import * as z from 'zod';
 import { ConfigMap, Deployment, Ingress, Secret } from '../../src/kubernetes.ts';
 import {
@@ -34,9 +34,8 @@ export const site = Site.controller('site', {
   owns: [Deployment, Ingress],
   reads: [ConfigMap, Secret],
 
-  // A change of the ConfigMap north-theme reconciles the Site north. A function receives the key of the changed object,
-  // also when it is gone. With `label` instead of mapToKeys, the value of that label is the name.
-  // `selector: { matchLabels }` next to `kind` limits the watch to objects with these labels.
+  // A change of the ConfigMap north-theme reconciles the Site north. The function receives the key of the changed
+  // object, also when it is gone.
   watches: [
     {
       kind: ConfigMap,
