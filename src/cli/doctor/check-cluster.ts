@@ -13,7 +13,7 @@ import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { listPages } from '../../kube/client/read.ts';
 import { queuesWithoutGeneration, watchedBy } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
-import { formatFailure, readControllers, readVersion } from '../status/cluster-status.ts';
+import { formatFailure, formatPolicyDenied, readControllers, readVersion } from '../status/cluster-status.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 /** From this version on ValidatingAdmissionPolicies, which limit what controllers may change, are served as v1. */
@@ -207,10 +207,16 @@ async function checkObjects(
     const fix = 'outrigger status counts them; kubectl describe shows the conditions and the Events of an object';
     return [failFinding(about, `${controller}: ${formatFailure(failing, lastFailure)}`, fix)];
   });
+  const denied = all.flatMap(({ controller, policyDenied }) => {
+    if (policyDenied === undefined) return [];
+    const { what, fix } = formatPolicyDenied(policyDenied);
+    return [failFinding(about, `${controller}: ${what}`, fix)];
+  });
   return [
     // Once for all controllers of a kind.
     ...new Map(left.map((one) => [one.message, one])).values(),
     ...(failing.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : failing),
+    ...denied,
   ];
 }
 

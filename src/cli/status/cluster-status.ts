@@ -7,7 +7,8 @@ import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts'
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { overdueAfterSecondsOf } from '../../core/controller-options.ts';
 import { isRecord } from '../../core/json.ts';
-import { controllerOfFinalizer, pausedAnnotation } from '../../core/names.ts';
+import { collectionName } from '../../core/key.ts';
+import { controllerOfFinalizer, pausedAnnotation, reconcileRequestedAnnotation } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from '../../core/selector.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
@@ -32,6 +33,8 @@ export type ControllerStatus = {
   /** The failure that began last. */
   readonly lastFailure?: ObjectFailure;
   readonly paused: number;
+  /** Objects that an admission policy made Stalled, and the command that reconciles them. Absent if there are none. */
+  readonly policyDenied?: { readonly objects: readonly string[]; readonly command: string };
   /** Changes that the controller has not observed yet. Absent for a foreign kind, whose status does not show it. */
   readonly unobserved?: number;
   /** The age of the oldest of them; absent if there is none. */
@@ -128,6 +131,7 @@ async function readController(
   const { resource, statusSlice, selector } = declaration;
   const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
   const former = new Set<string>();
+  const denied: string[] = [];
   let lastFailure: ObjectFailure | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
   let more = false;
@@ -139,6 +143,7 @@ async function readController(
     ...shown(counted, { isOurs, isEvident }),
     ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
+    ...(denied.length === 0 ? {} : { policyDenied: { objects: denied, command: reconcileAll(resource) } }),
     ...(former.size === 0 ? {} : { former: [...former].toSorted() }),
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
     // As for the resync: the annotation of a foreign object is written only after a success.
@@ -171,6 +176,7 @@ async function readController(
         const failure = failureOf(object, statusSlice?.conditions, nowMs);
         if (failure !== undefined) {
           counted.failing += 1;
+          if (failure.reason === reasons.policyDenied) denied.push(failure.object);
           if (lastFailure === undefined || failure.ageSeconds < lastFailure.ageSeconds) lastFailure = failure;
         }
       }
@@ -234,6 +240,25 @@ function failureOf(
 export function formatFailure(failing: number, { object, reason, message, ageSeconds }: ObjectFailure): string {
   const count = failing === 1 ? '1 object fails: ' : `${failing} objects fail; the last is `;
   return redact(`${count}${object} (${reason}, since ${ageSeconds} s): ${message}`);
+}
+
+/** How many objects a line names. */
+const mostNamed = 5;
+
+/** Formats what names the objects that an admission policy made Stalled, and what to do about them. */
+export function formatPolicyDenied({ objects, command }: NonNullable<ControllerStatus['policyDenied']>): {
+  readonly what: string;
+  readonly fix: string;
+} {
+  const more = objects.length > mostNamed ? ` and ${objects.length - mostNamed} more` : '';
+  const named = `${objects.slice(0, mostNamed).join(', ')}${more}`;
+  return { what: `Stalled by PolicyDenied: ${redact(named)}`, fix: `after the policy is fixed: ${command}` };
+}
+
+/** The command that has all objects of a kind reconciled, before the resync period ends. */
+function reconcileAll(kind: { readonly group: string; readonly plural: string; readonly namespaced: boolean }): string {
+  const all = kind.namespaced ? '--all --all-namespaces' : '--all';
+  return `kubectl annotate ${collectionName(kind)} ${all} --overwrite ${reconcileRequestedAnnotation}="$(date)"`;
 }
 
 function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {

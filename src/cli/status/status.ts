@@ -34,7 +34,7 @@ import {
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
 import { loadProject } from '../project.ts';
-import { type ClusterStatus, formatFailure, readClusterStatus } from './cluster-status.ts';
+import { type ClusterStatus, formatFailure, formatPolicyDenied, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
 
 type Flags = InstallationFlags & {
@@ -145,6 +145,11 @@ function problemsOf(one: NamedCluster | NamedQueue): readonly string[] {
     ...inside.flatMap(({ controller, failing, lastFailure }) =>
       lastFailure === undefined ? [] : [`${one.name}: ${controller}: ${formatFailure(failing, lastFailure)}`],
     ),
+    ...inside.flatMap(({ controller, policyDenied }) => {
+      if (policyDenied === undefined) return [];
+      const { what, fix } = formatPolicyDenied(policyDenied);
+      return [`${one.name}: ${controller}: ${what}; ${fix}`];
+    }),
     ...inside.flatMap(({ controller, problem }) =>
       problem === undefined ? [] : [`${one.name}: ${controller}: ${problem}`],
     ),

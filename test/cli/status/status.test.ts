@@ -21,7 +21,7 @@ import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
 import { Namespace } from '../../../src/kubernetes.ts';
-import { statusAfterFailure } from '../../../src/reconciling/status/status.ts';
+import { type RetryState, statusAfterFailure } from '../../../src/reconciling/status/status.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { expectUserError } from '../command-result.ts';
 import { operatedSystem } from '../operated-system.ts';
@@ -70,9 +70,9 @@ const setReady = async (name: string) =>
     const conditions = [{ type: 'Ready', status: 'True', observedGeneration: generation, ...condition }];
     return { observedGeneration: generation, conditions };
   });
-const setFailing = async (name: string, since: Date) =>
+const setFailing = async (name: string, since: Date, state: RetryState = 'retrying') =>
   await setStatus(name, (generation) =>
-    statusAfterFailure(new Error('no pump'), 'retrying', { owned: {}, generation, now: since, declared: [] }),
+    statusAfterFailure(new Error('no pump'), state, { owned: {}, generation, now: since, declared: [] }),
   );
 
 describe('status', () => {
@@ -189,6 +189,22 @@ describe('status', () => {
     });
     await setReady('north');
     expect((await system.run('status')).out).toMatch(/^local +water-tank +3 +\d +0 +0/m);
+  });
+
+  it('status and doctor name objects that an admission policy made Stalled, and the command that reconciles them all', async () => {
+    await setFailing('north', new Date(), 'policy-denied');
+    const command =
+      'kubectl annotate watertanks.plant.example.com --all --all-namespaces --overwrite ' +
+      'outrigger.dev/reconcile-requested-at="$(date)"';
+    const { err } = await system.run('status');
+    expect(err).toContain(`water-tank: Stalled by PolicyDenied: default/north; after the policy is fixed: ${command}`);
+    const options = { project: 'outrigger', signal };
+    const { findings } = await checkCluster('local', system.client(), [waterTank], options);
+    const about = 'cluster local';
+    const message = 'water-tank: Stalled by PolicyDenied: default/north';
+    expect(findings).toContainEqual({ state: 'wrong', about, message, fix: `after the policy is fixed: ${command}` });
+    await setReady('north');
+    expect((await system.run('status')).err).not.toContain('PolicyDenied');
   });
 
   it('status counts messages and dead letters of every controller, of timers and of resync', async () => {
