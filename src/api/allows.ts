@@ -8,7 +8,7 @@ export type Allows = {
   /** `hostNetwork`, `hostPID`, `hostIPC`. */
   readonly hostNamespaces?: true;
   readonly hostPorts?: true;
-  /** Privileged containers, privilege escalation, added capabilities, sysctls, and profiles that are off. */
+  /** Privileged containers, privilege escalation, capabilities, sysctls, SELinux labels, and profiles that are off. */
   readonly privileged?: true;
   /** Pods read Secrets, as volumes or as variables. An identity with this can read every Secret of the namespace. */
   readonly secrets?: true;

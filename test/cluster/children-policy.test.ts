@@ -225,6 +225,20 @@ describe('pods of children', () => {
     expect(JSON.stringify(body)).toContain('NET_ADMIN');
     const stolen = { spec: { template: { spec: { containers: [{ ...sidecar, image: 'evil' }] } } } };
     expect(await answer(asUser, strategic(item, stolen))).toContain('privileged');
+    const mounting = { ...container, volumeMounts: [{ name: 'token', mountPath: '/token' }] };
+    for (const containers of [[mounting], [{ ...mounting, name: 'b' }]])
+      expect(await answer(asUser, strategic(item, { spec: { template: { spec: { containers } } } }))).toContain(
+        'other volumes',
+      );
+  });
+
+  it('a template that turns AppArmor off by an annotation is refused', async () => {
+    const annotations = { 'container.apparmor.security.beta.kubernetes.io/a': 'unconfined' };
+    const change = { spec: { template: { metadata: { annotations } } } };
+    const item = await existing(workload('Deployment', own(fresh()), {}));
+    expect(await answer(asUser, merge(item, change))).toContain('privileged');
+    await clientOf().request(merge(item, change));
+    expect(await answer(asUser, merge(item, { spec: { replicas: 2 } }))).toBe('allowed');
   });
 });
 

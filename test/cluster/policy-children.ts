@@ -101,6 +101,7 @@ export const templates: readonly (readonly [string, string, object])[] = [
   ['capabilities', 'privileged', privileged({ capabilities: { add: ['NET_ADMIN'] } })],
   ['an unmasked /proc', 'privileged', { hostUsers: false, ...privileged({ procMount: 'Unmasked' }) }],
   ['an SELinux label', 'privileged', privileged({ seLinuxOptions: { type: 'spc_t' } })],
+  ['an SELinux label of the pod', 'privileged', { securityContext: { seLinuxOptions: { type: 'spc_t' } } }],
   ['no seccomp', 'privileged', privileged({ seccompProfile: { type: 'Unconfined' } })],
   ['no seccomp of the pod', 'privileged', { securityContext: { seccompProfile: { type: 'Unconfined' } } }],
   ['a sysctl', 'privileged', { securityContext: { sysctls: [{ name: 'kernel.shm_rmid_forced', value: '1' }] } }],

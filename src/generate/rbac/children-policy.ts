@@ -96,9 +96,9 @@ function ownership(
 function podVariables(
   kinds: readonly { readonly group: string; readonly plural: string; readonly kind: string }[],
 ): readonly { readonly name: string; readonly expression: string }[] {
-  const podOf = (object: string) => {
+  const podOf = (object: string, part = 'spec') => {
     const choices = kinds.map(({ group, plural, kind }) => {
-      const path = (podSpecs[`${group}/${plural}`] ?? '').replaceAll('.', '.?');
+      const path = (podSpecs[`${group}/${plural}`] ?? '').replace(/spec$/, part).replaceAll('.', '.?');
       return `request.kind.group == '${group}' && request.kind.kind == '${kind}' ? ${object}.?${path}.orValue({}) : `;
     });
     return `${object} == null ? {} : ${choices.join('')}{}`;
@@ -107,6 +107,8 @@ function podVariables(
   return [
     { name: 'pod', expression: podOf('object') },
     { name: 'oldPod', expression: podOf('oldObject') },
+    { name: 'annotations', expression: podOf('object', 'metadata.annotations') },
+    { name: 'oldAnnotations', expression: podOf('oldObject', 'metadata.annotations') },
     { name: 'oldContainers', expression: containersOf('variables.oldPod') },
     {
       name: 'containers',
@@ -119,6 +121,8 @@ function podVariables(
   ];
 }
 
+/** The former form of `appArmorProfile`, which the API server still turns into the field of a pod. */
+const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/';
 const defaultVolumes = ['name', 'configMap', 'emptyDir', 'persistentVolumeClaim', 'downwardAPI'];
 const containerSecurity = [
   ...['runAsUser', 'runAsGroup', 'runAsNonRoot', 'readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation'],
@@ -151,7 +155,11 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
       message: undeclared(name, 'priorityClassName'),
     },
     {
-      expression: `variables.volumes.all(v, v.all(f, f in ${celList(volumes)}))`,
+      // A volume that another client has added stays, and no container of the controller's mounts it.
+      expression:
+        `variables.volumes.all(v, v.all(f, f in ${celList(volumes)})) && variables.containers.all(c, ` +
+        `c.?volumeMounts.orValue([]).all(m, variables.pod.?volumes.orValue([]).all(v, ` +
+        `v.name != m.name || v.all(f, f in ${celList(volumes)}))))`,
       message: `${name} declares no other volumes than ${volumes.slice(1).join(', ')} (allows.volumes)`,
     },
     {
@@ -161,18 +169,22 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
     },
     {
       unless: allows.privileged,
-      expression: `variables.containers.all(c, ${[
-        `c.?securityContext.orValue({}).all(f, f in ${celList(containerSecurity)})`,
-        '!c.?securityContext.?privileged.orValue(false)',
-        '!c.?securityContext.?allowPrivilegeEscalation.orValue(false)',
-        'c.?securityContext.?capabilities.?add.orValue([]).size() == 0',
-        `c.?securityContext.?procMount.orValue('Default') == 'Default'`,
-        ...profiles('c.?securityContext'),
-      ].join(' && ')}) && (${unchanged('securityContext')} || (${[
-        'variables.pod.?securityContext.?sysctls.orValue([]).size() == 0',
-        '!variables.pod.?securityContext.?windowsOptions.?hostProcess.orValue(false)',
-        ...profiles('variables.pod.?securityContext'),
-      ].join(' && ')}))`,
+      expression:
+        `variables.containers.all(c, ${[
+          `c.?securityContext.orValue({}).all(f, f in ${celList(containerSecurity)})`,
+          '!c.?securityContext.?privileged.orValue(false)',
+          '!c.?securityContext.?allowPrivilegeEscalation.orValue(false)',
+          'c.?securityContext.?capabilities.?add.orValue([]).size() == 0',
+          `c.?securityContext.?procMount.orValue('Default') == 'Default'`,
+          ...profiles('c.?securityContext'),
+        ].join(' && ')}) && (${unchanged('securityContext')} || (${[
+          'variables.pod.?securityContext.?sysctls.orValue([]).size() == 0',
+          '!variables.pod.?securityContext.?seLinuxOptions.hasValue()',
+          '!variables.pod.?securityContext.?windowsOptions.?hostProcess.orValue(false)',
+          ...profiles('variables.pod.?securityContext'),
+        ].join(' && ')})) && variables.annotations.all(a, !a.startsWith('${appArmorAnnotation}') || ` +
+        `variables.annotations[a] in [variables.oldAnnotations[?a].orValue(''), 'runtime/default'] || ` +
+        `variables.annotations[a].startsWith('localhost/'))`,
       message: undeclared(name, 'privileged'),
     },
     {
