@@ -28,7 +28,7 @@ function withValues(part: unknown): string {
     if (name === 'Fn::GetAtt') {
       return String(of).endsWith('RoleId')
         ? `AROA${'X'.repeat(17)}`
-        : `arn:aws:sqs:eu-central-1:123456789012:${'q'.repeat(45)}`;
+        : `arn:aws-us-gov:sqs:us-gov-west-1:123456789012:${'q'.repeat(60)}`;
     }
     if (name === 'Fn::Join' && Array.isArray(of))
       return of[1].map((item: unknown) => JSON.parse(withValues(item))).join(of[0]);

@@ -45,7 +45,6 @@ export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
     stackParameters: stackParametersOf(registry),
     // The queues of all controllers, for the roles that send to all of them.
     queueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`)),
-    deadLetterQueueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}DeadLetters`)),
     // The roles of all functions, for the sender check of timers.
     senderIds: roleIds([...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)]),
     // The names of the shared queues, from src/core/names.ts.
