@@ -4,8 +4,8 @@ import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Secret } from '../../src/kubernetes.ts';
-import { defineKind, ok, type ResultOf, secret } from '../../src/outrigger.ts';
-import { battery, type OutsideWorld } from '../../src/testing.ts';
+import { defineKind, notOk, ok, type ResultOf, secret } from '../../src/outrigger.ts';
+import { type BatteryOptions, battery, type OutsideWorld } from '../../src/testing.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
 const Entry = defineKind({
@@ -76,6 +76,73 @@ describe('a controller that is right', () => {
   for (const { name, run } of battery(right, { samples: [sample], outside: directory })) it(name, run);
 });
 
+/** A directory that makes an entry in a minute after its PUT, and removes it in a minute after its DELETE. */
+async function slowDirectory({ now }: { now(): Date }): Promise<OutsideWorld> {
+  const entries = new Map<string, { readonly readyAt: number; goneAt: number }>();
+  const sweep = () => {
+    for (const [id, { goneAt }] of entries) if (now().getTime() >= goneAt) entries.delete(id);
+  };
+  const server = http.createServer(({ method, url = '/' }, response) => {
+    sweep();
+    const [id, inAMinute] = [url.slice(1), now().getTime() + 60_000];
+    const entry = entries.get(id);
+    if (method === 'PUT' && entry === undefined) entries.set(id, { readyAt: inAMinute, goneAt: Number.MAX_VALUE });
+    if (method === 'DELETE' && entry?.goneAt === Number.MAX_VALUE) entry.goneAt = inAMinute;
+    const { readyAt } = entries.get(id) ?? { readyAt: 0 };
+    response.end(entries.has(id) ? (now().getTime() >= readyAt ? 'ready' : 'creating') : 'absent');
+  });
+  return {
+    environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
+    state: () => [...entries.keys()],
+    close: async () => void server.close().closeAllConnections(),
+  };
+}
+
+/** A controller of the slow directory: it polls while an entry is made or removed. */
+const polling = (writesOnce: boolean) =>
+  Entry.controller('entry', {
+    ...{ ...declared, owns: [Secret] },
+    async reconcile({ metadata: { name }, spec, status }, { apply, clients, signal }): Promise<ResultOf<typeof Entry>> {
+      if ((await clients.send('PUT', spec.host, signal)) !== 'ready')
+        return { status: {}, conditions: { Made: notOk('Creating') }, requeueAfterSeconds: 20 };
+      if (!writesOnce || status?.id === undefined)
+        await apply(Secret, { metadata: { name }, stringData: { host: spec.host } });
+      return { status: { id: spec.host }, conditions: made, requeueAfterSeconds: 600 };
+    },
+    async finalize({ spec }, { clients, signal }) {
+      await clients.send('DELETE', spec.host, signal);
+      const isGone = (await clients.send('GET', spec.host, signal)) === 'absent';
+      return isGone ? 'done' : { requeueAfterSeconds: 20, reason: 'Removing' };
+    },
+  });
+
+describe('a controller that polls an outside system which needs minutes', () => {
+  for (const { name, run } of battery(polling(false), { samples: [sample], outside: slowDirectory })) it(name, run);
+
+  it('is checked in the state that it waits for: a child that is made then, and not made again, is caught', async () => {
+    const check = 'a child whose deletion was missed is created again';
+    expect(await failuresOf(polling(true), check, { outside: slowDirectory })).toHaveProperty([check]);
+  });
+});
+
+describe('a record that stays on purpose when its object is deleted', () => {
+  const check = 'a deleted object is finalized once or twice with the same end';
+  const finalizing = (call: string | undefined) =>
+    Entry.controller('entry', {
+      ...{ ...declared, reconcile: putRecord },
+      async finalize({ spec }, { clients, signal }) {
+        if (call !== undefined) await clients.send(call, spec.host, signal);
+        return 'done';
+      },
+    });
+
+  it('is accepted with keepsOutside, and its removal is caught', async () => {
+    expect(await failuresOf(finalizing(undefined), check, { keepsOutside: true })).toEqual({});
+    const failures = await failuresOf(finalizing('DELETE'), check, { keepsOutside: true });
+    expect(failures[check]).toMatch(/^after the object was deleted, the outside system.* keepsOutside/);
+  });
+});
+
 it('a secret of the settings is what the option `secrets` or the outside system has for it, and a failure names the option', async () => {
   const reader = Entry.controller('entry', {
     settings: z.object({ TOKEN: secret() }),
@@ -96,9 +163,10 @@ it('a secret of the settings is what the option `secrets` or the outside system 
 async function failuresOf(
   controller: Parameters<typeof battery>[0],
   only?: string,
+  options: Partial<BatteryOptions> = {},
 ): Promise<Readonly<Record<string, string>>> {
   const failures: Record<string, string> = {};
-  for (const { name, run } of battery(controller, { samples: [sample], outside: directory })) {
+  for (const { name, run } of battery(controller, { samples: [sample], outside: directory, ...options })) {
     if (only !== undefined && name !== only) continue;
     await run().catch((error: Error) => {
       failures[name] = error.message;

@@ -1,14 +1,14 @@
 // The checks without faults of the network: what a reconciler does when nothing changed, when messages come often, late
 // or not at all, and when others have changed its children.
 import type { Kind } from '../../api/kind.ts';
-import { isRecord } from '../../core/json.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
-import { ApiError, isInvalid, isNotFound } from '../../kube/client/errors.ts';
+import { ApiError, isInvalid } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import { refusalsBy } from './children-refusals.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
+import { convergedBeforeDeletion, expectLeft, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
 
@@ -182,7 +182,7 @@ export const changeChecks: readonly SampleCheck[] = [
         const metadata = { name, namespace };
         const foreign = { ...content, apiVersion: kind.apiVersion, kind: kind.kind, metadata };
         const placed = await applyObject(stage.client, kind, foreign, { fieldManager: 'another-client' });
-        for (let time = 0; time < 3; time += 1) await stage.reconcile();
+        for (let time = 0; time < 3; time += 1) await stage.poll();
         const after = await getObject(stage.client, kind, object.metadata);
         const what = `${kind.kind} ${name} of another client`;
         if (after?.metadata.resourceVersion !== placed.metadata.resourceVersion) {
@@ -235,10 +235,9 @@ export const changeChecks: readonly SampleCheck[] = [
     name: 'a deleted object is finalized once or twice with the same end',
     run: async (open) => {
       await using stage = await open();
-      const before = await stage.outsideState();
-      await converged(stage);
+      const left = await convergedBeforeDeletion(stage);
       await removed(stage);
-      await nothingLeft(stage, before, 'after the object was deleted');
+      await expectLeft(stage, left, 'after the object was deleted');
       const outcome = await stage.reconcile();
       if (outcome.type !== 'nothing') {
         fail(`the reconcile of a deleted object ends as ${describe(outcome)}`, 'let finalize accept what is gone');
@@ -300,40 +299,4 @@ async function reported(stage: Stage): Promise<string> {
   const found: unknown[] = [];
   for await (const { items } of listPages(stage.client, events, {})) found.push(...items);
   return JSON.stringify(found);
-}
-
-/** Fails a check unless the outside system has what it had before the object. */
-export async function nothingLeft(stage: Stage, before: unknown, when: string): Promise<void> {
-  expectSame(
-    { 'the outside system': await stage.outsideState() },
-    { 'the outside system': before },
-    when,
-    "return 'done' from finalize only when nothing of the object is left, and throw what a call throws",
-  );
-}
-
-/** Deletes the object and reconciles until it is gone. */
-export async function removed(
-  stage: Parameters<typeof converged>[0],
-  options: { readonly propagationPolicy?: 'Orphan' } = {},
-  change = 'return from finalize when nothing is left to do, also when it was gone before',
-): Promise<void> {
-  const subject = await stage.subject();
-  if (subject === undefined) return;
-  try {
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
-    await stage.client.request({ method: 'DELETE', path: pathOf(stage.kind, subject), body });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-  let last = await stage.reconcile();
-  for (let time = 0; time < 10 && (await stage.subject()) !== undefined; time += 1) last = await stage.reconcile();
-  const left = await stage.subject();
-  if (left !== undefined) {
-    const { finalizers = [] } = isRecord(left.metadata) ? left.metadata : {};
-    fail(
-      `the deleted object stays with ${finalizers.join(', ')}; the last reconcile ended as ${describe(last)}`,
-      change,
-    );
-  }
 }

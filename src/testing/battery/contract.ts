@@ -34,7 +34,8 @@ export type BatteryOptions = {
   readonly secrets?: Readonly<Record<string, string>>;
   /**
    * The shortest requeue that a converged object may ask for, in seconds. Default 30: a shorter one reconciles each
-   * object more than 2,880 times a day although nothing happened. Give less for a poll that is meant to be shorter.
+   * object more than 2,880 times a day although nothing happened. Give less for a poll that is meant to be shorter. An
+   * object with a shorter requeue waits for an outside system, and the checks follow it: give more for such a wait.
    */
   readonly shortestRequeueSeconds?: number;
   /**
@@ -64,8 +65,16 @@ export type BatteryOptions = {
   readonly createdOnce?: readonly Kind[];
   /** Whether a sample may end in a TerminalError on purpose, such as one that the controller refuses. Default false. */
   readonly allowTerminalErrors?: boolean;
-  /** Starts the outside systems of one check. Calls by `fetch` to them are made to fail in turn. */
-  outside?(): Promise<OutsideWorld>;
+  /**
+   * Whether the records of a deleted object stay in the outside system on purpose, such as those of samples with
+   * `deletionPolicy: Orphan`. One that is removed with its object then fails a check. Default false.
+   */
+  readonly keepsOutside?: boolean;
+  /**
+   * Starts the outside systems of one check. Calls by `fetch` to them are made to fail in turn.
+   * @param clock the time of the check, for a system that takes minutes: it moves by each requeue that is awaited
+   */
+  outside?(clock: { now(): Date }): Promise<OutsideWorld>;
 };
 
 /** One check. */

@@ -2,7 +2,7 @@
 // two calls, and two functions at once. After each fault the next reconciles must end in the same state as without
 // faults.
 import { ApiError, ConnectError } from '../../kube/client/errors.ts';
-import { nothingLeft, removed } from './change-checks.ts';
+import { convergedBeforeDeletion, expectLeft, removed } from './removal.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
 
@@ -189,8 +189,7 @@ export const faultChecks: readonly SampleCheck[] = [
     run: async (open) => {
       for (let after = 1; after <= mostCalls; after += 1) {
         await using stage = await open();
-        const before = await stage.outsideState();
-        await converged(stage);
+        const left = await convergedBeforeDeletion(stage);
         const died = crashAfterWrite(stage, after);
         const { subject } = stage;
         const object = await subject();
@@ -199,7 +198,7 @@ export const faultChecks: readonly SampleCheck[] = [
         await stage.reconcile();
         stage.disturb();
         await removed(stage);
-        await nothingLeft(stage, before, 'after a finalize that crashed and was repeated');
+        await expectLeft(stage, left, 'after a finalize that crashed and was repeated');
         if (died() === undefined) return;
       }
     },
@@ -209,14 +208,13 @@ export const faultChecks: readonly SampleCheck[] = [
     run: async (open) => {
       for (let call = 1; call <= mostCalls; call += 1) {
         await using stage = await open();
-        const before = await stage.outsideState();
-        await converged(stage);
+        const left = await convergedBeforeDeletion(stage);
         const calls = outsideDownFrom(stage, call);
         await stage.client.request({ method: 'DELETE', path: pathOfSubject(stage) });
         await stage.reconcile();
         stage.disturb();
         await removed(stage);
-        await nothingLeft(stage, before, `after an outside system was down from call ${call} of finalize on`);
+        await expectLeft(stage, left, `after an outside system was down from call ${call} of finalize on`);
         if (calls() < call) return;
       }
     },

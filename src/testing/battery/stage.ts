@@ -36,7 +36,10 @@ export type Stage = AsyncDisposable & {
   readonly client: KubeClient;
   readonly kind: Kind;
   readonly options: Required<
-    Pick<BatteryOptions, 'shortestRequeueSeconds' | 'changesWithTime' | 'allowTerminalErrors' | 'createdOnce'>
+    Pick<
+      BatteryOptions,
+      'shortestRequeueSeconds' | 'changesWithTime' | 'allowTerminalErrors' | 'createdOnce' | 'keepsOutside'
+    >
   >;
   readonly key: { readonly name: string; readonly namespace?: string };
   /** The controller's requests since the last `reconcile` began. */
@@ -45,6 +48,11 @@ export type Stage = AsyncDisposable & {
   disturb(how?: { readonly api?: Disturb; readonly fetch?: DisturbFetch }): void;
   /** Reconciles once, as one function would. Never throws. */
   reconcile(): Promise<Outcome>;
+  /**
+   * Reconciles as long as it is requeued sooner than a converged object may be, each time when that is due: it waits
+   * for something outside. Other requeues are not followed.
+   */
+  poll(): Promise<Outcome>;
   /** Moves the clock of the server, of the context and of `Date` in all later reconciles. */
   advance(seconds: number): void;
   now(): Date;
@@ -52,7 +60,7 @@ export type Stage = AsyncDisposable & {
   abort(): void;
   /** Applies an object as its user. Throws UserError if the API server rejects it. */
   apply(object: object): Promise<void>;
-  /** Reconciles until a reconcile ends well and writes nothing. Returns its outcome; undefined if none did. */
+  /** Polls until a reconcile ends well and writes nothing. Returns its outcome; undefined if none did. */
   settle(): Promise<Outcome | undefined>;
   subject(): Promise<KubeObject | undefined>;
   children(): Promise<readonly { readonly kind: Kind; readonly object: KubeObject }[]>;
@@ -69,6 +77,8 @@ export type SampleCheck = {
 };
 
 const mostRounds = 12;
+/** Requeues that are followed on one stage. */
+const mostPolls = 100;
 const reconcileSeconds = 30;
 const beginning = Date.parse('2026-01-01T00:00:00Z');
 
@@ -101,6 +111,7 @@ export async function openStage(
     ignoreStatus = [],
     createdOnce = [],
     sampleAgeSeconds = 0,
+    keepsOutside = false,
   }: BatteryOptions,
   runs?: TwoRuns,
 ): Promise<Stage> {
@@ -111,7 +122,7 @@ export async function openStage(
   const kind: Kind = declaration.resource;
   const omitIgnored = ignoredStatus(kind, ignoreStatus);
   const withoutIgnored = (of: Kind, status: unknown) => (of === kind ? omitIgnored(status) : status);
-  const world = await outside?.();
+  const world = await outside?.({ now });
   const own = isCustomKind(kind) ? [kind] : [];
   const server = await startServerWithout(own, {
     crds: [...ownKinds([controller]), ...crds],
@@ -180,9 +191,20 @@ export async function openStage(
     }
   }
 
+  let polls = 0;
+  async function poll(): Promise<Outcome> {
+    for (;;) {
+      const outcome = await reconcile();
+      const seconds = outcome.type === 'done' ? outcome.requeueAfterSeconds : undefined;
+      if (seconds === undefined || seconds >= shortestRequeueSeconds || polls === mostPolls) return outcome;
+      polls += 1;
+      advance(Math.max(1, seconds));
+    }
+  }
+
   async function settle(): Promise<Outcome | undefined> {
     for (let round = 0; round < mostRounds; round += 1) {
-      const outcome = await reconcile();
+      const outcome = await poll();
       if (isWell(outcome) && !requests.some(isWrite)) return outcome;
       clock.ms += 1000;
     }
@@ -214,7 +236,7 @@ export async function openStage(
     controller,
     client: server.client,
     kind,
-    options: { shortestRequeueSeconds, changesWithTime, allowTerminalErrors, createdOnce },
+    options: { shortestRequeueSeconds, changesWithTime, allowTerminalErrors, createdOnce, keepsOutside },
     key,
     get requests() {
       return requests;
@@ -223,6 +245,7 @@ export async function openStage(
       disturbance = how;
     },
     reconcile,
+    poll,
     now,
     advance,
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
