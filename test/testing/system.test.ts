@@ -154,7 +154,7 @@ describe('startSystem', () => {
 
   it('a run of a mapping function is no reconcile of the object, and has a list of its own', async () => {
     const themed = Note.controller('themed', {
-      watches: [{ kind: ConfigMap, mapToKeys: async () => [one] }],
+      watches: [ConfigMap, Job].map((kind) => ({ kind, mapToKeys: async () => [one] })),
       reconcile: async ({ spec: { text } }) => ({ status: { length: text.length }, conditions: {} }),
     });
     await using system = await startSystem({ controllers: [themed], objects: [aNote('hello')] });
@@ -163,8 +163,10 @@ describe('startSystem', () => {
     const before = system.reconciles.length;
     await system.cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...one, name: 'theme' } });
     await system.settled();
-    expect(system.mappings).toMatchObject([{ object: 'default/theme', cause: 'change', outcome: 'done' }]);
-    expect(system.reconciles.slice(before)).toMatchObject([{ object: 'default/one', cause: 'change', writes: 0 }]);
+    const mapped = { kind: 'ConfigMap', object: 'default/theme', cause: 'change', outcome: 'done' };
+    expect(system.mappings).toMatchObject([mapped]);
+    const reconciled = { kind: 'Note', object: 'default/one', cause: 'change', writes: 0 };
+    expect(system.reconciles.slice(before)).toMatchObject([reconciled]);
   });
 
   it('a failing reconcile is retried with backoff as time passes, and is a dead letter after its attempts', async () => {

@@ -2,8 +2,9 @@
 // timers and resync. Its clock moves only when the test moves it, so hours of requeues and backoff take no time.
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
+import type { Kind } from '../../api/kind.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
-import { formatReconcileKey } from '../../core/key.ts';
+import { collectionName } from '../../core/key.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import {
   controllerDeadLetterQueue,
@@ -35,6 +36,8 @@ export type TestSystemOptions = Pick<TestApiServerOptions, 'crds' | 'objects' | 
 /** One reconcile, as its log line has it. */
 export type ReconcileRecord = {
   readonly controller: string;
+  /** The kind of the object, such as `ConfigMap`: the controller's, or of a mapping that of the watched object. */
+  readonly kind: string;
   /** `namespace/name`, or `name`. */
   readonly object: string;
   /** Why it ran: `change`, `requeue`, `retry`, `resync`, `wake`, `command`. */
@@ -129,14 +132,13 @@ export async function startSystem({
     resync: { rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 } },
   });
 
-  const resources = new Map(controllers.map(({ name, declaration }) => [name, declaration.resource]));
-  /** Returns the key of an object of the kind that a controller reconciles. */
-  function ownKey(controller: string, name: string, namespace: string | undefined): string | undefined {
-    const kind = resources.get(controller);
-    if (kind === undefined) return undefined;
-    const place = namespace === undefined ? {} : { namespace };
-    const names = { group: kind.group, resource: kind.plural, ...place, name };
-    return formatReconcileKey({ controller, cluster: testCluster, ...names });
+  const declarations = new Map(controllers.map(({ name, declaration }) => [name, declaration]));
+  /** Returns the kind of a key of a controller, and whether the controller maps it to keys of its own kind. */
+  function kindOf(controller: string, key: unknown): { readonly kind: string; readonly isMapped: boolean } {
+    const { resource, watches = [] } = declarations.get(controller) ?? {};
+    const isOfKey = (kind: Kind) => String(key).startsWith(`${controller}:${testCluster}:${collectionName(kind)}/`);
+    const mapped = watches.find(({ kind }) => isOfKey(kind));
+    return { kind: (mapped?.kind ?? resource)?.kind ?? '', isMapped: mapped !== undefined };
   }
   /** Records reconciles. All else that the runtime logs is not shown in a test. */
   function createLog(controller: string, about: object): Log {
@@ -144,15 +146,15 @@ export async function startSystem({
       if (message !== 'reconciled' && message !== 'message refused') return;
       const fields: Readonly<Record<string, unknown>> = { ...about, ...more };
       const { key, namespace, name, cause, causedBy, outcome, error, writes } = fields;
+      const { kind, isMapped } = kindOf(controller, key);
       const object = namespace === undefined ? String(name) : `${namespace}/${name}`;
       const record: ReconcileRecord = {
-        ...{ controller, object, cause: String(cause), outcome: String(outcome), writes: Number(writes ?? 0) },
+        ...{ controller, kind, object, cause: String(cause), outcome: String(outcome), writes: Number(writes ?? 0) },
         ...(causedBy === undefined ? {} : { causedBy: String(causedBy) }),
         ...(error === undefined ? {} : { error: String(error) }),
         at: now(),
       };
-      const own = ownKey(controller, String(name), namespace === undefined ? undefined : String(namespace));
-      if (key !== undefined && key !== own) {
+      if (isMapped) {
         mappings.push(record);
         return;
       }
