@@ -160,4 +160,9 @@ it('a file that is no YAML, and a schema that is none, are named with the place'
     await importCrd('wrong.yaml', '--out', 'broken'),
     "outrigger import crd: wrong.yaml: tlsroutes.net.example.com, the schema of v1: properties.spec.properties.x-it's.items",
   );
+  await write('code.yaml', JSON.stringify({ ...crd, metadata: { name: 'a\nprocess.exit(1);' } }));
+  expectUserError(
+    await importCrd('code.yaml', '--out', 'broken'),
+    'code.yaml: CustomResourceDefinition: metadata.name',
+  );
 });

@@ -10,6 +10,7 @@ import { controllerIdentity, finalizerOf } from '../../src/core/names.ts';
 import { mayHaveConditions } from '../../src/generate/condition-kinds.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
+import { referencePolicy } from '../../src/generate/rbac/reference-policy.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import * as kubernetes from '../../src/kubernetes.ts';
 import { Deployment, Ingress, Pod } from '../../src/kubernetes.ts';
@@ -284,3 +285,16 @@ it.each([
   });
   expect(() => generatedFiles([berry])).toThrow(`controller berry: ${text}`);
 });
+
+it.each([
+  ['in a list', { keys: z.array(secretName('secret')) }, 'Berry.spec.keys[]: refersTo cannot be in a list or a map'],
+  ['below a name with a dot', { 'a.b': secretName('secret') }, 'Berry.spec.a.b: refersTo needs names of fields with'],
+  ['to what is no text', { key: secretName(['secret']) }, 'Berry.spec.key: refersTo can only be secret'],
+])('a reference to a Secret that no policy can guard is refused: %s', (_, spec, text) => {
+  const names = { group: 'a.example.com', version: 'v1', kind: 'Berry' };
+  const Berry = defineKind({ ...names, spec: z.object(spec), status: z.object({}), conditions: [] });
+  expect(() => referencePolicy(Berry)).toThrow(text);
+});
+function secretName(refersTo: unknown) {
+  return z.string().meta({ refersTo });
+}

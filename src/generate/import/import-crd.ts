@@ -10,7 +10,8 @@ import { zodSchema } from './zod-schema.ts';
 const definition = z.object({
   apiVersion: z.literal('apiextensions.k8s.io/v1'),
   kind: z.literal('CustomResourceDefinition'),
-  metadata: z.object({ name: z.string() }),
+  // It is written into a comment: a line break in it would begin code.
+  metadata: z.object({ name: z.string().regex(/^[a-z0-9.-]+$/) }),
   spec: z.object({
     group: z.string().regex(/^[a-z0-9.-]+$/),
     scope: z.enum(['Namespaced', 'Cluster']),

@@ -14,7 +14,8 @@ const mark = 'refersTo';
 
 /**
  * Makes the policy and its binding; nothing for a kind without marked fields. Throws SchemaError for a mark that cannot
- * be checked: in a list or a map, of another kind than Secret, or of a cluster-scoped kind.
+ * be checked: in a list or a map, below a name that is no word of CEL (`a.b` would be a field of `a`), of another kind
+ * than Secret, or of a cluster-scoped kind.
  */
 export function referencePolicy(
   { group, plural, kind, namespaced, definition }: AnyCustomKind,
@@ -46,23 +47,29 @@ export function referencePolicy(
 }
 
 const jsonSchema = z.looseObject({
-  [mark]: z.string().optional(),
+  [mark]: z.unknown().optional(),
   properties: z.record(z.string(), z.unknown()).default({}),
   items: z.unknown().optional(),
   additionalProperties: z.unknown().optional(),
 });
 
-/** Lists the paths of the marked fields. */
-function markedFields(schema: unknown, path: string, isRepeated = false): readonly string[] {
+const inRepeated = 'cannot be in a list or a map';
+const needsNames = 'needs names of fields with letters, digits and _ alone';
+const celName = /^(?!(?:in|true|false|null)$)[A-Za-z_]\w*$/;
+
+/** Lists the paths of the marked fields; `problem` is why those below cannot be checked. */
+function markedFields(schema: unknown, path: string, problem?: string): readonly string[] {
   const { data } = jsonSchema.safeParse(schema);
   if (data === undefined) return [];
   const { refersTo, properties, items, additionalProperties } = data;
   if (refersTo !== undefined && refersTo !== 'secret') throw new SchemaError(path, `${mark} can only be secret`);
-  if (refersTo !== undefined && isRepeated) throw new SchemaError(path, `${mark} cannot be in a list or a map`);
+  if (refersTo !== undefined && problem !== undefined) throw new SchemaError(path, `${mark} ${problem}`);
   return [
     ...(refersTo === undefined ? [] : [path]),
-    ...Object.entries(properties).flatMap(([name, below]) => markedFields(below, `${path}.${name}`, isRepeated)),
-    ...markedFields(items, `${path}[]`, true),
-    ...markedFields(additionalProperties, `${path}{}`, true),
+    ...Object.entries(properties).flatMap(([name, below]) =>
+      markedFields(below, `${path}.${name}`, problem ?? (celName.test(name) ? undefined : needsNames)),
+    ),
+    ...markedFields(items, `${path}[]`, inRepeated),
+    ...markedFields(additionalProperties, `${path}{}`, inRepeated),
   ];
 }
