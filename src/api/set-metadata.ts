@@ -25,9 +25,9 @@ export type AnyMetadataValues = {
 };
 
 /**
- * Makes the declared labels and annotations of the object exactly these. It writes only what differs, by server-side
- * apply without force. Throws FieldOwnedError for a key to which another client gave another value: nothing is written
- * then, and the other value stays. Throws a TypeError for a key that is not declared.
+ * Makes the declared labels and annotations of the object exactly these. It writes only if something differs, by
+ * server-side apply without force. Throws FieldOwnedError for a key to which another client gave another value: nothing
+ * is written then, and the other value stays. Throws a TypeError for a key that is not declared.
  */
 export type SetMetadata<S extends MetadataSpec> = (values: MetadataValues<S>) => Promise<void>;
 
