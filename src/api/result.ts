@@ -32,8 +32,8 @@ export type Later =
     }
   | {
       /**
-       * Not before this time, and a few seconds after it, for what expires. After a time that has passed the wait is as
-       * long as it is past, from a second to five minutes.
+       * At this time, for what expires: at most a second before it, and normally within a few seconds after it. After a
+       * time that has passed the wait is as long as it is past, from a second to five minutes.
        */
       readonly requeueAt?: Date | undefined;
       readonly requeueAfterSeconds?: undefined;
