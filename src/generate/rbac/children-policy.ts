@@ -183,8 +183,8 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
           '!variables.pod.?securityContext.?windowsOptions.?hostProcess.orValue(false)',
           ...profiles('variables.pod.?securityContext'),
         ].join(' && ')})) && variables.annotations.all(a, !a.startsWith('${appArmorAnnotation}') || ` +
-        `variables.annotations[a] in [variables.oldAnnotations[?a].orValue(''), 'runtime/default'] || ` +
-        `variables.annotations[a].startsWith('localhost/'))`,
+        `variables.annotations[a] == 'runtime/default' || variables.annotations[a].startsWith('localhost/') || ` +
+        '(a in variables.oldAnnotations && variables.oldAnnotations[a] == variables.annotations[a]))',
       message: undeclared(name, 'privileged'),
     },
     {
