@@ -167,6 +167,21 @@ describe('a check that cannot be made', () => {
     });
   });
 
+  it('checks of children and of calls that no sample has are skipped with a note that asks for such a sample', async () => {
+    const outside = async () => ({});
+    const { failed, skipped } = await resultsOf(right, { samples: [listOf({}), listOf({})], outside });
+    expect(failed).toEqual({});
+    const noChildren = /^not checked: no sample has a child of ConfigMap, .* give a sample with one$/;
+    const noCalls = /^not checked: no sample calls the outside system by fetch; give a sample that does$/;
+    expect(skipped).toMatchObject({
+      'a child whose deletion was missed is created again (sample 1)': expect.stringMatching(noChildren),
+      'a child whose change was missed is corrected (sample 2)': expect.stringMatching(noChildren),
+      'an outside system that is down between any two calls ends the same (sample 1)': expect.stringMatching(noCalls),
+    });
+    const some = await resultsOf(right, { samples: [listOf({}), listOf({ a: '1' })] });
+    expect(Object.values(some.skipped).join()).not.toContain('no sample');
+  });
+
   it('a runner that passes no context gets a check that passes', async () => {
     const check = battery(right, { samples: samples.slice(0, 1) }).find(({ name }) => name === changed);
     await check?.run();

@@ -9,7 +9,7 @@ import { ignoredStatus } from './ignored-status.ts';
 import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
 import { checkSpecChange, renamed, type SampleRuns, specChangeName } from './spec-change.ts';
-import { type EndState, openStage } from './stage.ts';
+import { type EndState, openStage, type SampleCheck } from './stage.ts';
 import type { TwoRuns } from './varying.ts';
 
 /**
@@ -44,8 +44,43 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
   const all = samples.map(runsFor);
   const { outside, keeps = [], createdOnce = [] } = options;
   const checks = [...changeChecks, ...(createdOnce.length === 0 ? [] : [createdOnceCheck]), ...faultChecks];
-  const perSample = checks.flatMap(({ name, run }) =>
-    all.map(({ open, calm }, index) => ({ name: `${name}${suffix(index)}`, run: async () => await run(open, calm) })),
+  /** What all samples have together: children, and calls by `fetch`. */
+  const found = once(async () => {
+    let [children, calls] = [0, 0];
+    for (const { open } of all) {
+      await using stage = await open();
+      const fetch = async (_: unknown, send: () => Promise<Response>) => {
+        calls += 1;
+        return await send();
+      };
+      stage.disturb({ fetch });
+      await stage.settle();
+      children += (await stage.children()).length;
+    }
+    return { children, calls };
+  });
+  const { owns } = controller.declaration;
+  /** Returns why a check has proved nothing. A controller that owns no kind, or has no `outside`, needs no note. */
+  async function unproved(needs: SampleCheck['needs']): Promise<string | undefined> {
+    if (needs === 'children' && owns.length > 0 && (await found()).children === 0) {
+      const kinds = owns.map(({ kind }) => kind).join(', ');
+      return `no sample has a child of ${kinds}, which the controller owns; give a sample with one`;
+    }
+    if (needs === 'calls' && outside !== undefined && (await found()).calls === 0)
+      return 'no sample calls the outside system by fetch; give a sample that does';
+    return undefined;
+  }
+  const perSample = checks.flatMap(({ name, needs, run }) =>
+    all.map(
+      ({ open, calm }, index): BatteryCheck => ({
+        name: `${name}${suffix(index)}`,
+        run: async (...[context]) => {
+          await run(open, calm);
+          const note = await unproved(needs);
+          if (note !== undefined) context?.skip?.(`not checked: ${note}`);
+        },
+      }),
+    ),
   );
   const actsUnseen = outside !== undefined || controller.declaration.exec !== undefined;
   const changes = all.flatMap((from, index) =>

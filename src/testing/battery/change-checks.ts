@@ -112,6 +112,7 @@ export const changeChecks: readonly SampleCheck[] = [
   },
   {
     name: 'a child whose deletion was missed is created again',
+    needs: 'children',
     run: async (open) => {
       await using stage = await open();
       await converged(stage);
@@ -130,6 +131,7 @@ export const changeChecks: readonly SampleCheck[] = [
   },
   {
     name: 'a child whose change was missed is corrected',
+    needs: 'children',
     run: async (open) => {
       await using stage = await open();
       await converged(stage);
@@ -165,6 +167,7 @@ export const changeChecks: readonly SampleCheck[] = [
   },
   {
     name: 'a foreign object with the name of a child is not touched, and the status says NotOwned',
+    needs: 'children',
     run: async (open) => {
       await using first = await open();
       await converged(first);

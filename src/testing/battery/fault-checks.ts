@@ -123,6 +123,7 @@ export const faultChecks: readonly SampleCheck[] = [
   },
   {
     name: 'an outside system that is down between any two calls ends the same',
+    needs: 'calls',
     run: async (open, calm) => {
       const wanted = await calm();
       for (let call = 1; call <= mostCalls; call += 1) {
@@ -149,6 +150,7 @@ export const faultChecks: readonly SampleCheck[] = [
   },
   {
     name: 'a call to an outside system that does not respond ends with the function',
+    needs: 'calls',
     run: async (open) => {
       for (let call = 1; call <= mostCalls; call += 1) {
         await using stage = await open();

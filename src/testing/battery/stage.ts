@@ -72,6 +72,8 @@ export type Stage = AsyncDisposable & {
 /** A check of one sample, before it has its stages. */
 export type SampleCheck = {
   readonly name: string;
+  /** What a sample must have for the check to prove something. Absent: nothing. */
+  readonly needs?: 'children' | 'calls';
   /** @param calm returns how the sample ends without faults. */
   readonly run: (open: () => Promise<Stage>, calm: () => Promise<EndState>) => Promise<void>;
 };
