@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { ConfigMap, Deployment, Namespace, Role, RoleBinding } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Job, Namespace, Role, RoleBinding } from '../../src/kubernetes.ts';
 import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
 import { lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 import { battery } from '../../src/testing.ts';
@@ -69,22 +69,25 @@ async function failureOf(
   );
 }
 
-it('a controller whose children live in a Namespace that it makes passes every check', async () => {
+it('a controller whose children live in a Namespace that it makes passes every check, also with one that is created once', async () => {
   const Preview = defineKind({
     ...{ group: 'test.example.com', version: 'v1', kind: 'Preview', scope: 'Cluster' },
-    ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+    ...{ spec: z.object({}), status: z.object({ seeded: z.boolean() }), conditions: [] },
   });
   const preview = Preview.controller('preview', {
-    owns: [Namespace, ConfigMap],
-    async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Preview>> {
+    owns: [Namespace, ConfigMap, Job],
+    async reconcile({ metadata: { name }, status }, { apply, applyAll }): Promise<ResultOf<typeof Preview>> {
       const namespace = `preview-${name}`;
       await apply(Namespace, { metadata: { name: namespace } });
       await apply(ConfigMap, { metadata: { namespace, name: 'settings' }, data: { text: 'a' } });
-      return { status: {}, conditions: {} };
+      const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'seed' }] } };
+      const seed = { metadata: { namespace, name: 'seed' }, spec: { template } };
+      await applyAll(Job, (existing) => (status?.seeded ? existing : [seed]));
+      return { status: { seeded: true }, conditions: {} };
     },
   });
   const one = { apiVersion: Preview.apiVersion, kind: 'Preview', metadata: { name: 'one' }, spec: {} };
-  for (const { run } of battery(preview, { samples: [one] })) await run();
+  for (const { run } of battery(preview, { samples: [one], createdOnce: [Job] })) await run();
 });
 
 /** Runs the check of the permissions, and returns the first sentence of its message if it fails. */
