@@ -64,8 +64,10 @@ it('WatcherDown is 0 within 30 min after the installation without a watcher, and
 });
 
 it.each([-3, 3])('watchers that work are not down for a reader whose clock is %i hours off', async (hours) => {
-  const { counts } = await record(200, configMapWith(lastSeen(nowMs - 1_000)), nowMs + hours * 3_600_000);
-  expect(counts).toEqual({ WatcherDown: 0 });
+  for (const configMap of [configMapWith(lastSeen(nowMs - 1_000)), configMapWith(undefined, 60)]) {
+    const { counts } = await record(200, configMap, nowMs + hours * 3_600_000);
+    expect(counts).toEqual({ WatcherDown: 0 });
+  }
 });
 
 it('WatcherDown is not counted, and nothing is thrown, if the server fails', async () => {

@@ -126,7 +126,9 @@ describe('createReconcileHandler', () => {
     expect(await handler(late, aContext(60_000))).toEqual({ batchItemFailures: [{ itemIdentifier }] });
     expect((await read('late'))?.status).toBeUndefined();
     const message = 'messages not reconciled: another function may have received them';
-    expect(lines.map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining({ message, messages: 1 }));
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ message, messages: 1, function_request_id: 'request' }),
+    );
     expect(await handler(next, aContext(60_000))).toEqual(nothingKept);
     expect((await read('late'))?.status).toMatchObject({ note: 'hello late' });
     // Six times the timeout of the function.

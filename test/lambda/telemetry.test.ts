@@ -70,9 +70,10 @@ it('metrics are written once, with the controller as the only dimension', () => 
   expect(metrics?._aws).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Outrigger', Dimensions: [['service']] }] });
 });
 
+const leanMetrics = ['DeadLetters', 'DeadLetterQueueDepth', 'DecommissioningClusterMessages', 'ClusterTrouble'];
 it.each([
-  ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'DecommissioningClusterMessages', 'ClusterTrouble']],
-  ['lean', ['DeadLetters', 'DecommissioningClusterMessages', 'ClusterTrouble']],
+  ['full', ['ReconcilesDone', 'ReconcileLatency', ...leanMetrics]],
+  ['lean', leanMetrics],
   ['off', []],
 ] as const)('with MONITORING %s the metrics are %j', (monitoring, expected) => {
   const lines = printed(() => {
@@ -80,6 +81,7 @@ it.each([
     metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
     metrics.milliseconds('ReconcileLatency', 17);
     metrics.count('DeadLetters');
+    metrics.count('DeadLetterQueueDepth');
     metrics.count('DecommissioningClusterMessages');
     metrics.trouble('alpha', 'watcher-down');
     flush();

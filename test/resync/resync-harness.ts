@@ -1,5 +1,6 @@
 // The harness of the resync tests: an SQS server, a resync whose messages to the timers queue are recorded, and resync
 // messages.
+import { ChangeMessageVisibilityCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { ClusterLookup } from '../../src/clusters/connect.ts';
@@ -156,6 +157,14 @@ export function resyncFixture() {
     batchSizes: (): readonly number[] => batchSizes,
     /** Receives and deletes all messages of a queue. */
     drain: async (queue: string) => await queues.drain(queue),
+    /** Receives a message of a queue, as a command that reads it. Returns what ends that. */
+    hold: async (queue: string) => {
+      const QueueUrl = `${queues.urlPrefix}${queue}`;
+      const { Messages = [] } = await queues.sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+      const ReceiptHandle = Messages[0]?.ReceiptHandle;
+      const shown = new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 });
+      return async () => void (await queues.sqs.send(shown));
+    },
   };
 }
 

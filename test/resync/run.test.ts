@@ -9,7 +9,7 @@ import { nextTimerStep } from '../../src/timers/timer-message.ts';
 import { aGadget, aMissedGadget, listing, polisherController } from './gadgets.ts';
 import { many, names, resyncFixture, run, runSeconds, serving } from './resync-harness.ts';
 
-const { aResync, drain, fillQueue, resyncOf, send } = resyncFixture();
+const { aResync, drain, fillQueue, hold, resyncOf, send } = resyncFixture();
 const { signal } = new AbortController();
 
 describe('startRun', () => {
@@ -67,7 +67,9 @@ describe('startRun', () => {
     for (const queue of ['timers-dlq', 'resync-dlq']) await send(queue, [{ body: queue }], { signal });
     // Its queues do not exist.
     const resync = aResync({ more: [polisherController] });
+    const release = await hold('gadget-dlq.fifo');
     await resync.startRun();
+    await release();
     expect(resync.counts.get('DeadLetterQueueDepth')).toBe(4);
     expect(resync.lines.filter(({ message }) => message === 'queue depth unknown')).toHaveLength(1);
   });

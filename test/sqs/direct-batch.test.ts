@@ -7,8 +7,10 @@ import { text } from 'node:stream/consumers';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
+import { monotonicNow } from '../../src/core/time.ts';
 import { createDirectBatch } from '../../src/sqs/direct-batch.ts';
 import { createSend } from '../../src/sqs/send.ts';
+import { createSqsTime } from '../../src/sqs/sqs-client.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { startTestQueues } from './fauxqs.ts';
 
@@ -131,6 +133,16 @@ it.each([
     expect(await send('y')).toEqual([{ accepted: true, messageId: 'm0' }]);
     expect(isDirect(received).at(-1)).toBe(true);
   }
+});
+
+it('the clock of SQS is known from direct calls, also after the watcher’s own was set by a minute', async () => {
+  let aheadMs = 0;
+  const { sqs, send } = await startSqsServer({ date: () => new Date(Date.now() + aheadMs) });
+  await send('x');
+  aheadMs = 60_000;
+  await send('y');
+  const off = createSqsTime(sqs)(monotonicNow()) - Date.now();
+  expect(Math.abs(off - 60_000)).toBeLessThan(5_000);
 });
 /** Whether a request was signed at most five minutes before or after a time, as AWS requires. */
 function isWithin({ 'x-amz-date': date = '' }: http.IncomingHttpHeaders, atMs: number): boolean {

@@ -1,21 +1,19 @@
 // Only what others see of a watcher whose clock is wrong, or whose keys SQS refuses. When a watcher counts as down is
 // checkpoint/watcher-status.test.ts.
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Kind } from '../../src/api/kind.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { readWatcherStatus } from '../../src/checkpoint/watcher-status.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import { sleep } from '../../src/core/time.ts';
-import { ConfigMap } from '../../src/kubernetes.ts';
+import { ConfigMap, Service } from '../../src/kubernetes.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { startApiServer } from '../../src/testing/api-server.ts';
 import { startWatcher } from '../../src/watcher/start.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const { signal } = new AbortController();
-const { group, version, plural, kind, namespaced } = ConfigMap;
-const primary = { group, version, plural, kind, namespaced };
-const subscribers = [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' } as const];
-const configMap = (metadata: object) => ({ apiVersion: 'v1', kind, metadata });
+const configMap = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
 
 /** Starts an API server with an empty watch checkpoint. */
 async function startServer(now: () => Date) {
@@ -26,8 +24,14 @@ async function startServer(now: () => Date) {
   return server;
 }
 
-/** Runs a watcher until the test ends. */
-async function run({ client }: Awaited<ReturnType<typeof startServer>>, send: Send) {
+/** Runs a watcher of a kind until the test ends. */
+async function run(
+  { client }: Awaited<ReturnType<typeof startServer>>,
+  send: Send,
+  { group, version, plural, kind, namespaced }: Kind = ConfigMap,
+) {
+  const primary = { group, version, plural, kind, namespaced };
+  const subscribers = [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' } as const];
   const { log } = createRecorder();
   const watcher = await startWatcher(
     {
@@ -52,6 +56,26 @@ it.each([-3, 3])('a watcher whose clock is %i hours off is not down', async (hou
   expect((await readStatus()).down).toBeUndefined();
 });
 
+/** Waits until the checkpoint was written: the write in progress may be from before. */
+async function written({ requests }: Awaited<ReturnType<typeof startServer>>) {
+  const writes = () => requests().filter(({ query }) => query.fieldManager === 'outrigger-watcher').length;
+  const before = writes();
+  await expect.poll(writes).toBeGreaterThan(before + 1);
+}
+
+it('a watcher that receives no event is down after five minutes', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = await startServer(() => new Date());
+  // Not ConfigMaps: each write of the checkpoint would be an event.
+  await run(server, async () => [], Service);
+  const readStatus = async () => await readWatcherStatus(server.client, Date.now(), { signal });
+  await expect.poll(async () => (await readStatus()).down).toBeUndefined();
+  vi.advanceTimersByTime(360_000);
+  await written(server);
+  expect((await readStatus()).down).toMatchObject({ level: 'warn' });
+});
+
 it('a watcher that receives events is down when a queue has refused its keys for five minutes', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -68,9 +92,6 @@ it('a watcher that receives events is down when a queue has refused its keys for
   vi.advanceTimersByTime(360_000);
   await server.apply(configMap({ name: 'two', namespace: 'default' }));
   await expect.poll(() => health.ready()).toBe(true);
-  const writes = () => server.requests().filter(({ query }) => query.fieldManager === 'outrigger-watcher').length;
-  // The one in progress may be from before.
-  const before = writes();
-  await expect.poll(writes).toBeGreaterThan(before + 1);
+  await written(server);
   expect((await readStatus()).down).toMatchObject({ level: 'warn', reason: expect.stringContaining('queues') });
 });

@@ -14,6 +14,7 @@ import { startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { pem, startWireServer } from '../../kube/wire-server.ts';
 import {
   account,
+  clusterClock,
   findings,
   mappingOf,
   most,
@@ -126,7 +127,11 @@ describe('doctor and clusters', () => {
     );
     const hidden = expect.stringContaining("no alarm fires if this deployment's are down");
     expect(await found(ours)).toEqual([refused]);
-    expect(await found(ours, { ...ours, queues: 'https://sqs.example.com/1/outrigger-prod- ' })).toEqual([shared]);
+    const theirs = { ...ours, queues: 'https://sqs.example.com/1/outrigger-prod- ' };
+    expect(await found(ours, theirs)).toEqual([shared]);
+    clusterClock.aheadMs = -3_600_000;
+    expect(await found(ours, theirs)).toEqual([shared]);
+    clusterClock.aheadMs = 0;
     const before = reads().length;
     expect(await found({ ...ours, cluster: 'munich' })).toEqual([hidden, shared]);
     const [, ...ofDoctor] = reads()

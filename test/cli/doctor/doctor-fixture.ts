@@ -21,6 +21,9 @@ import { runHere } from '../command-result.ts';
 export const prefix = 'outrigger-dev-';
 /** The state of the account; each test begins with a complete one. */
 export const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
+/** How far the clock of the API server, and of the watchers, is ahead of doctor's. */
+export const clusterClock = { aheadMs: 0 };
+const clusterNowMs = () => Date.now() + clusterClock.aheadMs;
 /** Writes the entry of a cluster. There is one, berlin, before each test. */
 export function setEntry(name: string, fields: object): void {
   account.parameters[`/outrigger/dev/clusters/${name}`] = JSON.stringify(fields);
@@ -78,7 +81,7 @@ export function useDeployment(): void {
   beforeAll(async () => {
     there.queues = await startTestQueues();
     there.services = await startAwsServices(account);
-    there.server = await startApiServer();
+    there.server = await startApiServer({ now: () => new Date(clusterNowMs()) });
     there.iam = await startFakeIdentity();
     const expected: readonly ExpectedQueue[] = await expectedQueues(registry, '.');
     // Dead-letter queues come first: the redrive policies of the others need them.
@@ -111,11 +114,11 @@ export function useDeployment(): void {
 export async function setWatchers(...scopes: readonly CheckpointScope[]): Promise<void> {
   const client = createClient({ server: new URL(serverUrl()) });
   const checkpoint = await readCheckpoint(client);
-  const confirmed = { version: '1', confirmedAtMs: Date.now() };
+  const confirmed = { version: '1', confirmedAtMs: clusterNowMs() };
   const resource = watchListOf(registry).resources.find(({ plural }) => plural === 'watertanks');
   if (resource === undefined) throw new Error('water tanks are not watched');
   const entries = new Map(scopes.map((scope) => [entryNameOf(resource, scope), confirmed] as const));
-  const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: Date.now(), senderId, entries });
+  const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: clusterNowMs(), senderId, entries });
   await writeCheckpoint(client, { text, resourceVersion: checkpoint?.resourceVersion ?? '' });
   client.close();
 }
