@@ -101,7 +101,7 @@ export function createContext(
     const { apiVersion } = kind;
     const keepsNull = isCustomKind(kind);
     const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
-    return { owner: owner.object, controllerName: controller, project, ...child };
+    return { owner: owner.object, controllerName: controller, project, cluster, ...child };
   };
   function count(kind: Kind, result: WriteCounts): void {
     writes += result.writes;

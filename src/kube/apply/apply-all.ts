@@ -199,7 +199,7 @@ async function applyChild(
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<ChildOutcome | 'not owned'> {
-  const { owner, controllerName, project, resource, signal } = request;
+  const { owner, controllerName, project, cluster, resource, signal } = request;
   const fieldManager = fieldManagerOf(controllerName, project);
   let replaced: readonly string[] = request.replaceLists ?? [];
   let live = listed;
@@ -214,7 +214,7 @@ async function applyChild(
     const isNullChanged = request.keepsNull === true && (replacesNull(child, live) || replacesNull(live, child));
     const isSame = live !== undefined && !isNullChanged && ownedEqual(child, ownedFields(live, fieldManager), compared);
     const known =
-      live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([fieldManager, child, live]));
+      live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([cluster, fieldManager, child, live]));
     const isNoop = isSame || (request.isThorough !== true && known !== undefined && knownNoops.has(known));
     if (live !== undefined && contested.length === 0 && isNoop) return { object: live, write: 'none' };
     try {

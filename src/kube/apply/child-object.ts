@@ -24,6 +24,8 @@ export interface ChildKind {
   readonly controllerName: string;
   /** The project of the controller. Absent: the default one. */
   readonly project?: string | undefined;
+  /** What is remembered of an apply is of this cluster alone. */
+  readonly cluster?: string | undefined;
   readonly resource: ResourceName;
   readonly apiVersion: string;
   readonly kind: string;
