@@ -119,8 +119,10 @@ const polling = (writesOnce: boolean) =>
 describe('a controller that polls an outside system which needs minutes', () => {
   for (const { name, run } of battery(polling(false), { samples: [sample], outside: slowDirectory })) it(name, run);
 
-  it('is checked in the state that it waits for: a child that is made then, and not made again, is caught', async () => {
-    const check = 'a child whose deletion was missed is created again';
+  it.each([
+    'a child whose deletion was missed is created again',
+    'a child whose change was missed is corrected',
+  ])('that writes its Secret once, in the state that it waits for, is caught: %s', async (check) => {
     expect(await failuresOf(polling(true), check, { outside: slowDirectory })).toHaveProperty([check]);
   });
 });

@@ -1,6 +1,7 @@
 // The checks without faults of the network: what a reconciler does when nothing changed, when messages come often, late
 // or not at all, and when others have changed its children.
 import type { Kind } from '../../api/kind.ts';
+import { isRecord } from '../../core/json.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
@@ -11,6 +12,7 @@ import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { convergedBeforeDeletion, expectLeft, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
+import { varyingText } from './varying.ts';
 
 /** A day and an hour, a minute and a second: each unit of a time is another one. */
 const dayLaterSeconds = 86_400 + 3_600 + 60 + 1;
@@ -140,9 +142,10 @@ export const changeChecks: readonly SampleCheck[] = [
       await using stage = await open();
       await converged(stage);
       const manager = fieldManagerOf(stage.controller.name);
+      const end = await stage.endState();
       for (const { kind, object } of await repaired(stage)) {
         const { metadata: _, apiVersion: __, kind: ___, ...owned } = ownedFields(object, manager) ?? {};
-        for (const body of driftsOf(owned)) {
+        for (const body of [...driftsOf(owned), ...secretDrifts(kind, end[`Secret/${object.metadata.name}`])]) {
           const path = pathOf(kind, object);
           try {
             await stage.client.request({ method: 'PATCH', path, contentType: mergePatch, body });
@@ -293,6 +296,14 @@ export const createdOnceCheck: SampleCheck = {
 
 function isCreatedOnce({ options: { createdOnce } }: Stage, kind: Kind): boolean {
   return createdOnce.some((one) => one.kind === kind.kind);
+}
+
+/** Changes of a Secret's values, which are base64. One that varies was generated, and is kept where it is found. */
+function secretDrifts({ group, kind }: Kind, state: unknown): readonly unknown[] {
+  if (group !== '' || kind !== 'Secret') return [];
+  const owned = isRecord(state) && isRecord(state.owned) ? state.owned : {};
+  const values = Object.entries(isRecord(owned.data) ? owned.data : {});
+  return values.filter(([, value]) => value !== varyingText).map(([name]) => ({ data: { [name]: btoa('drift') } }));
 }
 
 /** The children that every reconcile applies. */

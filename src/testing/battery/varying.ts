@@ -6,6 +6,9 @@ import type { EndState } from './stage.ts';
 /** The end states of two runs without faults. */
 export type TwoRuns = readonly [EndState, EndState];
 
+/** What stands for a value that varies. */
+export const varyingText = 'a value that varies';
+
 /** Returns a state in which the values that vary between two runs are the same text. */
 export function maskVarying(state: EndState, runs: TwoRuns | undefined): EndState {
   if (runs === undefined) return state;
@@ -23,5 +26,5 @@ function mask(value: unknown, first: unknown, second: unknown): unknown {
     return value.map((one, index) => mask(one, left?.[index], right?.[index]));
   }
   const isText = typeof value === 'string' && typeof first === 'string' && typeof second === 'string';
-  return isText && first !== second ? 'a value that varies' : value;
+  return isText && first !== second ? varyingText : value;
 }
