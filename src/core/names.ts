@@ -50,8 +50,8 @@ export function observedAnnotationOf(controller: string, project = defaultProjec
 export function controllerOfFinalizer(finalizer: string, project = defaultProject): string | undefined {
   const prefix = finalizerOf('', project);
   const name = finalizer.startsWith(prefix) ? finalizer.slice(prefix.length) : '';
-  // The name of a controller has no dot: this is another project's finalizer.
-  return name === '' || name.includes('.') ? undefined : name;
+  // One with a dot is another project's finalizer. An API server may return any text, and commands print the name.
+  return /^[a-z0-9-]+$/.test(name) ? name : undefined;
 }
 
 /** The beginning of the names in a cluster, and of the field managers. */

@@ -64,7 +64,7 @@ describe('the names of a project', () => {
     for (const { controller, childLabel } of owned) expect(childLabel).toBe(`cafes.${controller}`);
   });
 
-  it('a finalizer is never read as another project’s', () => {
+  it('a finalizer is never read as another project’s, or as a name that no controller can have', () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9]{0,5}(-[a-z0-9]{1,5})?$/);
     const project = fc.oneof(fc.constant('outrigger'), name);
     fc.assert(
@@ -74,6 +74,7 @@ describe('the names of a project', () => {
         if (one !== two) expect(controllerOfFinalizer(finalizerOf(controller, one), two)).toBeUndefined();
       }),
     );
+    expect(controllerOfFinalizer('outrigger.dev/$(reboot)')).toBeUndefined();
   });
 
   const rule = 'use two or more lower-case letters, digits and hyphens, as in cafe-chain';
