@@ -224,13 +224,14 @@ export function idleMonth(
   const listMessages = clusters * controllers * resyncRuns;
   const reconcileMillions = (clusters * controllers * assumed.objects * reconcilesPerObject) / 1e6;
   const requeue = millionRequeues(prices, measured, 1);
+  const deadLetterReads = monitoring === 'lean' ? 1 : 0;
   return sum(
     queueRequests(prices, { fifo: controllers * polls, standard: 2 * polls }),
     // Poll messages are sent in batches of ten and received in pairs. A run reads the depth of each queue of a
-    // controller and of each dead-letter queue once.
+    // controller once; with lean monitoring, also of each dead-letter queue.
     queueRequests(prices, {
-      standard: listMessages / 10 + listMessages + 2 * resyncRuns,
-      fifo: 2 * controllers * resyncRuns,
+      standard: listMessages / 10 + listMessages + deadLetterReads * 2 * resyncRuns,
+      fifo: (1 + deadLetterReads) * controllers * resyncRuns,
     }),
     invocations(prices, measured['poll-2'], 2, listMessages / 2 + resyncRuns, resyncMegabytes),
     {

@@ -55,6 +55,7 @@ function start(
     registry,
     ...(namespaces === undefined ? {} : { namespaces }),
     project: settings.PROJECT,
+    countsDeadLetters: settings.MONITORING === 'lean',
     findCluster: async (name) => await clusters.find(name),
     listClusters: async () => await table.list(),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),

@@ -30,6 +30,8 @@ export type ResyncDeps = Omit<ListKindDeps, 'now'> & {
   readonly findCluster: FindCluster;
   /** The sender check: the id of this function's own role, the only sender of its queue. Absent: it is off. */
   readonly senders?: { readonly self: string; mayCopy(): boolean };
+  /** Whether the depth of the dead-letter queues is a metric: that of the alarm of lean monitoring. Default false. */
+  readonly countsDeadLetters?: boolean;
   /** Returns the names of all clusters. */
   readonly listClusters: () => Promise<readonly string[]>;
 };
@@ -70,7 +72,7 @@ export function createResync(deps: ResyncDeps): Resync {
         if (!result.accepted) throw new Error(`resync run not started completely: ${result.reason}`);
       }
       deps.metrics.count(metricNames.resyncRuns);
-      await countDeadLetters(deps, signal);
+      if (deps.countsDeadLetters === true) await countDeadLetters(deps, signal);
       // Without clusters no list reports the watchers, so the metric is reset here.
       if (clusters.length === 0) deps.metrics.count(metricNames.watcherDown, 0);
       return entries.length;

@@ -213,6 +213,20 @@ describe('createResyncHandler', () => {
     expect([start, start + 600_000]).toContain(runs[0]);
   });
 
+  it.each([
+    ['lean', 1],
+    ['full', 0],
+  ])('with MONITORING %s, a run writes the depth of the dead-letter queues %i times', async (monitoring, times) => {
+    const { sqs, urlPrefix, drain } = functions.queues;
+    await sqs.send(new SendMessageCommand({ QueueUrl: `${urlPrefix}timers-dlq`, MessageBody: 'x' }));
+    vi.stubEnv('MONITORING', monitoring);
+    vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+    const lines = logLines();
+    await createResyncHandler([controller])({}, aContext());
+    await drain('timers-dlq');
+    expect(lines.filter((line) => line.includes('"DeadLetterQueueDepth":1')).length).toBe(times);
+  });
+
   it('a schedule’s event with a stale time lists nothing, and the event after it does', async () => {
     await apply('seven');
     vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');

@@ -40,6 +40,7 @@ type ResyncOptions = {
   /** The error of every lookup of a cluster. */
   readonly entryFails?: Error;
   readonly more?: readonly ControllerDefinition[];
+  readonly countsDeadLetters?: boolean;
   readonly namespaces?: readonly string[];
   readonly signal?: AbortSignal;
 };
@@ -84,6 +85,7 @@ export function resyncFixture() {
     entryFails,
     more = [],
     namespaces,
+    countsDeadLetters = false,
     signal = new AbortController().signal,
   }: ResyncOptions) {
     const { log, ...recorder } = createRecorder();
@@ -94,6 +96,7 @@ export function resyncFixture() {
     const never = new Promise<never>(() => undefined);
     const resync = createResync({
       registry: [gadgetController, ...more],
+      countsDeadLetters,
       ...(namespaces === undefined ? {} : { namespaces }),
       listClusters: async () => (tableHangs ? await never : Object.keys(clusters)),
       findCluster: async (name) => {
