@@ -23,6 +23,7 @@ import { getObject, listPages } from '../../../src/kube/client/read.ts';
 import { Namespace } from '../../../src/kubernetes.ts';
 import { type RetryState, statusAfterFailure } from '../../../src/reconciling/status/status.ts';
 import { createSend } from '../../../src/sqs/send.ts';
+import { owned } from '../../statements/foreign-conditions.ts';
 import { expectUserError } from '../command-result.ts';
 import { operatedSystem } from '../operated-system.ts';
 
@@ -205,6 +206,15 @@ describe('status', () => {
     expect(findings).toContainEqual({ state: 'wrong', about, message, fix: `after the policy is fixed: ${command}` });
     await setReady('north');
     expect((await system.run('status')).err).not.toContain('PolicyDenied');
+    const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'green', labels: { tenant: 'true' } } };
+    const { metadata } = await applyObject(system.client(), Namespace, team, { fieldManager: 'user' });
+    const { resourceVersion = '' } = metadata;
+    const foreign = { ...{ apiVersion: 'v1', kind: 'Namespace' }, key: { name: 'green' }, resourceVersion };
+    const condition = { ...{ type: 'team.example.com/Owned', status: 'False', reason: 'PolicyDenied' }, message: '' };
+    const conditions = [{ ...condition, lastTransitionTime: '2026-11-21T10:00:00Z' }];
+    await applyStatus(system.client(), Namespace, foreign, { conditions }, { fieldManager: 'outrigger-owned' });
+    const { controllers } = await readClusterStatus(system.client(), [owned], { ...options, nowMs: Date.now() });
+    expect(controllers).toMatchObject([{ policyDenied: { objects: ['green'] } }]);
   });
 
   it('status counts messages and dead letters of every controller, of timers and of resync', async () => {

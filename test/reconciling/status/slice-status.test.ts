@@ -78,6 +78,7 @@ describe('sliceAfterResult', () => {
 describe('sliceAfterFailure', () => {
   it.each<[RetryState, string, string]>([
     ['retrying', 'Unknown', 'Retrying'],
+    ['child-namespace-terminating', 'Unknown', 'NamespaceTerminating'],
     ['retries-exhausted', 'False', 'RetriesExhausted'],
     ['terminal', 'False', 'TerminalError'],
     ['invalid-spec', 'False', 'InvalidSpec'],
@@ -90,7 +91,7 @@ describe('sliceAfterFailure', () => {
       expect(one).toMatchObject({ status: conditionStatus, reason, observedGeneration: 3 });
       expect(one.message).toBe('GET https://[redacted]@node failed');
     }
-    expect(isSliceStalled({ ...status }, 3)).toBe(retryState !== 'retrying');
+    expect(isSliceStalled({ ...status }, 3)).toBe(conditionStatus === 'False');
     expect(isSliceStalled({ ...status }, 4)).toBe(false);
   });
 
@@ -118,6 +119,7 @@ describe('sliceAfterFailure', () => {
 it.each<[string, RetryState | undefined, string, boolean]>([
   ['finalize is not done yet', undefined, 'Draining', false],
   ['finalize is retried', 'retrying', 'Draining', false],
+  ['finalize waits for a Namespace', 'child-namespace-terminating', 'Draining', false],
   ['its retries are exhausted', 'retries-exhausted', 'RetriesExhausted', true],
   ['the spec is invalid', 'invalid-spec', 'InvalidSpec', true],
 ])('the conditions of a finalizing slice are False with the reason if %s', (_, retryState, reason, stalled) => {
