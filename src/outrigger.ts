@@ -32,6 +32,7 @@ export { type Secret, secret } from './api/secret.ts';
 export { type DetailPattern, type OutsideEvent, type Wake, type WakeKey, type WakePattern, wake } from './api/wake.ts';
 export { forEachConcurrently } from './core/async.ts';
 export {
+  FieldOwnedError,
   InvalidResultError,
   InvalidSpecError,
   NotOwnedError,

@@ -2,7 +2,6 @@
 // lost, repeated or late, so the controller still reconciles periodically.
 import { SchemaError } from '../core/errors.ts';
 import { isRecord, type JsonObject } from '../core/json.ts';
-import type { Key } from '../core/key.ts';
 
 /** An event of EventBridge (Amazon EventBridge, "Events"). */
 export type OutsideEvent = {
@@ -14,8 +13,15 @@ export type OutsideEvent = {
   readonly detail: unknown;
 };
 
-/** The key of a primary, and the cluster that has it. Without a cluster it is every cluster of the clusters table. */
-export type WakeKey = Key & { readonly cluster?: string };
+/**
+ * The key of a primary, and the cluster that has it. Without a cluster it is every cluster of the clusters table.
+ * `undefined` counts as absent, as a zod schema with optional fields returns it.
+ */
+export type WakeKey = {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly cluster?: string | undefined;
+};
 
 /** The values that a field of `detail` may have. */
 type Values = readonly (string | number | boolean | null)[];

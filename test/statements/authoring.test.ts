@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { Allows } from '../../src/api/allows.ts';
 import type { AnySpec } from '../../src/api/controller.ts';
 import type { OptionsSpec } from '../../src/core/controller-options.ts';
 import { Deployment, Ingress } from '../../src/kubernetes.ts';
@@ -28,7 +29,7 @@ it('every member of the context that the example can have is in its table', asyn
   for (const member of members) expect(text, member).toMatch(new RegExp(`^\\| \`${member}\\b`, 'm'));
 });
 
-it('every member of a controller is in its table', async () => {
+it('every member of a controller, and every privilege that it can allow, is in its table', async () => {
   const text = await readFile(path.join(root, 'docs/authoring.md'), 'utf8');
   const [, table = ''] = /^## The members of a controller$(.*?)^## /ms.exec(text) ?? [];
   // The compiler finds one that is missing here.
@@ -37,6 +38,12 @@ it('every member of a controller is in its table', async () => {
     ...{ finalizer: true, sets: true, allows: true, exec: true, settings: true, clients: true },
     ...{ reconcile: true, finalize: true },
   } satisfies Record<Exclude<keyof AnySpec, keyof OptionsSpec>, true>;
+  const privileges = {
+    ...{ serviceAccountName: true, secrets: true, hostNamespaces: true, hostPorts: true, privileged: true },
+    ...{ nodeName: true, priorityClassName: true, externalIPs: true, volumes: true, serviceTypes: true },
+    ...{ clusterRoles: true, grants: true },
+  } satisfies Record<keyof Allows, true>;
+  for (const privilege of Object.keys(privileges)) expect(table).toContain(`\`${privilege}\``);
   for (const member of Object.keys(members)) expect(table, member).toMatch(new RegExp(`^\\|[^|]*\`${member}\``, 'm'));
 });
 

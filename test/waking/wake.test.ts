@@ -21,12 +21,12 @@ const Tank = defineKind({
   status: z.object({}),
   conditions: [],
 });
-const levels = z.object({ tanks: z.array(z.string()), cluster: z.string().exactOptional() });
+const levels = z.object({ tanks: z.array(z.string()), cluster: z.string().optional() });
 const tank = Tank.controller('tank', {
   wakes: [
     wake({ source: 'plant', detailType: 'LevelChanged', detail: { sensor: { kind: ['level'] } } }, ({ detail }) => {
       const { tanks, cluster } = levels.parse(detail);
-      return tanks.map((name) => ({ namespace: 'default', name, ...(cluster === undefined ? {} : { cluster }) }));
+      return tanks.map((name) => ({ namespace: 'default', name, cluster }));
     }),
   ],
   reconcile: async () => ({ status: {}, conditions: {} }),

@@ -104,8 +104,13 @@ export type ClientOptions = {
   readonly onWarning?: (text: string) => void;
 };
 
-/** A page of 500 objects is far smaller. A larger response could exhaust a function's memory. */
-const defaultMaxResponseBytes = 64 * 1024 * 1024;
+/**
+ * A page needs two to four times as much heap, and a watcher lists all of its kinds at once. With pages of 64 MB four
+ * kinds exceeded the heap of the pod (256 MB), after each restart again, and one page the memory of a function
+ * (256 MB): 500 objects of one author with large annotations are such a page. With 16 MB ten kinds fit. Etcd limits an
+ * object to 1.5 MiB, and a list requests smaller pages.
+ */
+const defaultMaxResponseBytes = 16 * 1024 * 1024;
 
 /**
  * Creates a client with its own connections. A redirect is an ApiError and is never followed, because it would send the

@@ -22,8 +22,6 @@ export type ListOptions = {
   readonly fieldSelector?: string | undefined;
   /** Objects per page. */
   readonly limit?: number | undefined;
-  /** A larger page is requested again with half of its objects. Default: what the client accepts. */
-  readonly maxPageBytes?: number | undefined;
   /** Token of the page to begin with. Absent: the first page. */
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
@@ -152,7 +150,7 @@ async function readPage<Item>(
   resource: ResourceName,
   parse: (item: unknown, defaults: ItemDefaults) => Item,
   token: string | undefined,
-  { namespace, limit, maxPageBytes, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
+  { namespace, limit, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
 ): Promise<ListPage<Item>> {
   const path = collectionPath(resource, namespace);
   const { labelSelector, fieldSelector } = options;
@@ -169,7 +167,6 @@ async function readPage<Item>(
     },
     accept: metadataOnly ? metadataListType : undefined,
     gzip: true,
-    maxResponseBytes: maxPageBytes,
     signal,
     timeoutSeconds,
   });

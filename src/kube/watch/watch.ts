@@ -51,7 +51,6 @@ export type WatchOptions = {
   /** Idle timeout: a watch that receives no event for this long is closed. Bookmarks arrive every 60 s. */
   readonly idleTimeoutSeconds?: number;
   readonly pageSize?: number;
-  readonly maxPageBytes?: number;
   /** Deadline of one page of a list. */
   readonly listSeconds?: number;
 };
@@ -73,7 +72,6 @@ export async function* listAndWatch(
     restoreDetection = createRestoreDetection(),
     idleTimeoutSeconds = 70,
     pageSize = listPageSize,
-    maxPageBytes = defaultMaxPageBytes,
     listSeconds = 30,
   }: WatchOptions,
 ): AsyncGenerator<ListWatchItem> {
@@ -98,7 +96,7 @@ export async function* listAndWatch(
           known = restoreDetection.count();
         }
       } else if (state.step === 'list') {
-        const version = yield* list(client, target, state, { signal: interrupted, limit, maxPageBytes, listSeconds });
+        const version = yield* list(client, target, state, { signal: interrupted, limit, listSeconds });
         state = nextState(state, { type: 'listed', version });
       } else {
         await pace.beforeOpen(interrupted);
@@ -141,12 +139,6 @@ export async function* listAndWatch(
     if (retryInSeconds > 0) await wait(retryInSeconds, interrupted).catch(() => undefined);
   }
 }
-
-/**
- * A page needs two to four times as much heap, and a watcher lists all of its kinds at once. With pages of 64 MB four
- * kinds exceeded the heap of the pod (256 MB), after each restart again. With 16 MB ten kinds fit.
- */
-const defaultMaxPageBytes = 16 * 1024 * 1024;
 
 /** 8 to 20 MB: an object's metadata with its managedFields and annotations has 2 to 5 KB. */
 const maxPageSize = 4_000;
@@ -217,7 +209,7 @@ async function* list(
   client: KubeClient,
   { resource, namespace, labelSelector, fieldSelector, metadata }: WatchTarget,
   state: WatchState & { step: 'list' },
-  { listSeconds, ...bounds }: { signal: AbortSignal; limit: number; maxPageBytes: number; listSeconds: number },
+  { listSeconds, ...bounds }: { signal: AbortSignal; limit: number; listSeconds: number },
 ): AsyncGenerator<ListWatchItem, string> {
   const { mode } = state;
   yield { type: 'listing', mode };

@@ -69,6 +69,15 @@ describe('listPages', () => {
     expect(server.arrived.at(-1)?.query.limit).toBe('1');
   });
 
+  it('a page of 20 MB, which a function of 256 MB could not parse, is requested again with half of its objects', async () => {
+    const server = await startWireServer(({ query }, response) => {
+      const items = Array.from({ length: Number(query.limit) }, () => ({ ...pod('a'), spec: 'x'.repeat(500_000) }));
+      sendJson(response, 200, { metadata: { resourceVersion: '7' }, items });
+    });
+    for await (const { items } of listPages(server.client(), pods, { limit: 40 })) expect(items).toHaveLength(20);
+    expect(server.arrived.map(({ query }) => query.limit)).toEqual(['40', '20']);
+  });
+
   it('listPages reads all pages, and sends the resourceVersion only once', async () => {
     const server = await twoPages();
     const options = {
