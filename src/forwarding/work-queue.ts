@@ -52,7 +52,15 @@ export type WorkQueue = {
 };
 
 type PendingByTracker = ReadonlyMap<PendingAcks, PendingAck>;
-type Entry = { readonly queued: QueuedKey; readonly pending: PendingByTracker };
+type Entry = {
+  readonly queued: QueuedKey;
+  readonly pending: PendingByTracker;
+  /**
+   * The namespaces in whose turns it is sent: its own, or of a cluster-scoped key those of the objects that changed.
+   * Else one namespace's children would delay the keys of all others.
+   */
+  readonly turns: readonly string[];
+};
 
 /**
  * A deduplication id is made of at most this many sources. It contains the newest, so it differs from every earlier id.
@@ -61,7 +69,9 @@ const maxSources = 16;
 
 /** Creates an empty work queue. */
 export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowMs?: number } = {}): WorkQueue {
-  const ready = createFairQueue<Entry>();
+  const ready = new Map<string, Entry>();
+  /** The order of the ready keys. One that was taken in another turn is passed over. */
+  const order = createFairQueue<true>();
   /** Keys that may not be sent before a time. */
   const delayed = new Map<string, Entry & { readonly at: number }>();
   /** Keys in flight, each with the entry that was added since it was taken. */
@@ -72,9 +82,14 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
   let flushing = false;
   let firstDelayedAt = Number.POSITIVE_INFINITY;
 
+  function makeReady(id: string, entry: Entry): void {
+    ready.set(id, entry);
+    for (const turn of entry.turns) order.set(turn, id, true);
+  }
+
   function enqueue(id: string, entry: Entry, at: number, nowMs: number): void {
     if (at <= nowMs) {
-      ready.set(namespaceOf(entry), id, entry);
+      makeReady(id, entry);
       return;
     }
     delayed.set(id, { ...entry, at });
@@ -99,7 +114,7 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
         continue;
       }
       delayed.delete(id);
-      ready.set(namespaceOf(entry), id, entry);
+      makeReady(id, entry);
     }
   }
 
@@ -112,10 +127,9 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
         inFlight.set(id, { entry: sent.entry, since: mergeItem(sent.since, item) });
         return sent.since === undefined;
       }
-      const { namespace = '' } = item.target;
-      const readyEntry = ready.get(namespace, id);
+      const readyEntry = ready.get(id);
       if (readyEntry !== undefined) {
-        ready.set(namespace, id, mergeItem(readyEntry, item));
+        makeReady(id, mergeItem(readyEntry, item));
         return false;
       }
       const delayedEntry = delayed.get(id);
@@ -130,9 +144,12 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
       releaseDelayed(nowMs);
       const taken: QueuedKey[] = [];
       while (taken.length < limit) {
-        const next = ready.next();
+        const next = order.next();
         if (next === undefined) break;
-        const [id, entry] = next;
+        const [id] = next;
+        const entry = ready.get(id);
+        if (entry === undefined) continue;
+        ready.delete(id);
         inFlight.set(id, { entry, since: undefined });
         taken.push(entry.queued);
       }
@@ -154,28 +171,34 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
     },
     nextAt: (nowMs) => {
       releaseDelayed(nowMs);
-      if (ready.size() > 0) return nowMs;
+      if (ready.size > 0) return nowMs;
       return delayed.size > 0 ? firstDelayedAt : undefined;
     },
-    ready: ready.size,
+    ready: () => ready.size,
     flush: () => {
       flushing = true;
       windowMs = 0;
-      for (const [id, { at: _, ...entry }] of delayed) ready.set(namespaceOf(entry), id, entry);
+      for (const [id, { at: _, ...entry }] of delayed) makeReady(id, entry);
       delayed.clear();
       acceptedAt.clear();
       firstDelayedAt = Number.POSITIVE_INFINITY;
     },
-    size: () => ready.size() + delayed.size + inFlight.size,
+    size: () => ready.size + delayed.size + inFlight.size,
   };
 }
 
-function namespaceOf({ queued }: Entry): string {
-  return queued.target.namespace ?? '';
+function turnOf({ target, source }: WorkItem): string {
+  const [, , namespace = ''] = source?.object ?? [];
+  return target.namespace ?? namespace;
+}
+
+function merged(a: readonly string[], b: readonly string[]): readonly string[] {
+  return b.every((one) => a.includes(one)) ? a : [...new Set([...a, ...b])];
 }
 
 /** Merges an item into the entry that is queued for the same key. */
-function mergeItem(before: Entry | undefined, { target, source, observedAt, run, acks }: WorkItem): Entry {
+function mergeItem(before: Entry | undefined, item: WorkItem): Entry {
+  const { target, source, observedAt, run, acks } = item;
   const sources = source === undefined ? [] : [source];
   const pending = new Map(before?.pending);
   if (acks !== undefined && !pending.has(acks)) pending.set(acks, acks.open());
@@ -186,14 +209,14 @@ function mergeItem(before: Entry | undefined, { target, source, observedAt, run,
     run: run ?? before?.queued.run,
     failures: before?.queued.failures ?? 0,
   };
-  return { queued, pending };
+  return { queued, pending, turns: merged(before?.turns ?? [], [turnOf(item)]) };
 }
 
 /**
  * Merges a rejected key and the entry that was added while it was in flight. Of two pending acknowledgements of one
  * tracker the older one stays, because it is the one that holds back the low watermark.
  */
-function mergeRejected({ queued, pending }: Entry, since: Entry | undefined): Entry {
+function mergeRejected({ queued, pending, turns }: Entry, since: Entry | undefined): Entry {
   const all = new Map(pending);
   for (const [acks, newer] of since?.pending ?? []) {
     if (all.has(acks)) acks.close(newer);
@@ -207,6 +230,7 @@ function mergeRejected({ queued, pending }: Entry, since: Entry | undefined): En
       failures: queued.failures + 1,
     },
     pending: all,
+    turns: merged(turns, since?.turns ?? []),
   };
 }
 

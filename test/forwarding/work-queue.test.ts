@@ -215,3 +215,17 @@ it('every item is accepted by a source as new, no key is in flight twice, the lo
     { numRuns: 300 },
   );
 });
+
+it('the children of one namespace delay a cluster-scoped owner of children in another by one key, also if they name it', () => {
+  const queue = createWorkQueue();
+  const add = (name: string, namespace?: string) => {
+    const object = ['', 'configmaps', namespace ?? '', name] as const;
+    const changed = { ...source(1, `${namespace}/${name}`), ...(namespace === undefined ? {} : { object }) };
+    queue.add({ target: target(name), source: changed, observedAt: 0 }, 0);
+  };
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'shop', 'own']) add(name, 'crowded');
+  add('shop', 'quiet');
+  add('own');
+  expect(queue.take(10, 0).map((one) => one.target.name)).toEqual(['a', 'shop', 'own', 'b', 'c', 'd', 'e']);
+  expect([queue.ready(), queue.size()]).toEqual([0, 7]);
+});
