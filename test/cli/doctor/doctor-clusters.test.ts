@@ -3,6 +3,7 @@
 import { GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
+import { ok } from '../../../src/api/conditions.ts';
 import { defineKind } from '../../../src/api/custom-kind.ts';
 import type { CheckpointScope } from '../../../src/checkpoint/document.ts';
 import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
@@ -163,8 +164,15 @@ describe('doctor and clusters', () => {
   it('doctor names the finalizer of a controller that was renamed or removed, and the command that removes it', async () => {
     const names = { group: 'example.com', version: 'v1', kind: 'Site', spec: z.object({}), status: z.object({}) };
     const site = defineKind({ ...names, conditions: [] });
-    const reconcile = async () => ({ status: {}, conditions: {} });
-    const registry = [site.controller('site', { reconcile, finalize: async () => 'done' })];
+    const slice = site.statusSlice({ status: [], conditions: ['Lit'] });
+    const reconcile = async () => ({ status: {}, conditions: { Lit: ok('Lit') } });
+    const registry = [
+      site.controller('site', {
+        reconcile: async () => ({ status: {}, conditions: {} }),
+        finalize: async () => 'done',
+      }),
+      slice.controller('second', { reconcile }),
+    ];
     await using server = await startApiServer({ crds: [crdOf(site)] });
     const client = createClient({ server: new URL(server.url) });
     onTestFinished(() => client.close());

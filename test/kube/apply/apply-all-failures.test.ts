@@ -49,18 +49,19 @@ it.each([401, 429, 500])('applyAll goes on after a webhook’s %i for a child, a
   expect(answered).toEqual(['a', 'b', 'c']);
 });
 
-it('applyAll ends after the first child whose webhook hangs, and the error names the webhook', async () => {
+it('applyAll ends after the first child whose webhook hangs, not after a slow refusal, and the error names the webhook', async () => {
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   onTestFinished(() => clock.mockRestore());
   const hanging = beforeRequest('PATCH', async ({ path }) => {
     nowMs += 10_000;
+    if (path.endsWith('/refused')) throw new ApiError(path, 422, { kind: 'Status', message: 'invalid' });
     throw new ApiError(path, 500, { kind: 'Status', message: 'failed calling webhook "w.example.com"' });
   });
-  await expect(children([child('a', {}), child('b', {})], {}, hanging)).rejects.toThrow(
+  await expect(children([child('refused', {}), child('a', {}), child('b', {})], {}, hanging)).rejects.toThrow(
     /configmaps\/a .*w\.example\.com/,
   );
-  expect(nowMs).toBe(10_000);
+  expect(nowMs).toBe(20_000);
 });
 
 it.each([429, 503])('applyAll stops at once at a %i that names a delay: it is the API server’s', async (status) => {
