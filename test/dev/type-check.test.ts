@@ -11,14 +11,14 @@ beforeEach(async () => {
   await root.write('tsconfig.json', '{"compilerOptions":{"strict":true,"types":[]},"include":["*.ts"]}');
 });
 
-it('errors of types are printed with their place, and their end is printed once', { timeout: 60_000 }, async () => {
+it('errors of types are printed with their place, and their end is printed once', { timeout: 120_000 }, async () => {
   const lines: string[] = [];
   const check = createTypeCheck(root.path, ({ text }) => lines.push(text));
   onTestFinished(check.stop);
   const write = async (text: string) => await root.write('a.ts', text);
   const next = async (count: number) => {
     check.start();
-    await vi.waitFor(() => expect(lines).toHaveLength(count), { timeout: 30_000 });
+    await vi.waitFor(() => expect(lines).toHaveLength(count), { timeout: 60_000 });
   };
   await write('export const a: number = "b";\n');
   await next(1);
