@@ -1,6 +1,6 @@
 // The keys that wait for one SQS queue, between the forwarder and the queue sender. Like client-go's workqueue it is a
 // set, not a buffer. A key that changes a thousand times while SQS is unavailable is one entry, so the memory depends
-// on the number of objects and not on the length of the outage. The work queue only decides; the queue sender sends.
+// on the number of keys and not on the length of the outage. The work queue only decides; the queue sender sends.
 //
 // Guarantees: an added key is taken again and again until SQS has accepted it with a source at least as new as the last
 // one that was added. A key is never taken while it is in flight. After it was accepted it is not taken for
