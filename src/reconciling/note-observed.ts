@@ -1,8 +1,9 @@
-// The evidence of a finished reconcile of a kind that is not ours: an annotation with what it has observed.
+// The evidence of a reconcile of a kind that is not ours: an annotation with what it has observed.
 import { setAnnotation } from '../kube/apply/finalizers.ts';
 import type { Observation } from '../kube/apply/observation.ts';
 import { isConflict, isNotFound } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
+import type { Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
 
@@ -27,4 +28,12 @@ export async function noteObserved(
   } catch (error) {
     if (!isConflict(error) && !isNotFound(error)) throw error;
   }
+}
+
+/**
+ * Notes that a failed reconcile has observed the change, as the status of an own kind does. Its retry or dead letter
+ * has the change from now on. If the note cannot be written, the resync sends the key again.
+ */
+export async function noteFailed({ type }: Outcome, ...note: Parameters<typeof noteObserved>): Promise<void> {
+  if (type !== 'postponed') await noteObserved(...note).catch(() => undefined);
 }

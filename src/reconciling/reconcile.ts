@@ -18,7 +18,7 @@ import { type ContextHandle, createContext, type PendingEvent } from './context.
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
 import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
 import { marksOf } from './marks.ts';
-import { noteObserved } from './note-observed.ts';
+import { noteFailed, noteObserved } from './note-observed.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
 import {
@@ -235,8 +235,7 @@ function openSession(
   async function runReconciler(): Promise<Outcome> {
     try {
       if (!isHeld(primary.current(), marks)) {
-        // The finalizer is stored before the first external effect, so that finalize also runs after a reconcile that
-        // crashed half-way.
+        // Stored before the first external effect, so that finalize also runs after a reconcile that crashed.
         primary.replace(await holdObject(client, resource, primary.current(), marks, { fieldManager, signal }));
         primary.countWrite();
         if (declaration.finalizes) added = { object: primary.current(), writes: primary.writes() };
@@ -245,15 +244,16 @@ function openSession(
       if (result.error !== undefined) {
         const { retryState, outcome } = resolveFailure(result.error, primary, deps);
         await writeStatus(primary, statusWriter.afterResult(result, statusInput(), retryState), deps);
+        await noteFailed(outcome, observation, read, primary, deps);
         return outcome;
       }
       await writeStatus(primary, statusWriter.afterResult(result, statusInput()), deps);
       await noteObserved(observation, read, primary, deps);
-      const { requeueAfterSeconds, requeueAt } = result;
-      return { type: 'done', requeueAfterSeconds, requeueAt };
+      return { type: 'done', requeueAfterSeconds: result.requeueAfterSeconds, requeueAt: result.requeueAt };
     } catch (thrown) {
       const { error, retryState, outcome, signal } = resolveFailure(thrown, primary, deps);
       await writeStatus(primary, statusWriter.afterFailure(error, retryState, statusInput()), { ...deps, signal });
+      await noteFailed(outcome, observation, read, primary, { ...deps, signal });
       return outcome;
     }
   }

@@ -73,7 +73,7 @@ export function planObject(
   const isMissed = sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000;
   if (!isMissed) return 'periodic';
   if (busyRun !== undefined && !isSentIn(busyRun, object, sinceMs)) return 'queued';
-  // The annotation of a foreign object is written only after a success. An object that keeps failing is not overdue.
+  // The annotation of a foreign object may be missing after a failure. An object that keeps failing is not overdue.
   const isOverdue = isObserved === undefined && Math.abs(nowMs - sinceMs) > overdueAfterSeconds * 1000;
   return isOverdue ? 'overdue' : 'unobserved';
 }

@@ -72,10 +72,10 @@ it('neither a status, nor what the controller writes itself, is a missed change'
   expect(await decision()).toBe('periodic');
 });
 
-it('a reconcile that fails notes nothing', async () => {
+it('a reconcile that fails has observed the change: it is retried or a dead letter, and the resync does not repeat that', async () => {
   fails = true;
-  await run(sized);
-  expect(await decision()).toBe('unobserved');
+  expect(await run(sized)).toMatchObject({ outcome: { type: 'failed', error: { message: 'not yet' } } });
+  expect(await decision()).toBe('periodic');
 });
 
 it('an object that leaves the selection loses the annotation', async () => {

@@ -181,6 +181,19 @@ describe('startSystem', () => {
     expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 5 });
   });
 
+  it('a failing reconcile of a foreign kind with evidence has its attempts once, and the resync adds none', async () => {
+    const strict = Namespace.controller('strict', {
+      evidence: 'annotation',
+      reconcile: async () => {
+        throw new Error('no paper');
+      },
+    });
+    const objects = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } }];
+    await using system = await startSystem({ controllers: [strict], objects });
+    await system.advance(3 * 60);
+    expect(system.reconciles.filter(({ object, cause }) => object === 'team' && cause === 'retry')).toHaveLength(9);
+  });
+
   it('a child in a terminating Namespace waits for its end without an attempt for half an hour, and is one dead letter after hours', async () => {
     await using system = await startSystem({ controllers: [team], objects: [aTeam] });
     const ready = async () => (await system.cluster.get(Team, { name: 'one' }))?.conditions;

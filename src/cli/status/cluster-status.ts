@@ -146,7 +146,7 @@ async function readController(
     ...(denied.length === 0 ? {} : { policyDenied: { objects: denied, command: reconcileAll(resource) } }),
     ...(former.size === 0 ? {} : { former: [...former].toSorted() }),
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
-    // As for the resync: the annotation of a foreign object is written only after a success.
+    // As for the resync: the annotation of a foreign object may be missing after a failure.
     ...(isObserved === undefined && (nowMs - oldestMs) / 1000 > overdueAfterSecondsOf(declaration.options)
       ? { overdue: true as const }
       : {}),
