@@ -53,17 +53,25 @@ export function createObjectCache(
   async function follow(resource: ResourceName): Promise<void> {
     const known = new Map<string, KubeObject>();
     collections.set(nameOf(resource), known);
+    // An object that cannot be shown, such as one that is nested too deeply, must not end the watch of the others.
+    const report = (change: CachedChange) => {
+      try {
+        onChange(change);
+      } catch (error) {
+        onFailure(toError(error));
+      }
+    };
     const put = (after: KubeObject) => {
       const key = keyOf(after.metadata);
       const before = known.get(key);
       known.set(key, after);
       if (before?.metadata.resourceVersion === after.metadata.resourceVersion) return;
-      onChange({ resource, after, ...(before === undefined ? {} : { before }) });
+      report({ resource, after, ...(before === undefined ? {} : { before }) });
     };
     const drop = (key: string) => {
       const before = known.get(key);
       known.delete(key);
-      if (before !== undefined) onChange({ resource, before });
+      if (before !== undefined) report({ resource, before });
     };
     for await (const change of followObjects(client, resource, signal, onFailure)) {
       if (change.type === 'changed') put(change.object);

@@ -31,3 +31,27 @@ it('createObjectCache watches a kind with two controllers once', async () => {
   client.close();
   await server.close();
 });
+
+it('an object whose change cannot be shown, such as one that is nested too deeply, does not end the watch', async () => {
+  const server = await startApiServer();
+  const client = createClient({ server: new URL(server.url) });
+  const ending = new AbortController();
+  const failures: string[] = [];
+  const view = createObjectCache(client, [configMaps], {
+    signal: ending.signal,
+    onChange: ({ after }) => {
+      if (after?.metadata.name === 'deep') throw new RangeError('Maximum call stack size exceeded');
+    },
+    onFailure: ({ message }) => void failures.push(message),
+  });
+  for (const name of ['deep', 'next']) {
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
+    await client.request({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body });
+  }
+  const seen = (now: Pick<typeof view, 'get'>) => now.get(configMaps, { namespace: 'default', name: 'next' });
+  await view.until(seen, AbortSignal.timeout(15_000));
+  expect(failures).toEqual(['Maximum call stack size exceeded']);
+  ending.abort();
+  client.close();
+  await server.close();
+});
