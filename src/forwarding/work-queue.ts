@@ -57,9 +57,10 @@ type Entry = {
   readonly pending: PendingByTracker;
   /**
    * The namespaces in whose turns it is sent: its own, or of a cluster-scoped key those of the objects that changed.
-   * Else one namespace's children would delay the keys of all others.
+   * Else one namespace's children would delay the keys of all others. An owner may have a child in each of thousands of
+   * namespaces, so the set is not copied when a change is merged.
    */
-  readonly turns: readonly string[];
+  readonly turns: Set<string>;
 };
 
 /**
@@ -129,7 +130,8 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
       }
       const readyEntry = ready.get(id);
       if (readyEntry !== undefined) {
-        makeReady(id, mergeItem(readyEntry, item));
+        ready.set(id, mergeItem(readyEntry, item));
+        order.set(turnOf(item), id, true);
         return false;
       }
       const delayedEntry = delayed.get(id);
@@ -192,10 +194,6 @@ function turnOf({ target, source }: WorkItem): string {
   return target.namespace ?? namespace;
 }
 
-function merged(a: readonly string[], b: readonly string[]): readonly string[] {
-  return b.every((one) => a.includes(one)) ? a : [...new Set([...a, ...b])];
-}
-
 /** Merges an item into the entry that is queued for the same key. */
 function mergeItem(before: Entry | undefined, item: WorkItem): Entry {
   const { target, source, observedAt, run, acks } = item;
@@ -209,7 +207,8 @@ function mergeItem(before: Entry | undefined, item: WorkItem): Entry {
     run: run ?? before?.queued.run,
     failures: before?.queued.failures ?? 0,
   };
-  return { queued, pending, turns: merged(before?.turns ?? [], [turnOf(item)]) };
+  const turns = before?.turns ?? new Set();
+  return { queued, pending, turns: turns.add(turnOf(item)) };
 }
 
 /**
@@ -230,7 +229,7 @@ function mergeRejected({ queued, pending, turns }: Entry, since: Entry | undefin
       failures: queued.failures + 1,
     },
     pending: all,
-    turns: merged(turns, since?.turns ?? []),
+    turns: new Set([...turns, ...(since?.turns ?? [])]),
   };
 }
 
