@@ -2,32 +2,29 @@
 // first in, first out within a namespace. A namespace with a constant stream of changes therefore delays a new change
 // of another namespace by one key, not by its whole backlog.
 
-/** Entries by namespace and id. */
-export type FairQueue<T> = {
-  get(namespace: string, id: string): T | undefined;
-  /** Appends an entry to its namespace. An entry that exists is replaced and keeps its position. */
-  set(namespace: string, id: string, entry: T): void;
-  /** Removes and returns the next entry. */
-  next(): readonly [id: string, entry: T] | undefined;
-  size(): number;
+/** The ids of keys, in the order of their turns. */
+export type FairQueue = {
+  /** Appends an id to its namespace. One that is there already keeps its position. */
+  add(namespace: string, id: string): void;
+  /** Removes and returns the next id. */
+  next(): string | undefined;
 };
 
-type Namespace<T> = {
-  readonly entries: Map<string, T>;
-  /** Where the next entry is. */
-  readonly order: MapIterator<[string, T]>;
+type Namespace = {
+  readonly ids: Set<string>;
+  /** Where the next id is. */
+  readonly order: SetIterator<string>;
 };
 
 /** Creates an empty queue. */
-export function createFairQueue<T>(): FairQueue<T> {
-  // In the order of their turns. A namespace without entries is removed; with its next entry it goes to the end.
-  const namespaces = new Map<string, Namespace<T>>();
-  // An iterator of a Map goes on where it was, and also meets what was added since. A new one for each entry would pass
-  // over the places of all entries that were removed.
+export function createFairQueue(): FairQueue {
+  // In the order of their turns. A namespace without ids is removed; with its next id it goes to the end.
+  const namespaces = new Map<string, Namespace>();
+  // An iterator of a Map goes on where it was, and also meets what was added since. A new one for each id would pass
+  // over the places of all ids that were removed.
   let turns = namespaces.entries();
-  let size = 0;
 
-  function nextTurn(): readonly [name: string, namespace: Namespace<T>] | undefined {
+  function nextTurn(): readonly [name: string, namespace: Namespace] | undefined {
     const turn = turns.next();
     if (turn.done !== true) return turn.value;
     // It has ended, because no namespace was left.
@@ -36,27 +33,23 @@ export function createFairQueue<T>(): FairQueue<T> {
   }
 
   return {
-    get: (namespace, id) => namespaces.get(namespace)?.entries.get(id),
-    set: (name, id, entry) => {
+    add: (name, id) => {
       let namespace = namespaces.get(name);
       if (namespace === undefined) {
-        const entries = new Map<string, T>();
-        namespace = { entries, order: entries.entries() };
+        const ids = new Set<string>();
+        namespace = { ids, order: ids.values() };
         namespaces.set(name, namespace);
       }
-      if (!namespace.entries.has(id)) size += 1;
-      namespace.entries.set(id, entry);
+      namespace.ids.add(id);
     },
     next: () => {
       const [name, namespace] = nextTurn() ?? [];
-      const next = namespace?.order.next().value;
-      if (name === undefined || namespace === undefined || next === undefined) return undefined;
-      namespace.entries.delete(next[0]);
-      size -= 1;
+      const id = namespace?.order.next().value;
+      if (name === undefined || namespace === undefined || id === undefined) return undefined;
+      namespace.ids.delete(id);
       namespaces.delete(name);
-      if (namespace.entries.size > 0) namespaces.set(name, namespace);
-      return next;
+      if (namespace.ids.size > 0) namespaces.set(name, namespace);
+      return id;
     },
-    size: () => size,
   };
 }

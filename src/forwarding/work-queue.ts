@@ -72,7 +72,7 @@ const maxSources = 16;
 export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowMs?: number } = {}): WorkQueue {
   const ready = new Map<string, Entry>();
   /** The order of the ready keys. One that was taken in another turn is passed over. */
-  const order = createFairQueue<true>();
+  const order = createFairQueue();
   /** Keys that may not be sent before a time. */
   const delayed = new Map<string, Entry & { readonly at: number }>();
   /** Keys in flight, each with the entry that was added since it was taken. */
@@ -85,7 +85,7 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
 
   function makeReady(id: string, entry: Entry): void {
     ready.set(id, entry);
-    for (const turn of entry.turns) order.set(turn, id, true);
+    for (const turn of entry.turns) order.add(turn, id);
   }
 
   function enqueue(id: string, entry: Entry, at: number, nowMs: number): void {
@@ -131,7 +131,7 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
       const readyEntry = ready.get(id);
       if (readyEntry !== undefined) {
         ready.set(id, mergeItem(readyEntry, item));
-        order.set(turnOf(item), id, true);
+        order.add(turnOf(item), id);
         return false;
       }
       const delayedEntry = delayed.get(id);
@@ -146,9 +146,8 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
       releaseDelayed(nowMs);
       const taken: QueuedKey[] = [];
       while (taken.length < limit) {
-        const next = order.next();
-        if (next === undefined) break;
-        const [id] = next;
+        const id = order.next();
+        if (id === undefined) break;
         const entry = ready.get(id);
         if (entry === undefined) continue;
         ready.delete(id);

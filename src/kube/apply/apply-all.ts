@@ -112,6 +112,7 @@ async function applySet(
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];
   const refused: Error[] = [];
+  let webhookFailures = 0;
   let webhookMs = 0;
   for (const child of children) {
     const live = existing.get(keyOf(child.metadata));
@@ -123,8 +124,10 @@ async function applySet(
     const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
     if (outcome instanceof ApiError) {
       refused.push(outcome);
-      if (mayBeOfWebhook(outcome)) webhookMs += performance.now() - startedAt;
-      if (refused.filter(mayBeOfWebhook).length === maxWebhookFailures || webhookMs >= maxWebhookSeconds * 1000) break;
+      if (!mayBeOfWebhook(outcome)) continue;
+      webhookFailures += 1;
+      webhookMs += performance.now() - startedAt;
+      if (webhookFailures === maxWebhookFailures || webhookMs >= maxWebhookSeconds * 1000) break;
       continue;
     }
     if (outcome === 'not owned') {
