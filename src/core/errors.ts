@@ -105,7 +105,8 @@ export class UserError extends Error {
   override readonly name = 'UserError';
 
   constructor(message: string, options?: ErrorOptions) {
-    super(message.replaceAll(/\s*[\r\n]+\s*/g, ' '), options);
+    // Whitespace is matched from its beginning alone: of a million spaces of a server each would be one else.
+    super(message.replaceAll(/(?<!\s)\s*[\r\n]\s*/g, ' '), options);
   }
 }
 

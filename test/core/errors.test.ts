@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { errorText, toError } from '../../src/core/errors.ts';
+import { errorText, toError, UserError } from '../../src/core/errors.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
 const systemError = (message: string, code = 'ECONNREFUSED') => Object.assign(new Error(message), { code });
@@ -71,4 +71,9 @@ it.each<[string, unknown, string]>([
   ['nothing', undefined, 'undefined'],
 ])('%s that is thrown has its text as the message', (_, thrown, message) => {
   expect(toError(thrown).message).toBe(message);
+});
+
+it('a UserError is one line, also of a message of a server with a million spaces, for which it takes no minutes', () => {
+  expect(new UserError('a \r\n\n  b  c\n').message).toBe('a b  c ');
+  expect(new UserError(`${' '.repeat(1_000_000)}x`).message).toHaveLength(1_000_001);
 });
