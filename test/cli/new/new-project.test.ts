@@ -27,7 +27,9 @@ it('new project in an empty folder writes the files of a service, and a reposito
     devDependencies: { osls: '4.3.1' },
   });
   expect(await read('README.md')).toContain('npm run test\n');
-  expect(await read('.github/workflows/cafes.yml')).toContain('- run: npm run build\n');
+  const workflow = await read('.github/workflows/cafes.yml');
+  expect(workflow).toContain('- run: npm run build\n');
+  expect(workflow).toContain('permissions:\n  contents: read\n');
   expect(await read('.gitignore')).toContain('.env\n');
   expect(await readdir(folder.path)).toContain('.git');
 });
