@@ -1,5 +1,6 @@
 // The next step for a person after a failed call. Errors of the AWS SDK and of Node name the problem, and not the fix.
 import { isUnauthorized } from '../kube/client/errors.ts';
+import { isUntrusted } from '../kube/client/transport.ts';
 import { isMissingQueue } from '../sqs/call.ts';
 
 /** By the names and codes of errors, of the SDK and of AWS responses. */
@@ -38,6 +39,7 @@ const steps: readonly (readonly [RegExp, string])[] = [
 /** Finds the next step for an error or one of its causes; undefined if none is known. */
 export function nextStep(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
+  if (isUntrusted(error)) return undefined; // Its message has the advice.
   if (isUnauthorized(error)) return 'the API server does not accept these credentials; renew them';
   if (isMissingQueue(error)) return 'outrigger doctor prints the command that creates it again';
   if (hasNoRegion(error)) return 'name one with --region, or set AWS_REGION';

@@ -273,4 +273,12 @@ describe('a cluster with a changed certificate', () => {
     registry.forget('a');
     expect((await (await client('a')).request(get)).status).toBe(200);
   });
+
+  it('a cluster with an expired certificate fails with the advice to renew it, and not to replace its authority', async () => {
+    const server = await startWireServer(() => {}, { tls: true, certificate: 'expired' });
+    const { client } = createFixture({ a: { ...entryOf(server, 'one'), ca: pem('expired.pem') } });
+    expect(String(await failure((await client('a')).request(get)))).toBe(
+      'ConnectError: GET /api: certificate has expired (CERT_HAS_EXPIRED); renew the certificate of the server or of its authority, or correct the clock here',
+    );
+  });
 });

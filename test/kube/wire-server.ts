@@ -30,7 +30,10 @@ export function pem(file: string): string {
 }
 
 /** Starts a server on a free loopback port. It stops at the end of the test. */
-export async function startWireServer(respond: Responder, { tls = false } = {}): Promise<WireServer> {
+export async function startWireServer(
+  respond: Responder,
+  { tls = false, certificate = 'server' }: { readonly tls?: boolean; readonly certificate?: 'server' | 'expired' } = {},
+): Promise<WireServer> {
   const arrived: ReceivedRequest[] = [];
   const listener: http.RequestListener = (request, response) => {
     void readBody(request).then((body) => {
@@ -44,7 +47,7 @@ export async function startWireServer(respond: Responder, { tls = false } = {}):
     });
   };
   const server = tls
-    ? https.createServer({ cert: pem('server.pem'), key: pem('server.key') }, listener)
+    ? https.createServer({ cert: pem(`${certificate}.pem`), key: pem(`${certificate}.key`) }, listener)
     : http.createServer(listener);
   const port = await listenOnLoopback(server);
   onTestFinished(async () => {

@@ -138,6 +138,13 @@ export function limitConnect(request: http.ClientRequest, secure: boolean, secon
 const certificateCode =
   /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
 
+/** What to do about a certificate that another authority would not make valid. */
+const validityAdvice: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'renew the certificate of the server or of its authority, or correct the clock here',
+  CERT_NOT_YET_VALID: 'correct the clock of the server, or the clock here',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'give the server by a name of its certificate',
+};
+
 /** Returns whether the server's certificate was not trusted, so that no request was sent. */
 export function isUntrusted(error: unknown): boolean {
   return error instanceof ConnectError && certificateCode.test(codeOf(error.cause) ?? '');
@@ -145,7 +152,7 @@ export function isUntrusted(error: unknown): boolean {
 
 /**
  * Turns an error of a socket into a ConnectError with the error as its cause. For an untrusted certificate, the message
- * contains the code and the connection's advice.
+ * contains the code and the advice: the connection's, unless the authority is not the problem.
  */
 export function connectError(
   label: string,
@@ -156,7 +163,8 @@ export function connectError(
   // Node's own advice is cut off: it is to add the authority to the system's.
   const [text = ''] = (error instanceof Error ? error.message : String(error)).split('; if the root CA');
   const code = codeOf(error) ?? '';
-  const advice = untrustedAdvice !== undefined && certificateCode.test(code) ? ` (${code}); ${untrustedAdvice}` : '';
+  const fix = certificateCode.test(code) ? (validityAdvice[code] ?? untrustedAdvice) : undefined;
+  const advice = fix === undefined ? '' : ` (${code}); ${fix}`;
   return new ConnectError(`${label}: ${text === '' ? code || 'no connection' : text}${advice}`, { cause: error });
 }
 

@@ -51,3 +51,10 @@ describe.each([
     await expect((await start()).call()).rejects.toBeInstanceOf(ConnectError);
   });
 });
+
+it('a client that knows the server by another name gets the advice to correct the address, not the authority', async () => {
+  const { call } = await startForRequests();
+  await expect(call({ ca, serverName: 'other.example.com', untrustedAdvice: 'replace ca' })).rejects.toThrow(
+    /\(ERR_TLS_CERT_ALTNAME_INVALID\); give the server by a name of its certificate$/,
+  );
+});
