@@ -111,7 +111,9 @@ const spec = record(
       grants: listOf(policyRule),
     } satisfies Fields<Allows>),
     reads: listOf(kind),
-    selector: record({ matchLabels: labels, namespaces: listOf(text), fields: labels } satisfies Fields<Selector>),
+    selector: record({
+      ...{ matchLabels: labels, annotations: listOf(metadataKey), namespaces: listOf(text), fields: labels },
+    } satisfies Fields<Selector>),
     changes,
     evidence: oneOf('annotation'),
     finalizer: oneOf('blocks-deletion'),

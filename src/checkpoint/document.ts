@@ -142,10 +142,12 @@ export function entryNameOf(
   { group, version, plural, labelSelector = '', fieldSelector, subscribers }: WatchedResource,
   { cluster, namespace = '', queues = '' }: CheckpointScope = {},
 ): string {
-  const receivers = subscribers.map(({ controller, as, predicate, primary, label, matchLabels, namespaces = [] }) => {
+  const receivers = subscribers.map((subscriber) => {
+    const { controller, as, predicate, primary, label, matchLabels, annotations = [], namespaces = [] } = subscriber;
     // A change that was not selected before was accepted without a message.
     const labels = matchLabels === undefined ? [] : [labelSelectorOf({ matchLabels })];
-    const selection = [...labels, ...namespaces.toSorted()];
+    const keys = annotations.map((key) => `annotation ${key}`);
+    const selection = [...labels, ...keys.toSorted(), ...namespaces.toSorted()];
     return [controller, as, predicate, primary.group, primary.plural, label ?? '', ...selection].join(' ');
   });
   const hash = hashOf(

@@ -3,9 +3,11 @@
 import { isRecord } from './json.ts';
 import { systemNamespace } from './names.ts';
 
-/** Selects objects by labels, namespaces and fields. All that is given must match. */
+/** Selects objects by labels, annotations, namespaces and fields. All that is given must match. */
 export type Selector = {
   readonly matchLabels?: Readonly<Record<string, string>>;
+  /** Keys of annotations that an object has, with any value. The API server cannot select by them. */
+  readonly annotations?: readonly string[];
   /** The namespaces of the objects; for the kind Namespace, their names. */
   readonly namespaces?: readonly string[];
   /** Values by path, such as `spec.unschedulable`. Only field selectors that the API server supports for the kind. */
@@ -19,6 +21,7 @@ type SelectedObject = {
     readonly name: string;
     readonly namespace?: string | undefined;
     readonly labels?: Readonly<Record<string, string>> | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
   };
 };
 
@@ -33,8 +36,8 @@ export function isSelected(selector: Selector | undefined, object: SelectedObjec
 /** Returns the first part of a selector that an object does not match, such as `label tenant=true`. */
 export function mismatchOf(selector: Selector | undefined, object: SelectedObject): string | undefined {
   if (selector === undefined) return undefined;
-  const { name, namespace, labels = {} } = object.metadata;
-  const { matchLabels = {}, namespaces, fields = {} } = selector;
+  const { name, namespace, labels = {}, annotations = {} } = object.metadata;
+  const { matchLabels = {}, annotations: keys = [], namespaces, fields = {} } = selector;
   const place = namespace ?? (object.kind === 'Namespace' ? name : undefined);
   if (namespaces !== undefined && (place === undefined || !namespaces.includes(place)))
     return `namespaces ${namespaces.join(', ')}`;
@@ -42,6 +45,8 @@ export function mismatchOf(selector: Selector | undefined, object: SelectedObjec
     return `namespaces with ${name}, which is one of the system`;
   const label = Object.entries(matchLabels).find(([path, value]) => labels[path] !== value);
   if (label !== undefined) return `label ${label.join('=')}`;
+  const annotation = keys.find((key) => annotations[key] === undefined);
+  if (annotation !== undefined) return `annotation ${annotation}`;
   const field = Object.entries(fields).find(([path, value]) => textAt(object, path) !== value);
   return field === undefined ? undefined : `field ${field.join('=')}`;
 }

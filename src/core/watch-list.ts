@@ -30,6 +30,8 @@ const subscriber = z.object({
    * objects.
    */
   matchLabels: z.record(z.string(), z.string()).optional(),
+  /** For a primary: only objects with these annotations. Absent: all objects. */
+  annotations: z.array(z.string()).optional(),
   /** For a primary: only objects in these namespaces, or Namespaces of these names. Absent: all objects. */
   namespaces: z.array(z.string()).optional(),
 });

@@ -4,7 +4,7 @@
 import { formatReconcileKey, type Key, type ReconcileKey } from '../core/key.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { ChangeSource } from '../sqs/deduplication.ts';
-import { forwardsOwnKey, type TrackedObject } from './tracked-objects.ts';
+import { forwardsOwnKey, selectsByMetadata, type TrackedObject } from './tracked-objects.ts';
 
 /** A change of one object. `version` is the version of the deletion, or of the list in which the object was missing. */
 export type ObjectChange =
@@ -94,8 +94,8 @@ function keysFor(
   const subscriber = subscribers[index];
   if (subscriber === undefined) return [];
   if (forwardsOwnKey(subscriber)) {
-    const { matchLabels, namespaces } = subscriber;
-    const isSelected = matchLabels === undefined || references.some((one) => one.subscriber === index);
+    const { namespaces } = subscriber;
+    const isSelected = !selectsByMetadata(subscriber) || references.some((one) => one.subscriber === index);
     const isWithin = namespaces === undefined || namespaces.includes(key.namespace ?? key.name);
     return (isSelected && isWithin) || (subscriber.as === 'primary' && deleting) ? [key] : [];
   }

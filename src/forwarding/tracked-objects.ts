@@ -57,11 +57,13 @@ export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetada
   const labels = subscribers.flatMap(({ label, matchLabels = {} }) =>
     label === undefined ? Object.keys(matchLabels) : [label, ...Object.keys(matchLabels)],
   );
+  const selecting = subscribers.flatMap(({ annotations = [] }) => annotations);
   const comparesGeneration = subscribers.some(({ predicate }) => predicate === 'generation');
   return {
     labels: [...new Set([...labels, ...(isOwned ? [controllerLabel] : [])])],
     annotations: [
       ...(isOwned ? [ownerAnnotation] : []),
+      ...selecting,
       ...(comparesGeneration ? [reconcileRequestedAnnotation, pausedAnnotation] : []),
     ],
     ...(subscribers.some(({ predicate }) => predicate === 'metadata') ? { digest: true } : {}),
@@ -93,6 +95,11 @@ export function toTrackedObject({ subscribers }: WatchedResource, metadata: Part
  */
 export function forwardsOwnKey({ as, label }: Subscriber): boolean {
   return as === 'primary' || (as === 'watched' && label === undefined);
+}
+
+/** Returns whether the watcher itself selects by labels or annotations, which the watch does not. */
+export function selectsByMetadata({ matchLabels, annotations }: Subscriber): boolean {
+  return matchLabels !== undefined || annotations !== undefined;
 }
 
 /** Creates an empty store. */
@@ -149,10 +156,10 @@ function canBeKey(name: string): boolean {
 /** The names of the primaries that an object refers to. Names that cannot stand in a URL path are left out. */
 function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): ReadonlySet<string> {
   const names = new Set<string>();
-  const { primary, label, matchLabels } = subscriber;
-  if (matchLabels !== undefined && !isSelected({ matchLabels }, { metadata })) return names;
+  const { primary, label, matchLabels = {}, annotations = [] } = subscriber;
+  if (!isSelected({ matchLabels, annotations }, { metadata })) return names;
   // The object's own name shows that it is selected.
-  if (forwardsOwnKey(subscriber) && matchLabels !== undefined) return names.add(metadata.name);
+  if (forwardsOwnKey(subscriber) && selectsByMetadata(subscriber)) return names.add(metadata.name);
   // A cluster-scoped object cannot refer to a namespaced primary: the namespace is unknown.
   if (forwardsOwnKey(subscriber) || (primary.namespaced && metadata.namespace === undefined)) return names;
   if (subscriber.as === 'watched') {

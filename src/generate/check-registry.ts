@@ -171,7 +171,8 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
   const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
   if (ambiguous !== undefined)
     return `selector.fields: ${ambiguous.join('=')}: a value without comma, = and \\ is needed`;
-  const { namespaces } = selector ?? {};
+  const { annotations, namespaces } = selector ?? {};
+  if (annotations?.length === 0) return 'selector.annotations is empty, so it selects nothing by them; leave it out';
   if (namespaces === undefined) return undefined;
   if (!resource.namespaced && resource.kind !== 'Namespace')
     return `selector.namespaces: ${resource.kind} has no namespace; select by matchLabels`;

@@ -34,7 +34,10 @@ export function watchListOf(
   for (const { name: controller, declaration } of registry) {
     const { resource, owns, watches, selector } = declaration;
     const primary = collectionOf(resource);
-    const within = selector?.namespaces === undefined ? {} : { namespaces: [...selector.namespaces] };
+    const within = {
+      ...(selector?.annotations === undefined ? {} : { annotations: [...selector.annotations] }),
+      ...(selector?.namespaces === undefined ? {} : { namespaces: [...selector.namespaces] }),
+    };
     add(
       resource,
       { controller, as: 'primary', primary, predicate: predicateOf(declaration), ...within },

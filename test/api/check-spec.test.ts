@@ -39,6 +39,7 @@ const options: readonly (readonly [option: string, make: (value: unknown) => obj
   ['allows.serviceTypes', (serviceTypes) => ({ allows: { serviceTypes } })],
   ['selector.matchLabels', (matchLabels) => ({ selector: { matchLabels } })],
   ['selector.namespaces', (namespaces) => ({ selector: { namespaces } })],
+  ['selector.annotations', (annotations) => ({ selector: { annotations } })],
   ['selector.fields', (fields) => ({ selector: { fields } })],
   ['exec.commands', (commands) => ({ exec: { container: 'x', commands } })],
   ['sets.labels', (labels) => ({ sets: { labels } })],

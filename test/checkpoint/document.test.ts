@@ -179,6 +179,7 @@ describe('entryNameOf', () => {
     ['another selector', { ...tanks, labelSelector: 'colour=blue' }],
     ['another version', { ...tanks, version: 'v2' }],
     ['an additional subscriber', { ...tanks, subscribers: [first, second, { ...second, controller: 'valve' }] }],
+    ['a subscriber with annotations of a selector', withSecond({ annotations: ['colour'] })],
     ['a subscriber with another selection', withSecond({ matchLabels: { colour: 'blue' } })],
     ['a subscriber with other namespaces', withSecond({ namespaces: ['shop'] })],
     ['one subscriber less', { ...tanks, subscribers: [first] }],

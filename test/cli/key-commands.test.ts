@@ -144,6 +144,7 @@ describe('explain', () => {
   it.each([
     ['of a controller without a selector', undefined, {}, 'settled', 'its last reconcile succeeded'],
     ['without the label', { matchLabels: { a: 'b' } }, {}, 'not selected', 'the selector of picky needs label a=b'],
+    ['without the annotation', { annotations: ['a'] }, {}, 'not selected', 'the selector of picky needs annotation a'],
     ['without the field', { fields: { kind: 'x' } }, {}, 'not selected', 'the selector of picky needs field kind=x'],
     ['in another namespace', { namespaces: ['b'] }, {}, 'not selected', 'the selector of picky needs namespaces b'],
     ['without the label, and paused', { matchLabels: { a: 'b' } }, paused, 'not selected', 'needs label a=b'],

@@ -275,6 +275,15 @@ describe('a kind with several subscribers', () => {
     expect(names(of, selected, changed(of, {}))).toEqual(['one']);
   });
 
+  it('an object that gets or loses an annotation of the selector counts, and one without it does not', () => {
+    const of = watched(dish, { ...primary(), annotations: ['menu.test/course'] });
+    const selected = { annotations: { 'menu.test/course': 'first' } };
+    expect(desiredMetadata(of).annotations).toContain('menu.test/course');
+    expect(names(of, {}, changed(of, selected))).toEqual(['one']);
+    expect(names(of, selected, changed(of, {}))).toEqual(['one']);
+    expect(names(of, undefined, changed(of, { annotations: { other: 'first' } }))).toEqual([]);
+  });
+
   it('an object in another namespace than those of a primary affects no key', () => {
     const within = (...namespaces: string[]) => watched(dish, { ...primary(), namespaces });
     expect(names(within('shop'), undefined, changed(within('shop'), {}))).toEqual(['one']);

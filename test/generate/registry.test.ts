@@ -72,14 +72,15 @@ describe('the watch list', () => {
     const matchLabels = { app: 'orchard' };
     const reconcile = async () => undefined;
     const keeper = Pod.controller('keeper', {
-      selector: { matchLabels, namespaces: ['shop'] },
+      selector: { matchLabels, annotations: ['dig.test/here'], namespaces: ['shop'] },
       changes: 'metadata',
       reconcile,
     });
     const digger = treeWith('digger', { owns: [Pod], watches: [] });
-    expect(podsOf([keeper])?.subscribers).toMatchObject([{ namespaces: ['shop'] }]);
+    const byWatcher = { annotations: ['dig.test/here'], namespaces: ['shop'] };
+    expect(podsOf([keeper])?.subscribers).toMatchObject([byWatcher]);
     expect(podsOf([keeper])?.subscribers[0]).not.toHaveProperty('matchLabels');
-    expect(podsOf([keeper, digger])?.subscribers).toMatchObject([{ matchLabels, namespaces: ['shop'] }, {}]);
+    expect(podsOf([keeper, digger])?.subscribers).toMatchObject([{ matchLabels, ...byWatcher }, {}]);
   });
 
   it('the watch list marks only the kinds of aggregated APIs, whose resource versions are not comparable', () => {

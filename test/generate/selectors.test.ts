@@ -16,6 +16,7 @@ it.each([
     { fields: { 'metadata.name': 'a,b' } },
     'selector.fields: metadata.name=a,b: a value without comma, = and \\ is needed',
   ],
+  [{ annotations: [] }, 'selector.annotations is empty, so it selects nothing by them; leave it out'],
   [{ namespaces: [] }, 'selector.namespaces is empty, so no object is reconciled; leave it out for all'],
   [{ namespaces: ['good', 'Team_A'] }, 'selector.namespaces: "Team_A" is no name of a namespace'],
 ])('a selector that the API server refuses or that selects nothing is an error with its field (row %#)', (selector, text) => {
