@@ -5,6 +5,7 @@ import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { type KubeObject, parseWritten, type ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
+import { getObject } from '../client/read.ts';
 
 const mergePatchType = 'application/merge-patch+json';
 
@@ -110,8 +111,11 @@ export async function removeFinalizer(
     // Removing the last finalizer of an object that is being deleted deletes it.
     return deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0 ? undefined : after;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
+    if (!isNotFound(error)) throw error;
+    // A load balancer or a webhook may have returned the 404: the finalizer would stay for ever.
+    const fresh = await getObject(client, resource, object.metadata, { signal: options.signal });
+    if (fresh?.metadata.uid === object.metadata.uid) throw error;
+    return undefined;
   }
 }
 

@@ -1,9 +1,10 @@
 // The writes that add and remove finalizers, as test cases for any API server.
 import { describe, expect, it } from 'vitest';
 import { holdObject, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
-import { isConflict } from '../../../src/kube/client/errors.ts';
+import { ApiError, isConflict } from '../../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../../src/kube/client/object.ts';
 import { useApiServer } from '../../harness/api-server.ts';
+import { interceptRequests } from '../../support/intercept-requests.ts';
 import { configMaps, useNamespace } from '../namespace.ts';
 
 const finalizer = 'outrigger.dev/cases';
@@ -55,6 +56,18 @@ describe('finalizers', () => {
     expect(await release(deleting)).toBeUndefined();
     expect(await read('owner')).toBeUndefined();
     expect(await release(deleting)).toBeUndefined();
+  });
+
+  it('removeFinalizer throws a 404 of the write, as of a load balancer, while the object exists with the finalizer', async () => {
+    await hold(fixture.owner);
+    await remove('owner');
+    const deleting = await fresh();
+    const balanced = interceptRequests(fixture.client, ({ method, path }) => {
+      if (method === 'PATCH') throw new ApiError(`PATCH ${path}`, 404, 'no such backend');
+    });
+    await expect(removeFinalizer(balanced, configMaps, deleting, finalizer)).rejects.toThrow('returned 404');
+    expect((await fresh()).metadata.finalizers).toEqual([finalizer]);
+    await release(deleting);
   });
 
   it('holdObject and removeFinalizer throw a conflict for an object that has changed, or was recreated, since the read', async () => {
