@@ -231,6 +231,13 @@ describe('startSystem', () => {
     expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 5 });
   });
 
+  it('the status of an applied object of an own kind that no controller of the system reconciles is applied', async () => {
+    const reader = ConfigMap.controller('reader', { reads: [Note], reconcile: async () => {} });
+    await using system = await startSystem({ controllers: [reader] });
+    await system.cluster.apply({ ...aNote('hello'), status: { length: 99 } });
+    expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 99 });
+  });
+
   it('the resync reconciles every object once in its period, though nothing happened', async () => {
     await using system = await startSystem({ controllers: [note], objects: [aNote('hello')] });
     await system.settled();

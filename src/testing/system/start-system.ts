@@ -114,7 +114,8 @@ export async function startSystem({
     return await queues.send(queue, entries, sending);
   };
   const own = ownKinds(controllers);
-  const cluster = await startServerWithout(own, {
+  const reconciled = own.filter((kind) => controllers.some(({ declaration }) => declaration.resource === kind));
+  const cluster = await startServerWithout(reconciled, {
     ...options,
     crds: [...definitionsOf(controllers, own).map(([, crd]) => crd), ...crds],
     now,
