@@ -37,7 +37,7 @@ async function directory(): Promise<OutsideWorld> {
   });
   return {
     environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
-    state: () => [...entries],
+    state: () => Object.fromEntries([...entries].map((id) => [id, id])),
     close: async () => void server.close().closeAllConnections(),
   };
 }
@@ -62,14 +62,14 @@ describe('a controller that is right', () => {
   const right = Entry.controller('entry', {
     ...{ ...declared, owns: [Secret] },
     // The password is made once, and kept where it is found.
-    async reconcile({ metadata: { name }, spec }, context): Promise<ResultOf<typeof Entry>> {
+    async reconcile({ metadata: { name, uid } }, context): Promise<ResultOf<typeof Entry>> {
       const kept = (await context.get(Secret, { name }))?.data?.password;
       const password = kept ?? Buffer.from(crypto.randomUUID().replaceAll('-', '')).toString('base64');
       await context.apply(Secret, { metadata: { name }, data: { password } });
-      return { status: { id: await context.clients.send('PUT', spec.host, context.signal) }, conditions: made };
+      return { status: { id: await context.clients.send('PUT', uid, context.signal) }, conditions: made };
     },
-    async finalize({ spec }, context) {
-      await context.clients.send('DELETE', spec.host, context.signal);
+    async finalize({ metadata: { uid } }, context) {
+      await context.clients.send('DELETE', uid, context.signal);
       return 'done';
     },
   });

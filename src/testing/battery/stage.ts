@@ -21,6 +21,7 @@ import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
 import { ignoredStatus } from './ignored-status.ts';
 import { checkSampleSelected } from './sample.ts';
+import { createUidNames } from './uid-names.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
 import { createFetchWatch, type DisturbFetch } from './watch-fetch.ts';
 
@@ -229,9 +230,11 @@ export async function openStage(
     return found;
   }
 
+  const uidNames = createUidNames();
   const outsideState = async () => {
     const state = await world?.state?.();
-    return state === undefined ? undefined : (JSON.parse(JSON.stringify(state)) as unknown);
+    if (state === undefined) return undefined;
+    return JSON.parse(uidNames(JSON.stringify(state), server.snapshot().collections)) as unknown;
   };
 
   return {
