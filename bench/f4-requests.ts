@@ -4,6 +4,7 @@
 
 import type { ControllerDeclaration, ControllerDefinition } from '../src/api/definition.ts';
 import type { Kind } from '../src/api/kind.ts';
+import { kindOfRead } from '../src/api/reads.ts';
 import { registry } from '../src/controllers/registry.ts';
 import { controllerQueue } from '../src/core/names.ts';
 import type { KubeObject } from '../src/kube/client/object.ts';
@@ -47,7 +48,7 @@ async function converged(system: System, { name, declaration }: ControllerDefini
 /** The object itself, and one read of each kind that it owns or refers to (design: "a converged reconcile costs"). */
 function allowedReads({ resource, owns, reads, watches }: ControllerDeclaration): number {
   const nameOf = ({ plural, group }: Kind) => `${plural}.${group}`;
-  const referred = new Set([...reads, ...watches.map(({ kind }) => kind)].map(nameOf));
+  const referred = new Set([...reads.map(kindOfRead), ...watches.map(({ kind }) => kind)].map(nameOf));
   referred.delete(nameOf(resource));
   return 1 + new Set(owns.map(nameOf)).size + referred.size;
 }

@@ -2,7 +2,7 @@
 export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
-export type { Context, ListScope, MapContext } from './api/context.ts';
+export type { Context, MapContext } from './api/context.ts';
 export type { Controller, ControllerSpec, Watch } from './api/controller.ts';
 export {
   type AnyCustomKind,
@@ -26,6 +26,7 @@ export {
   summarize,
   type Workload,
 } from './api/readiness.ts';
+export { inNamespaces, type KindInNamespaces, type ListScope, type Read } from './api/reads.ts';
 export type { Condition, DeclaredCondition, Finalized, Result, ResultOf } from './api/result.ts';
 export { type CelRule, withRule } from './api/rule.ts';
 export { type Secret, secret } from './api/secret.ts';

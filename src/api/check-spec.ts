@@ -11,6 +11,7 @@ import type { Allows, PolicyRule } from './allows.ts';
 import type { AnySpec } from './controller.ts';
 import type { ControllerDefinition } from './definition.ts';
 import type { ExecSpec } from './exec.ts';
+import type { KindInNamespaces } from './reads.ts';
 import type { MetadataSpec } from './set-metadata.ts';
 
 type Problem = { readonly path: readonly string[]; readonly text: string };
@@ -29,6 +30,8 @@ const kind = is(
   'a kind',
   (value) => isRecord(value) && typeof value.kind === 'string' && typeof value.plural === 'string',
 );
+const readInNamespaces: Check = (value) =>
+  record({ of: kind, namespaces: listOf(text) } satisfies Fields<KindInNamespaces>, ['of', 'namespaces'])(value);
 const permitted = oneOf(true);
 /** By its shape: an author's zod may be another installation of it. */
 const schema = is(
@@ -110,7 +113,7 @@ const spec = record(
       clusterRoles: listOf(text),
       grants: listOf(policyRule),
     } satisfies Fields<Allows>),
-    reads: listOf(kind),
+    reads: listOf((value) => (isRecord(value) && 'of' in value ? readInNamespaces(value) : kind(value))),
     selector: record({
       ...{ matchLabels: labels, annotations: listOf(metadataKey), namespaces: listOf(text), fields: labels },
     } satisfies Fields<Selector>),

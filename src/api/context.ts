@@ -17,6 +17,7 @@ import {
   ruleFor,
 } from './exec.ts';
 import type { Kind, ObjectOf } from './kind.ts';
+import { holdToNamespaces, kindOfRead, type ListScope, type Read } from './reads.ts';
 import {
   type AnyMetadataValues,
   holdToDeclared,
@@ -35,9 +36,6 @@ type BaseContext = {
   /** Records an Event on the object. A repetition of the last one is counted. */
   recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
-
-/** Where a list looks: in one namespace, or with `'*'` in all. Absent: in that of the object. */
-export type ListScope = { readonly namespace?: string | undefined };
 
 /** The types of a controller from which the type of its context is made. */
 export type ContextTypes = {
@@ -110,6 +108,8 @@ export interface MapContext<T extends ContextTypes>
 
 /** A Context without types: objects go in and out as the API server has them. */
 export interface UntypedContext extends BaseContext {
+  /** That of the object, or for a mapping function of the changed object; undefined if it has none. */
+  readonly namespace: string | undefined;
   get(kind: Kind, key: Key): Promise<object | undefined>;
   list(kind: Kind, labels?: Readonly<Record<string, string>>, options?: ListScope): Promise<readonly object[]>;
   apply(kind: Kind, desired: object): Promise<object>;
@@ -133,7 +133,7 @@ export interface UntypedContext extends BaseContext {
 export type DeclaredAccess = {
   readonly name: string;
   readonly owns?: readonly Kind[] | undefined;
-  readonly reads?: readonly Kind[] | undefined;
+  readonly reads?: readonly Read[] | undefined;
   readonly exec?: ExecSpec | undefined;
   readonly sets?: MetadataSpec | undefined;
 };
@@ -150,7 +150,7 @@ export function typeContext<T extends ContextTypes>(
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
     throw new TypeError(`${name} does not ${verb} ${kind.kind}, so it would be forbidden in a cluster`);
   };
-  const declared = [...owns, ...reads];
+  const declared = [...owns, ...reads.map(kindOfRead)];
   async function applyAll<K extends T['owns']>(
     kind: K,
     desired: DesiredSet<K, T['scope']>,
@@ -195,11 +195,13 @@ export function typeContext<T extends ContextTypes>(
     clients,
     get: async (kind, key) => {
       hold(declared, 'declare', kind);
+      holdToNamespaces(name, reads, kind, key.namespace ?? untyped.namespace ?? '');
       const raw = await untyped.get(kind, key);
       return raw === undefined ? undefined : readAs(kind, raw);
     },
     list: async (kind, labels, options) => {
       hold(declared, 'declare', kind);
+      holdToNamespaces(name, reads, kind, options?.namespace ?? untyped.namespace ?? '*');
       // A label of that name compiles, and selects nothing. The empty list would prune the children.
       if (labels !== undefined && 'labels' in labels)
         throw new TypeError(`${name}: list of ${kind.kind}: labels: give the labels themselves: { app: 'm' }`);

@@ -23,6 +23,7 @@ import type {
 import type { ExecSpec, NoExecDeclared } from './exec.ts';
 import type { Kind } from './kind.ts';
 import { createResultParser, parseFinalized } from './parse-result.ts';
+import type { KindOfRead, Read } from './reads.ts';
 import type { Exactly, Finalized, Result } from './result.ts';
 import { connectSecrets, type SecretReader } from './secret.ts';
 import type { MetadataSpec, NoMetadataDeclared } from './set-metadata.ts';
@@ -80,7 +81,7 @@ export type Watch<T extends ContextTypes> = {
 export interface ControllerSpec<
   P extends PrimaryTypes,
   Owns extends Kind,
-  Reads extends Kind,
+  Reads extends Read,
   Settings extends z.ZodObject,
   Clients,
   Exec extends ExecSpec,
@@ -90,6 +91,7 @@ export interface ControllerSpec<
   readonly owns?: readonly Owns[];
   /** Privileges that its children may have; without this a generated admission policy refuses them. */
   readonly allows?: Allows;
+  /** Kinds that are only read, in all namespaces or by `inNamespaces` in some. */
   readonly reads?: readonly Reads[];
   /**
    * The objects of the kind that it reconciles; absent: all. An object that leaves the selection is finalized: its
@@ -124,7 +126,7 @@ export interface ControllerSpec<
   readonly watches?: readonly Watch<{
     scope: P['scope'];
     owns: Owns;
-    reads: Reads;
+    reads: KindOfRead<Reads>;
     clients: Clients;
     exec: Exec;
     sets: Sets;
@@ -133,11 +135,25 @@ export interface ControllerSpec<
   readonly wakes?: readonly Wake[];
   reconcile(
     object: P['primary'],
-    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec; sets: Sets }>,
+    context: Context<{
+      scope: P['scope'];
+      owns: Owns;
+      reads: KindOfRead<Reads>;
+      clients: Clients;
+      exec: Exec;
+      sets: Sets;
+    }>,
   ): Promise<Exactly<Returned, P['conditions']>>;
   finalize?(
     object: P['primary'],
-    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec; sets: Sets }>,
+    context: Context<{
+      scope: P['scope'];
+      owns: Owns;
+      reads: KindOfRead<Reads>;
+      clients: Clients;
+      exec: Exec;
+      sets: Sets;
+    }>,
   ): Promise<Finalized>;
 }
 
@@ -145,7 +161,7 @@ export interface ControllerSpec<
 export type Controller<
   P extends PrimaryTypes,
   Owns extends Kind,
-  Reads extends Kind,
+  Reads extends Read,
   Settings extends z.ZodObject,
   Clients,
   Exec extends ExecSpec,
@@ -159,7 +175,7 @@ export type Controller<
  */
 export type DefineController<P extends PrimaryTypes> = <
   Owns extends Kind = NothingIn<'owns'>,
-  Reads extends Kind = NothingIn<'reads'>,
+  Reads extends Read = NothingIn<'reads'>,
   Settings extends z.ZodObject = z.ZodObject,
   Clients = NoClientsDeclaredAbove,
   Exec extends ExecSpec = NoExecDeclared,
@@ -174,7 +190,7 @@ export type DefineController<P extends PrimaryTypes> = <
 export type AnySpec = ControllerSpec<
   PrimaryTypes,
   Kind,
-  Kind,
+  Read,
   z.ZodObject,
   unknown,
   ExecSpec,

@@ -10,6 +10,7 @@ import type { KindDefinition } from './custom-kind.ts';
 import type { ExecSpec } from './exec.ts';
 import type { Kind } from './kind.ts';
 import type { AnyResult } from './parse-result.ts';
+import type { Read } from './reads.ts';
 import type { Finalized } from './result.ts';
 import type { SecretReader } from './secret.ts';
 import type { MetadataSpec } from './set-metadata.ts';
@@ -43,7 +44,7 @@ export type ControllerDeclaration = {
   readonly owns: readonly Kind[];
   /** The privileges of its children. Absent: none. */
   readonly allows?: Allows;
-  readonly reads: readonly Kind[];
+  readonly reads: readonly Read[];
   readonly watches: readonly {
     readonly kind: Kind;
     readonly selector?: Pick<Selector, 'matchLabels'>;

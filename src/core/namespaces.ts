@@ -6,13 +6,20 @@ import { systemNamespace } from './names.ts';
 /** The most namespaces: beyond that the streams cost an API server more than a watch of all namespaces. */
 const maxNamespaces = 20;
 
+const namespaceName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const maxCharacters = 63;
+
+/** Whether a namespace can have this name: the API server refuses a list, and a Role, with another one. */
+export function isNamespaceName(name: string): boolean {
+  return name.length <= maxCharacters && namespaceName.test(name);
+}
+
 /** Parses a list of namespaces, each once. */
 export const namespacesSchema = z
   .array(
     z
       .string()
-      .max(63)
-      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be the name of a namespace')
+      .refine(isNamespaceName, 'must be the name of a namespace')
       .refine((name) => name !== systemNamespace, 'is the namespace of the watcher'),
   )
   .min(1)

@@ -8,9 +8,11 @@ import { SchemaError } from '../core/errors.ts';
 import { isBuiltInGroup } from '../core/kind-names.ts';
 import { invalidLabel } from '../core/labels.ts';
 import { controllerLabelValue, heldLabelOf, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
+import { isNamespaceName } from '../core/namespaces.ts';
 import { fieldSelectorOf } from '../core/selector.ts';
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, predicateOf, writersOf } from './changing-kinds.ts';
+import { readProblem } from './check-reads.ts';
 import { watchProblem } from './check-watches.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
 import { isAlwaysSelectable, maySelect } from './selectable-fields.ts';
@@ -55,8 +57,8 @@ export function checkRegistry(
       throw schemaError(`${alike.name} has the same ids in the template, ${logicalId(name)}; use another name`);
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
-    const wrongWatch = watchProblem(declaration);
-    if (wrongWatch !== undefined) throw schemaError(wrongWatch);
+    const mistaken = watchProblem(declaration) ?? readProblem(declaration);
+    if (mistaken !== undefined) throw schemaError(mistaken);
     const taken = takenFromRuntime(declaration);
     if (taken !== undefined) throw schemaError(taken);
     const undecided = undecidedIn(declaration);
@@ -68,9 +70,13 @@ export function checkRegistry(
   if (namespaces !== undefined) for (const controller of registry) checkScope(controller);
 }
 
-/** The children of an object without a namespace are listed in all namespaces, which no Role permits. */
+/**
+ * The children of an object without a namespace are listed in all namespaces, which no Role permits. A kind that is
+ * read in named namespaces has a Role in each.
+ */
 function checkScope({ name, declaration: { resource, owns, reads } }: ControllerDefinition): void {
-  const inNamespaces = [...owns, ...reads].find(({ namespaced }) => namespaced);
+  const everywhere = [...owns, ...reads].flatMap((one) => ('of' in one ? [] : [one]));
+  const inNamespaces = everywhere.find(({ namespaced }) => namespaced);
   if (resource.namespaced || inNamespaces === undefined) return;
   throw new SchemaError(
     `controller ${name}`,
@@ -155,9 +161,6 @@ function unseenField(
   );
 }
 
-/** The rule of Kubernetes for namespaces: a list with others is refused in a cluster. */
-const namespaceName = new RegExp(`^(?=.{1,63}$)${domainLabel}$`);
-
 /** Returns the first field of the selectors that matches nothing, or that the API server refuses. */
 function selectorProblem({ resource, selector, watches }: ControllerDeclaration): string | undefined {
   const selectors = [
@@ -177,7 +180,7 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
   if (!resource.namespaced && resource.kind !== 'Namespace')
     return `selector.namespaces: ${resource.kind} has no namespace; select by matchLabels`;
   if (namespaces.length === 0) return 'selector.namespaces is empty, so no object is reconciled; leave it out for all';
-  const invalid = namespaces.find((one) => !namespaceName.test(one));
+  const invalid = namespaces.find((one) => !isNamespaceName(one));
   if (invalid === undefined) return undefined;
   return `selector.namespaces: ${JSON.stringify(invalid)} is no name of a namespace`;
 }

@@ -115,6 +115,7 @@ export function createContext(
 
   const context: UntypedContext = {
     cluster,
+    namespace: owner.namespace,
     log,
     signal,
     now,

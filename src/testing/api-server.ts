@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnyCustomKind, isCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind, ObjectOf } from '../api/kind.ts';
+import { kindOfRead } from '../api/reads.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '../apiserver/server.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
@@ -168,7 +169,7 @@ export function ownKinds(controllers: readonly ControllerDefinition[]): readonly
   const kinds: readonly Kind[] = controllers.flatMap(({ declaration: { resource, owns, reads, watches } }) => [
     resource,
     ...owns,
-    ...reads,
+    ...reads.map(kindOfRead),
     ...watches.map(({ kind }) => kind),
   ]);
   return [...new Set(kinds)].filter(isCustomKind);

@@ -5,6 +5,7 @@ import { type Context, type ContextTypes, typeContext } from '../api/context.ts'
 import type { Controller, NoClientsDeclaredAbove, PrimaryTypes } from '../api/controller.ts';
 import type { Exec, ExecSpec, NoExecDeclared } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
+import type { KindOfRead, Read } from '../api/reads.ts';
 import { givenValues, type MetadataSpec } from '../api/set-metadata.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { createObjectMap } from './object-map.ts';
@@ -51,7 +52,7 @@ export interface TestContextOptions {
 export function testContext<
   P extends PrimaryTypes,
   Owns extends Kind,
-  Reads extends Kind,
+  Reads extends Read,
   Settings extends z.ZodObject,
   Clients,
   Commands extends ExecSpec,
@@ -61,7 +62,14 @@ export function testContext<
   given: TestContextOptions &
     ([Clients] extends [NoClientsDeclaredAbove] ? unknown : { readonly clients: NoInfer<Clients> }) &
     ([Commands] extends [NoExecDeclared] ? unknown : { readonly exec: Exec }),
-): TestContext<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Commands; sets: Sets }> {
+): TestContext<{
+  scope: P['scope'];
+  owns: Owns;
+  reads: KindOfRead<Reads>;
+  clients: Clients;
+  exec: Commands;
+  sets: Sets;
+}> {
   const { objects = [], owner, now = () => new Date(), log = silentLog } = given;
   const { signal = new AbortController().signal } = given;
   const events: RecordedEvent[] = [];
@@ -87,7 +95,7 @@ export function testContext<
   const context = typeContext<{
     scope: P['scope'];
     owns: Owns;
-    reads: Reads;
+    reads: KindOfRead<Reads>;
     clients: Clients;
     exec: Commands;
     sets: Sets;
@@ -102,6 +110,7 @@ export function testContext<
         return await execute({ ...place, ...pod }, container, command, options);
       },
       cluster: 'test',
+      namespace,
       signal,
       log,
       now,

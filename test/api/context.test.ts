@@ -30,6 +30,7 @@ async function asked(
   };
   const bare: UntypedContext = {
     cluster: 'a',
+    namespace: 'default',
     signal: new AbortController().signal,
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     now: () => new Date(0),

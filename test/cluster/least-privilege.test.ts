@@ -4,6 +4,7 @@
 // suite that uses these users.
 import { describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { kindOfRead } from '../../src/api/reads.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
 import { registry } from '../../src/controllers/registry.ts';
@@ -62,7 +63,9 @@ function permissionsOf({
   declaration: { resource, owns, reads, exec, finalizes },
 }: ControllerDefinition): readonly string[] {
   return [
-    ...[resource, ...owns, ...reads].flatMap((kind) => ['get', 'list'].map((verb) => `${verb} ${resourceOf(kind)}`)),
+    ...[resource, ...owns, ...reads.map(kindOfRead)].flatMap((kind) =>
+      ['get', 'list'].map((verb) => `${verb} ${resourceOf(kind)}`),
+    ),
     `patch ${resourceOf(resource, '/status')}`,
     ...(finalizes ? [`patch ${resourceOf(resource)}`] : []),
     ...owns.flatMap((kind) => ['create', 'patch', 'delete'].map((verb) => `${verb} ${resourceOf(kind)}`)),

@@ -2,6 +2,7 @@
 // to run and mean the same (uids, times).
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
+import { kindOfRead } from '../../src/api/reads.ts';
 import { isRecord } from '../../src/core/json.ts';
 import { fieldManagerOf } from '../../src/core/names.ts';
 import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
@@ -12,7 +13,11 @@ export type EndState = Readonly<Record<string, object>>;
 
 /** The kinds that the controllers write or read, without duplicates. */
 export function kindsOf(registry: readonly ControllerDefinition[]): readonly Kind[] {
-  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
+  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [
+    resource,
+    ...owns,
+    ...reads.map(kindOfRead),
+  ]);
   return [...new Map(all.map((kind) => [`${kind.plural}.${kind.group}`, kind])).values()];
 }
 

@@ -2,6 +2,7 @@
 // any change of its metadata (X13).
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { kindOfRead } from '../../src/api/reads.ts';
 import { controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
@@ -59,7 +60,7 @@ export function idleCases(harness: Harness): void {
       const own = objectPath(system.kind, { name: system.name, namespace: system.namespace });
       expect(calls.filter(({ path }) => path === own)).toHaveLength(1);
       // For any other kind, one read for the owned objects and one for the referenced ones.
-      for (const kind of [...owns, ...reads]) {
+      for (const kind of [...owns, ...reads.map(kindOfRead)]) {
         const of = calls.filter(({ path }) => path !== own && path.startsWith(collectionPath(kind, system.namespace)));
         expect(of.length, of.map(lineOf).join()).toBeLessThanOrEqual(2);
       }

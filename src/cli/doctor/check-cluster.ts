@@ -2,6 +2,7 @@
 // the functions, or on EKS with those of the operator.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { kindOfRead, namespacesOfRead } from '../../api/reads.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { forEachConcurrently } from '../../core/async.ts';
 import { collectionName } from '../../core/key.ts';
@@ -73,14 +74,17 @@ async function checkKinds(
   registry: readonly ControllerDefinition[],
   { namespaces: [namespace] = ['default'], signal }: Pick<CheckOptions, 'namespaces' | 'signal'>,
 ): Promise<readonly Finding[]> {
-  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
-  const kinds = [...new Map(all.map((kind) => [collectionName(kind), kind])).values()];
+  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [
+    ...[resource, ...owns].map((kind) => ({ kind, place: namespace })),
+    ...reads.map((read) => ({ kind: kindOfRead(read), place: namespacesOfRead(read)?.[0] ?? namespace })),
+  ]);
+  const kinds = [...new Map(all.map((one) => [collectionName(one.kind), one])).values()];
   const own = new Set(registry.map(({ declaration: { resource } }) => collectionName(resource)));
   const findings: Finding[] = [];
-  await forEachConcurrently(4, kinds, async (kind) => {
+  await forEachConcurrently(4, kinds, async ({ kind, place }) => {
     try {
-      // In a namespace, where a kind of the cluster's scope is not served, and a project of some namespaces may list.
-      const within = kind.namespaced ? { namespace } : {};
+      // In a namespace, where a kind of the cluster's scope is not served, and a role of some namespaces may list.
+      const within = kind.namespaced ? { namespace: place } : {};
       for await (const _ of listPages(client, kind, { ...within, limit: 1, metadataOnly: true, signal })) break;
     } catch (error) {
       if (signal.aborted) throw signal.reason;

@@ -1,6 +1,7 @@
 // The access of functions to a cluster: each function has its own AWS role, and its own Kubernetes group, which the
 // generated roles, bindings and admission policies refer to.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { namespacesOfRead } from '../../api/reads.ts';
 import { clusterNames, controllerIdentity, controllerRole, resyncQueue } from '../../core/names.ts';
 
 /** The namespace of the Events of an object without a namespace. */
@@ -16,7 +17,7 @@ export type AccessEntry = {
   readonly clusterRole: string;
   /** Whether it also has a Role of that name, in the namespace of the watch checkpoint. */
   readonly hasRole?: boolean;
-  /** The namespaces in which it has a Role of that name, if the project has only some namespaces. */
+  /** The namespaces in which it has a Role of that name: those of the project, and of what it reads in some only. */
   readonly namespaces?: readonly string[];
 };
 
@@ -41,14 +42,16 @@ export function accessEntries(
   namespaces?: readonly string[],
 ): readonly AccessEntry[] {
   const only = namespaces === undefined ? {} : { namespaces };
-  const controllers = registry.map(({ name, declaration: { resource } }) => ({
-    function: name,
-    group: controllerIdentity(name, project),
-    clusterRole: controllerRole(name, project),
-    ...(namespaces === undefined || resource.namespaced
-      ? only
-      : { namespaces: [...new Set([...namespaces, eventsNamespace])] }),
-  }));
+  const controllers = registry.map(({ name, declaration: { resource, reads } }) => {
+    const events = namespaces === undefined || resource.namespaced ? [] : [eventsNamespace];
+    const places = [...(namespaces ?? []), ...events, ...reads.flatMap((read) => namespacesOfRead(read) ?? [])];
+    return {
+      function: name,
+      group: controllerIdentity(name, project),
+      clusterRole: controllerRole(name, project),
+      ...(places.length === 0 ? {} : { namespaces: [...new Set(places)] }),
+    };
+  });
   const { resync, resyncIdentity } = clusterNames(project);
   return [
     ...controllers,

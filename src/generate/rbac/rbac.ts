@@ -9,6 +9,7 @@ import {
   marksHeldObjects,
   type PrimaryKind,
 } from '../../api/definition.ts';
+import { kindOfRead, namespacesOfRead } from '../../api/reads.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
@@ -19,8 +20,8 @@ import { finalizerPolicy } from './finalizer-policy.ts';
 import { referencePolicy } from './reference-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 
-/** A rule, and whether its resource is in namespaces. */
-type ScopedRule = PolicyRule & { readonly namespaced: boolean };
+/** A rule, and whether its resource is in namespaces. `within`: a Role in each of these, whatever the project has. */
+type ScopedRule = PolicyRule & { readonly namespaced: boolean; readonly within?: readonly string[] };
 
 const rbac = 'rbac.authorization.k8s.io';
 
@@ -116,7 +117,10 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.
     ...(owns.length === 0 ? [] : [subresource('finalizers', ['update'])]),
     ...owns.map((kind) => ruleOf(kind, ['get', 'list', 'create', 'patch', 'delete'])),
-    ...reads.map((kind) => ruleOf(kind, ['get', 'list'])),
+    ...reads.map((read) => {
+      const within = namespacesOfRead(read);
+      return { ...ruleOf(kindOfRead(read), ['get', 'list']), ...(within === undefined ? {} : { within }) };
+    }),
     // A WebSocket is opened by a GET; since 1.35 it also needs create (KEP-4006).
     ...(exec === undefined ? [] : [{ ...rule('', 'pods/exec', ['get', 'create']), namespaced: true }]),
     ...(clusterRoles.length === 0
@@ -130,7 +134,8 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
 
 /**
  * Makes a ClusterRole, or if only some namespaces are watched, a Role in each of them and a ClusterRole for the rules
- * of resources outside of namespaces. The Events of an object without a namespace are in `eventsIn`.
+ * of resources outside of namespaces. A rule with namespaces of its own is in Roles there. The Events of an object
+ * without a namespace are in `eventsIn`.
  */
 function roles(
   name: string,
@@ -145,24 +150,23 @@ function roles(
     readonly eventsIn?: string;
   },
 ): readonly JsonObject[] {
-  const plain = (some: readonly ScopedRule[]): readonly PolicyRule[] => some.map(({ namespaced: _, ...one }) => one);
-  if (namespaces === undefined) return clusterRole(name, plain(rules), boundTo);
-  const outside = plain(rules.filter(({ namespaced }) => !namespaced));
-  const within = plain(rules.filter(({ namespaced }) => namespaced));
-  const events = within.filter(({ resources }) => resources.includes('events'));
+  const isIn = ({ namespaced, within, resources }: ScopedRule, place: string) => {
+    if (within !== undefined || namespaces === undefined) return within?.includes(place) === true;
+    return namespaced && (namespaces.includes(place) || (place === eventsIn && resources.includes('events')));
+  };
+  const plain = (some: readonly ScopedRule[]): readonly PolicyRule[] =>
+    some.map(({ namespaced: _, within: __, ...one }) => one);
+  const everywhere = rules.filter(
+    ({ namespaced, within }) => within === undefined && (namespaces === undefined || !namespaced),
+  );
+  const places = [...(namespaces ?? []), eventsIn ?? [], rules.map(({ within = [] }) => within)].flat(2);
   return [
-    ...(outside.length === 0 ? [] : clusterRole(name, outside, boundTo)),
-    ...(within.length === 0 ? [] : namespaces.flatMap((namespace) => roleIn(namespace, name, within, boundTo))),
-    ...(eventsIn === undefined || namespaces.includes(eventsIn) ? [] : roleIn(eventsIn, name, events, boundTo)),
+    ...(everywhere.length === 0 ? [] : roleWithBinding('ClusterRole', { name }, plain(everywhere), boundTo)),
+    ...[...new Set(places)].flatMap((place) => {
+      const some = rules.filter((one) => isIn(one, place));
+      return some.length === 0 ? [] : roleIn(place, name, plain(some), boundTo);
+    }),
   ];
-}
-
-function clusterRole(
-  name: string,
-  rules: readonly PolicyRule[],
-  boundTo: readonly JsonObject[],
-): readonly JsonObject[] {
-  return roleWithBinding('ClusterRole', { name }, rules, boundTo);
 }
 
 function roleIn(

@@ -18,15 +18,19 @@ const policyRule = z.object({
   nonResourceURLs: texts.default([]),
 });
 const role = z.object({
-  kind: z.literal('ClusterRole'),
-  metadata: z.object({ name: z.string() }),
+  kind: z.enum(['Role', 'ClusterRole']),
+  metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
   rules: z.array(policyRule),
 });
-const grantingRole = z.object({ kind: z.enum(['Role', 'ClusterRole']), rules: z.array(policyRule) });
+const grantingRole = z.object({
+  kind: z.enum(['Role', 'ClusterRole']),
+  metadata: z.object({ namespace: z.string().optional() }).optional(),
+  rules: z.array(policyRule),
+});
 
 const resourcePath = new RegExp(
   // The status of a Namespace is no resource in it.
-  '^/(?:api|apis/(?<group>[^/]+))/[^/]+(?:/namespaces/[^/]+(?!/(?:status|finalize)$))?' +
+  '^/(?:api|apis/(?<group>[^/]+))/[^/]+(?:/namespaces/(?<namespace>[^/]+)(?!/(?:status|finalize)$))?' +
     '/(?<plural>[^/]+)(?:/(?<name>[^/]+)(?:/(?<sub>[^/]+))?)?$',
 );
 const verbs = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
@@ -37,10 +41,10 @@ export function allowedBy(controller: ControllerDefinition): (request: KubeReque
   return ({ method, path }) => {
     const found = resourcePath.exec(path)?.groups;
     if (found === undefined) return true;
-    const { group = '', plural = '', name, sub } = found;
+    const { group = '', plural = '', namespace, name, sub } = found;
     const verb = method === 'GET' ? (name === undefined ? 'list' : 'get') : verbs[method];
     const resource = sub === undefined ? plural : `${plural}/${sub}`;
-    return rules.some(
+    return rules(namespace).some(
       (rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource) && rule.verbs.includes(verb),
     );
   };
@@ -51,10 +55,11 @@ export function allowedBy(controller: ControllerDefinition): (request: KubeReque
  * to let it grant that one. Undefined if there is none, and for other kinds. A generated role has no URLs.
  */
 export function lackedGrant(controller: ControllerDefinition): (child: object) => string | undefined {
-  const held = rulesOf(controller);
+  const rulesIn = rulesOf(controller);
   const has = (list: readonly string[], one: string) => list.includes(one) || list.includes('*');
   return (child) => {
-    const rules = grantingRole.safeParse(child).data?.rules ?? [];
+    const { metadata, rules = [] } = grantingRole.safeParse(child).data ?? {};
+    const held = rulesIn(metadata?.namespace);
     for (const {
       apiGroups,
       resources,
@@ -84,10 +89,14 @@ export function lackedGrant(controller: ControllerDefinition): (child: object) =
   };
 }
 
+/** The rules of the controller's ClusterRole, and of its Role in a namespace. */
 function rulesOf(controller: ControllerDefinition) {
   const registry = [controller];
-  return rbacOf(registry, watchListOf(registry))
+  const roles = rbacOf(registry, watchListOf(registry))
     .flatMap((object) => role.safeParse(object).data ?? [])
-    .filter(({ metadata }) => metadata.name === controllerRole(controller.name))
-    .flatMap((one) => one.rules);
+    .filter(({ metadata }) => metadata.name === controllerRole(controller.name));
+  return (namespace: string | undefined) =>
+    roles
+      .filter(({ metadata }) => metadata.namespace === undefined || metadata.namespace === namespace)
+      .flatMap(({ rules }) => rules);
 }

@@ -9,7 +9,10 @@ import type { CheckpointScope } from '../../../src/checkpoint/document.ts';
 import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
 import { crdOf } from '../../../src/generate/crd/crd.ts';
 import { applyObject } from '../../../src/kube/apply/apply.ts';
-import { createClient } from '../../../src/kube/client/client.ts';
+import { createClient, type KubeClient } from '../../../src/kube/client/client.ts';
+import { ApiError } from '../../../src/kube/client/errors.ts';
+import { foreignKind, inNamespaces } from '../../../src/outrigger.ts';
+import { allowedBy } from '../../../src/testing/battery/least-rbac.ts';
 import { startApiServer } from '../../../src/testing.ts';
 import { startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { pem, startWireServer } from '../../kube/wire-server.ts';
@@ -160,6 +163,27 @@ describe('doctor and clusters', () => {
     expect(onEks.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^permits you all \d+ .*; that the roles of the functions have access is not checked/),
     );
+  });
+
+  it('doctor asks for a kind that is read in named namespaces in one of these, and names it if it is missing', async () => {
+    const names = { group: 'example.com', version: 'v1' };
+    const site = defineKind({ ...names, kind: 'Site', spec: z.object({}), status: z.object({}), conditions: [] });
+    const controller = site.controller('site', {
+      reads: [inNamespaces(foreignKind({ ...names, kind: 'Certificate' }), ['certs'])],
+      reconcile: async () => ({ status: {}, conditions: {} }),
+    });
+    await using server = await startApiServer({ crds: [crdOf(site)] });
+    const client = createClient({ server: new URL(server.url) });
+    onTestFinished(() => client.close());
+    const isAllowed = allowedBy(controller);
+    const request: KubeClient['request'] = async (asked) => {
+      // Authorization comes before the 404 of an unknown kind.
+      if (asked.path.includes('certificates') && !isAllowed(asked)) throw new ApiError(asked.path, 403, undefined);
+      return await client.request(asked);
+    };
+    const options = { project: 'outrigger', signal: AbortSignal.timeout(10_000) };
+    const { findings: found } = await checkCluster('berlin', { ...client, request }, [controller], options);
+    expect(found.map(({ message }) => message)).toContain('it has no certificates.example.com');
   });
 
   it('doctor names the finalizer of a controller that was renamed or removed, and the command that removes it', async () => {

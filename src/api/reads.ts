@@ -1,0 +1,53 @@
+// What a controller reads: a kind in all namespaces, or by `inNamespaces` in some only; and where a list looks.
+import type { Kind } from './kind.ts';
+
+/** A kind that is read in these namespaces only. An interface, so that messages show its name. */
+export interface KindInNamespaces<K extends Kind = Kind> {
+  readonly of: K;
+  readonly namespaces: readonly string[];
+}
+
+/** Where a list looks: in one namespace, or with `'*'` in all. Absent: in that of the object. */
+export type ListScope = { readonly namespace?: string | undefined };
+
+/** An entry of `reads`. */
+export type Read = Kind | KindInNamespaces;
+
+/** The kind of an entry of `reads`, as a type. */
+export type KindOfRead<R extends Read> = R extends KindInNamespaces<infer K> ? K : R extends Kind ? R : never;
+
+/**
+ * An entry of `reads`: the kind in these namespaces only. The function gets a Role in each of them. A `get` or `list`
+ * of another namespace throws.
+ * @example reads: [ConfigMap, inNamespaces(Secret, ['platform', 'certs'])]
+ */
+export function inNamespaces<K extends Kind>(kind: K, namespaces: readonly string[]): KindInNamespaces<K> {
+  return { of: kind, namespaces };
+}
+
+/** The kind of an entry of `reads`. */
+export function kindOfRead(read: Read): Kind {
+  return 'of' in read ? read.of : read;
+}
+
+/** The namespaces of an entry of `reads`; undefined: all. */
+export function namespacesOfRead(read: Read): readonly string[] | undefined {
+  return 'of' in read ? read.namespaces : undefined;
+}
+
+/**
+ * Throws a TypeError if a kind is read in named namespaces only, and this is none of them. `*`: all; empty: the call
+ * names none, and the object has none.
+ */
+export function holdToNamespaces(controller: string, reads: readonly Read[], kind: Kind, namespace: string): void {
+  const namespaces = reads.flatMap((one) => {
+    const { apiVersion, kind: name } = kindOfRead(one);
+    return apiVersion === kind.apiVersion && name === kind.kind ? [namespacesOfRead(one)] : [];
+  })[0];
+  if (namespaces === undefined || namespaces.includes(namespace)) return;
+  const place = { '': 'no namespace', '*': 'all namespaces' }[namespace] ?? namespace;
+  throw new TypeError(
+    `${controller} declares inNamespaces(${kind.kind}, ['${namespaces.join("', '")}']), so ${kind.kind} in ${place} ` +
+      'would be forbidden in a cluster',
+  );
+}

@@ -1,0 +1,106 @@
+// Only what is generated for kinds that are read in named namespaces: Roles, the namespaces of access entries, and what is
+// refused. What the context refuses is test/api/reads.test.ts.
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import type { ControllerDeclaration } from '../../src/api/definition.ts';
+import { generatedFiles } from '../../src/generate/files.ts';
+import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
+import { inNamespaces } from '../../src/outrigger.ts';
+import { allowedBy, lackedGrant } from '../../src/testing/battery/least-rbac.ts';
+
+const more = { spec: z.object({}), status: z.object({}), conditions: [] };
+const Zone = defineKind({ group: 'reads.example.com', version: 'v1', kind: 'Zone', scope: 'Cluster', ...more });
+const zone = Zone.controller('zone', {
+  reads: [inNamespaces(Secret, ['platform', 'certs'])],
+  reconcile: async () => ({ status: {}, conditions: {} }),
+});
+const zoneWith = (declaration: Partial<ControllerDeclaration>) => ({
+  ...zone,
+  declaration: { ...zone.declaration, ...declaration },
+});
+
+const role = z.object({
+  kind: z.enum(['Role', 'ClusterRole', 'RoleBinding']),
+  metadata: z.object({ name: z.literal('outrigger-zone'), namespace: z.string().optional() }),
+  rules: z.array(z.object({ resources: z.array(z.string()), verbs: z.array(z.string()) })).optional(),
+});
+
+/** `kind namespace: verbs resource, ...` of each role and binding of the controller. */
+function rolesOf(namespaces?: readonly string[]): readonly string[] {
+  return rbacOf([zone], watchListOf([zone], undefined, namespaces))
+    .flatMap((one) => role.safeParse(one).data ?? [])
+    .map(({ kind, metadata, rules = [] }) => {
+      const permitted = rules.map(({ resources, verbs }) => `${verbs.join('+')} ${resources.join('+')}`);
+      return [kind, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), ...permitted].join(' ');
+    });
+}
+
+it('a kind that is read in named namespaces is in a Role and RoleBinding of each, and in no ClusterRole', () => {
+  expect(rolesOf()).toEqual([
+    'ClusterRole get+list zones patch zones/status create+patch events',
+    'Role platform get+list secrets',
+    'RoleBinding platform',
+    'Role certs get+list secrets',
+    'RoleBinding certs',
+  ]);
+});
+
+it('a project with namespaces reads a kind in the namespaces that its controller names, also in others', () => {
+  expect(rolesOf(['shop', 'certs'])).toEqual([
+    'ClusterRole get+list zones patch zones/status',
+    'Role shop create+patch events',
+    'RoleBinding shop',
+    'Role certs get+list secrets create+patch events',
+    'RoleBinding certs',
+    'Role default create+patch events',
+    'RoleBinding default',
+    'Role platform get+list secrets',
+    'RoleBinding platform',
+  ]);
+  expect(generatedFiles([zone], [], undefined, ['shop'])).toBeInstanceOf(Map);
+});
+
+it('the access of a function includes the namespaces in which it has a Role', () => {
+  const placesOf = (namespaces?: readonly string[]) =>
+    accessEntries([zone], undefined, namespaces).find((one) => one.function === 'zone')?.namespaces;
+  expect(placesOf()).toEqual(['platform', 'certs']);
+  expect(placesOf(['shop', 'certs'])).toEqual(['shop', 'certs', 'default', 'platform']);
+});
+
+it('the battery takes the Roles of the namespace of a request, and of a Role that a controller makes', () => {
+  const secrets = (namespace: string) => ({ method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets` }) as const;
+  const isAllowed = allowedBy(zone);
+  expect(['platform', 'certs', 'default'].map((namespace) => isAllowed(secrets(namespace)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(isAllowed({ method: 'GET', path: '/api/v1/secrets' })).toBe(false);
+  const lacked = lackedGrant(zone);
+  const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
+  const granting = (kind: string, metadata: object) => lacked({ kind, metadata, rules });
+  expect(granting('Role', { namespace: 'certs' })).toBeUndefined();
+  expect(granting('Role', { namespace: 'default' })).toBe('get secrets');
+  expect(granting('ClusterRole', {})).toBe('get secrets');
+});
+
+const secrets = inNamespaces(Secret, ['certs']);
+it.each<[string, Partial<ControllerDeclaration>, string]>([
+  ['a kind without a namespace', { reads: [inNamespaces(Namespace, ['a'])] }, 'Namespace has no namespace'],
+  ['no namespace', { reads: [inNamespaces(Secret, [])] }, 'names no namespace; use the kind itself for all'],
+  ['what is no name', { reads: [inNamespaces(Secret, ['a', '*'])] }, '"*" is no name of a namespace'],
+  ['a kind twice', { reads: [secrets, inNamespaces(Secret, ['a'])] }, 'secrets are in reads twice; keep one entry'],
+  ['a kind that is also read in all', { reads: [Secret, secrets] }, 'secrets are in reads twice; keep one entry'],
+  [
+    'a kind that is owned',
+    { reads: [secrets], owns: [ConfigMap, Secret] },
+    'reconciles or owns secrets, so it reads all',
+  ],
+  ['a kind that is watched', { reads: [secrets], watches: [{ kind: Secret }] }, 'watches has secrets, so the watchers'],
+])('generate refuses reads in named namespaces of %s', (_, declaration, text) => {
+  expect(() => generatedFiles([zoneWith(declaration)])).toThrow(text);
+});
