@@ -4,6 +4,7 @@ import { backoffSeconds, conflictBackoff, retryBackoffOf, unreachableBackoff } f
 import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
+import { deduplicationSeconds } from '../sqs/deduplication.ts';
 import {
   attemptOf,
   type CauseOf,
@@ -117,8 +118,8 @@ export function waitsForNamespace(message: Message, { stalledBefore }: { readonl
 /** The shortest delay of a retry whose last attempt ignored its signal. The first wait may be half of it. */
 const ignoredSignalRetrySeconds = 20;
 
-/** How much the time of a message may be ahead of the time that is calculated from another message. */
-const toleranceSeconds = 60;
+/** For how long SQS may remember the id of a message that was sent before it was due. */
+const rememberedSeconds = deduplicationSeconds + 60;
 
 /** The longest wait after a `requeueAt` that has passed. */
 const maxLateSeconds = 300;
@@ -153,8 +154,10 @@ export function decide(
     isRunning = false,
   }: Times & Retries & Before = {},
 ): Action {
-  // A message is received when it is due. A due time of the future is forged, and does not delay the next one.
-  const after = afterDueAt === undefined ? {} : { afterDueAt: Math.min(afterDueAt, nowMs / 1000 + toleranceSeconds) };
+  // A message is received when it is due, or minutes early if the clock of timers is wrong. A later due time is forged,
+  // and does not delay the next one.
+  const isKnown = afterDueAt !== undefined && afterDueAt <= nowMs / 1000 + rememberedSeconds;
+  const after = isKnown ? { afterDueAt } : {};
   const slotIn = (delaySeconds: number) =>
     nextSlot({ key: formatReconcileKey(keyOfMessage(message)), delaySeconds, nowMs, ...after });
   // Only the key is kept. The details of the change are dropped.
