@@ -135,6 +135,26 @@ describe('a controller that is wrong', () => {
   });
 });
 
+it('labels that a controller copies to its child are followed only if it is sent their changes', async () => {
+  const copying = (options: { readonly changes?: 'metadata' }) =>
+    List.controller('copying', {
+      ...{ ...options, owns: [ConfigMap] },
+      async reconcile({ metadata: { name, labels } }, { apply }): Promise<ResultOf<typeof List>> {
+        await apply(ConfigMap, { metadata: { name, labels } });
+        return { status: {}, conditions: written };
+      },
+    });
+  const sampleOf = (team: string) => ({ ...listOf({}), metadata: { name: 'one', labels: { team } } });
+  const labelled = [sampleOf('blue'), sampleOf('red')];
+  const { failed } = await resultsOf(copying({}), { samples: labelled }, both);
+  expect(failed).toEqual({
+    [both]: expect.stringMatching(
+      /ConfigMap\/one\.owned.*team.* is "blue" instead of "red"\. What.*changes: 'metadata'/,
+    ),
+  });
+  expect((await resultsOf(copying({ changes: 'metadata' }), { samples: labelled }, both)).failed).toEqual({});
+});
+
 it('a child of a kind that the author keeps may stay after a change', async () => {
   const { failed } = await resultsOf(unpruned, { samples, keeps: [ConfigMap] }, changed);
   expect(failed).toEqual({});
