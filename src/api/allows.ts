@@ -5,7 +5,7 @@
 export type Allows = {
   /** Pods run as a service account other than `default`. With it: Secrets that are tokens of service accounts. */
   readonly serviceAccountName?: true;
-  /** `hostNetwork`, `hostPID`, `hostIPC`. */
+  /** `hostNetwork`, `hostPID`, `hostIPC`, and the `host` of probes and hooks, which the kubelet calls from its node. */
   readonly hostNamespaces?: true;
   readonly hostPorts?: true;
   /** Privileged containers, privilege escalation, capabilities, sysctls, SELinux labels, and profiles that are off. */

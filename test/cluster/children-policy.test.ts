@@ -47,20 +47,25 @@ const baron = farm.controller('baron', {
   },
   reconcile,
 });
-const registry = [farmer, baron];
+const clerk = farm.controller('clerk', { owns, allows: { volumes: ['projected'] }, reconcile });
+const registry = [farmer, baron, clerk];
 
 const asUser = controllerIdentity('farmer');
 const asGroup = 'arn:aws:sts::000000000000:assumed-role/farmer/session';
 const open = controllerIdentity('baron');
+const projecting = controllerIdentity('clerk');
 const other = 'other-user';
 
 const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
 const { clientOf } = await usePlane({
   apiServerFlags: ['--allow-privileged=true'],
-  users: [{ name: asUser }, { name: asGroup, groups: [controllerIdentity('farmer')] }, { name: open }, { name: other }],
+  users: [
+    ...[asUser, open, projecting, other].map((name) => ({ name })),
+    { name: asGroup, groups: [controllerIdentity('farmer')] },
+  ],
   applies: [
     ...rbacOf(registry, watchListOf(registry)),
-    ...grant('all', all, [asUser, asGroup, open, other]),
+    ...grant('all', all, [asUser, asGroup, open, projecting, other]),
     crdOf(farm),
   ],
 });
@@ -68,7 +73,8 @@ const { clientOf } = await usePlane({
 const answer = (user: string | undefined, request: KubeRequest) => answerTo(clientOf(user), request, isPolicyDenied);
 beforeAll(async () => {
   const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
-  for (const user of [asUser, open]) await untilEffective(async () => (await answer(user, probe)) !== 'allowed');
+  for (const user of [asUser, open, projecting])
+    await untilEffective(async () => (await answer(user, probe)) !== 'allowed');
 });
 
 let names = 0;
@@ -209,6 +215,21 @@ describe('pods of children', () => {
     expect(await answer(asUser, post(item))).toContain('privileged');
   });
 
+  it('a projected volume, which the controller declares, has no Secret unless it declares those', async () => {
+    const volume = (source: object) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] });
+    const secret = volume({ secret: { name: 's' } });
+    const item = workload('Deployment', own(fresh(), 'clerk'), volume({ configMap: { name: 'c' } }));
+    expect(await answer(projecting, apply(item))).toBe('allowed');
+    expect(await answer(projecting, merge(item, { spec: { template: { spec: secret } } }))).toContain('secrets');
+    // Another client has added it.
+    await clientOf().request(merge(item, { spec: { template: { spec: secret } } }));
+    const containers = [{ ...container, volumeMounts: [{ name: 'v', mountPath: '/v' }] }];
+    expect(await answer(projecting, strategic(item, { spec: { template: { spec: { containers } } } }))).toContain(
+      'secrets',
+    );
+    expect(await answer(open, post(workload('Deployment', own(fresh(), 'baron'), secret)))).toBe('allowed');
+  });
+
   it('a sidecar and a volume that a mesh has added neither lock the controller out nor are changed by it', async () => {
     const item = workload('Deployment', own(fresh()), {});
     expect(await answer(asUser, apply(item))).toBe('allowed');
@@ -266,5 +287,24 @@ describe('Services and Secrets of a controller', () => {
     expect(await answer(asUser, post(secret('farmer', token)))).toContain('serviceAccountName');
     expect(await answer(asUser, post(secret('farmer', 'Opaque')))).toBe('allowed');
     expect(await answer(open, post(secret('baron', token)))).toBe('allowed');
+  });
+
+  it('no child makes a user of the cluster: neither a bootstrap token nor the ConfigMap aws-auth of EKS', async () => {
+    for (const [user, controller] of [
+      [asUser, 'farmer'],
+      [open, 'baron'],
+    ] as const) {
+      const token = { apiVersion: 'v1', kind: 'Secret', metadata: own('bootstrap-token-abcdef', controller) };
+      const type = 'bootstrap.kubernetes.io/token';
+      const system = (request: KubeRequest): KubeRequest => ({
+        ...request,
+        path: request.path.replace('/default/', '/kube-system/'),
+      });
+      expect(await answer(user, system(post({ ...token, type })))).toContain('user of the cluster');
+      const users = configMap(own('aws-auth', controller));
+      expect(await answer(user, system(post(users)))).toContain('user of the cluster');
+      expect(await answer(user, system(apply(users)))).toContain('user of the cluster');
+      expect(await answer(user, system(post(configMap(own(fresh(), controller)))))).toBe('allowed');
+    }
   });
 });

@@ -105,6 +105,28 @@ export const templates: readonly (readonly [string, string, object])[] = [
   ['no seccomp', 'privileged', privileged({ seccompProfile: { type: 'Unconfined' } })],
   ['no seccomp of the pod', 'privileged', { securityContext: { seccompProfile: { type: 'Unconfined' } } }],
   ['a sysctl', 'privileged', { securityContext: { sysctls: [{ name: 'kernel.shm_rmid_forced', value: '1' }] } }],
+  [
+    'a probe of the metadata service from its node',
+    'hostNamespaces',
+    { containers: [{ ...container, livenessProbe: { httpGet: { host: '169.254.169.254', port: 80 } } }] },
+  ],
+  [
+    'a probe of a port of its node, in a sidecar',
+    'hostNamespaces',
+    {
+      initContainers: [
+        {
+          ...{ ...container, name: 'i', restartPolicy: 'Always' },
+          startupProbe: { tcpSocket: { host: '127.0.0.1', port: 22 } },
+        },
+      ],
+    },
+  ],
+  [
+    'a hook that its node calls elsewhere',
+    'hostNamespaces',
+    { containers: [{ ...container, lifecycle: { preStop: { httpGet: { host: '127.0.0.1', port: 10248 } } } }] },
+  ],
   ['a port of the host', 'hostPorts', { containers: [{ ...container, ports: [{ containerPort: 1, hostPort: 1 }] }] }],
   [
     'a secret as a variable',

@@ -64,6 +64,7 @@ export function childrenPolicy(
         ? [bindingRule(name, allows.clusterRoles)]
         : []),
       ...(ownsCore('secrets') && allows.serviceAccountName === undefined ? [tokenRule(name)] : []),
+      ...(ownsCore('secrets') || ownsCore('configmaps') ? [userRule(name)] : []),
     ],
   });
 }
@@ -124,6 +125,9 @@ function podVariables(
 /** The former form of `appArmorProfile`, which the API server still turns into the field of a pod. */
 const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/';
 const defaultVolumes = ['name', 'configMap', 'emptyDir', 'persistentVolumeClaim', 'downwardAPI'];
+const hooks = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle.?postStart', 'lifecycle.?preStop'].flatMap(
+  (hook) => [`${hook}.?httpGet`, `${hook}.?tcpSocket`],
+);
 const containerSecurity = [
   ...['runAsUser', 'runAsGroup', 'runAsNonRoot', 'readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation'],
   ...['capabilities', 'procMount', 'seccompProfile', 'appArmorProfile'],
@@ -137,10 +141,18 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
   const profiles = (context: string) =>
     ['seccompProfile', 'appArmorProfile'].map((field) => `${context}.?${field}.?type.orValue('') != 'Unconfined'`);
   const volumes = [...defaultVolumes, ...(allows.secrets ? ['secret'] : []), ...(allows.volumes ?? [])];
+  const ofType = `v.all(f, f in ${celList(volumes)})`;
+  const noSecret = 'v.?projected.?sources.orValue([]).all(s, !has(s.secret))';
+  const mounts = (holds: string) =>
+    'c.?volumeMounts.orValue([]).all(m, ' + `variables.pod.?volumes.orValue([]).all(v, v.name != m.name || ${holds}))`;
   const rules: readonly (Validation & { readonly unless?: true | undefined })[] = [
     {
       unless: allows.hostNamespaces,
-      expression: ['hostNetwork', 'hostPID', 'hostIPC'].map((field) => unset(field, 'false')).join(' && '),
+      // The kubelet sends probes and hooks from the network of its node.
+      expression: [
+        ...['hostNetwork', 'hostPID', 'hostIPC'].map((field) => unset(field, 'false')),
+        `variables.containers.all(c, ${hooks.map((hook) => `c.?${hook}.?host.orValue('') == ''`).join(' && ')})`,
+      ].join(' && '),
       message: undeclared(name, 'hostNamespaces'),
     },
     {
@@ -156,10 +168,7 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
     },
     {
       // A volume that another client has added stays, and no container of the controller's mounts it.
-      expression:
-        `variables.volumes.all(v, v.all(f, f in ${celList(volumes)})) && variables.containers.all(c, ` +
-        `c.?volumeMounts.orValue([]).all(m, variables.pod.?volumes.orValue([]).all(v, ` +
-        `v.name != m.name || v.all(f, f in ${celList(volumes)}))))`,
+      expression: `variables.volumes.all(v, ${ofType}) && variables.containers.all(c, ${mounts(ofType)})`,
       message: `${name} declares no other volumes than ${volumes.slice(1).join(', ')} (allows.volumes)`,
     },
     {
@@ -191,7 +200,8 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
       unless: allows.secrets,
       expression:
         'variables.containers.all(c, c.?envFrom.orValue([]).all(e, !has(e.secretRef)) && ' +
-        'c.?env.orValue([]).all(e, !has(e.valueFrom) || !has(e.valueFrom.secretKeyRef)))',
+        'c.?env.orValue([]).all(e, !has(e.valueFrom) || !has(e.valueFrom.secretKeyRef)) && ' +
+        `${mounts(noSecret)}) && variables.volumes.all(v, ${noSecret})`,
       message: undeclared(name, 'secrets'),
     },
   ];
@@ -223,6 +233,18 @@ function tokenRule(name: string): Validation {
       `request.kind.group != '' || request.kind.kind != 'Secret' || object == null || ` +
       `object.?type.orValue('Opaque') != 'kubernetes.io/service-account-token'`,
     message: undeclared(name, 'serviceAccountName'),
+  };
+}
+
+/** Tokens with which nodes join, and the users of an EKS cluster. No `allows` permits them. */
+function userRule(name: string): Validation {
+  const token = `request.kind.kind == 'Secret' && object.?type.orValue('') == 'bootstrap.kubernetes.io/token'`;
+  const users =
+    `request.kind.kind == 'ConfigMap' && object.metadata.namespace == 'kube-system' && ` +
+    `object.metadata.name == 'aws-auth'`;
+  return {
+    expression: `request.kind.group != '' || object == null || !(${token} || ${users})`,
+    message: `${name} may not make a user of the cluster`,
   };
 }
 
