@@ -15,6 +15,7 @@ import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Deployment, Namespace, NetworkPolicy, Role, RoleBinding } from '../../src/kubernetes.ts';
+import { foreignKind } from '../../src/outrigger.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
@@ -55,16 +56,38 @@ const granting = (name: string, allows: Allows) =>
 const granters = [granting('granter', { grants: rules }), granting('escalator', {})];
 const monitors = rolesOf('monitors', ['system:monitoring']);
 const admins = rolesOf('admins', ['cluster-admin']);
-const registry = [tenantNetwork, sizeLabel, owned, redundant, monitors, admins, ...granters];
+/** A kind of another project, whose CRD has no status subresource: its status is a field like its spec. */
+const Lamp = foreignKind<object, 'Lamp'>({ group: 'lamps.example.com', version: 'v1', kind: 'Lamp' });
+const dimmer = Lamp.controller('dimmer', {
+  sets: { labels: ['lamps.example.com/size'] },
+  reconcile: async () => undefined,
+});
+const registry = [tenantNetwork, sizeLabel, owned, redundant, monitors, admins, dimmer, ...granters];
 const slices = [owned, redundant].map(({ name }) => controllerIdentity(name));
+const dimming = controllerIdentity(dimmer.name);
 const binders = [monitors, admins, ...granters];
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
+const crdWithoutStatus = ({ group, version, kind, plural }: typeof Lamp) => ({
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    ...{ group, scope: 'Namespaced', names: { kind, plural } },
+    versions: [
+      {
+        ...{ name: version, served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+});
 const { clientOf } = await usePlane({
-  users: [identity, labeller, ...slices, ...binders.map(({ name }) => controllerIdentity(name))].map((name) => ({
-    name,
-  })),
-  applies: rbacOf(registry, watchListOf(registry)),
+  users: [identity, labeller, dimming, ...slices, ...binders.map(({ name }) => controllerIdentity(name))].map(
+    (name) => ({
+      name,
+    }),
+  ),
+  applies: [...rbacOf(registry, watchListOf(registry)), crdWithoutStatus(Lamp)],
 });
 const admin = clientOf();
 const client = clientOf(identity);
@@ -135,6 +158,21 @@ it('a controller that sets labels of Deployments reconciles by its role, and can
   expect((await getObject(admin, Deployment, web))?.metadata.labels).toMatchObject({
     'cost.example.com/size': 'small',
   });
+});
+
+it('a controller of a kind without a status subresource can change no field of its status', async () => {
+  const lamp = {
+    apiVersion: Lamp.apiVersion,
+    kind: Lamp.kind,
+    metadata: web,
+    spec: { on: true },
+    status: { watts: 5 },
+  };
+  await applyObject(admin, Lamp, lamp, { fieldManager: 'user' });
+  const change = async (body: object) => await patchAs(clientOf(dimming), objectPath(Lamp, web), body);
+  await untilEffective(async () => (await change({ spec: { on: false } })) === 403);
+  expect(await change({ status: { watts: 500 } })).toBe(403);
+  expect(await change({ metadata: { labels: { 'lamps.example.com/size': 'small' } } })).toBe('accepted');
 });
 
 it('a controller that adds a condition can change no other condition, no other status field, and no metadata by /status', async () => {

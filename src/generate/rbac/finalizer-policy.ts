@@ -38,8 +38,9 @@ export function finalizerPolicy(
       {
         expression: [
           `request.operation == 'UPDATE'`,
-          // spec, or what a kind without one has in its place, such as data.
-          sameMap(['dyn(object)', 'dyn(oldObject)'], ['metadata', 'status']),
+          // spec, or what a kind without one has in its place, such as data; status, too, which only kinds with a status
+          // subresource ignore here.
+          sameMap(['dyn(object)', 'dyn(oldObject)'], ['metadata']),
           sameMap(metadata('labels'), labels),
           sameMap(metadata('annotations'), annotations),
           'object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences',
