@@ -8,7 +8,10 @@ import * as z from 'zod';
 const folder = '.github/workflows';
 const files = readdirSync(folder);
 const text = (file: string) => readFileSync(`${folder}/${file}`, 'utf8');
-const step = z.object({ uses: z.string().optional(), run: z.string().optional() });
+const step = z.object({
+  ...{ id: z.string().optional(), uses: z.string().optional(), run: z.string().optional() },
+  with: z.record(z.string(), z.unknown()).optional(),
+});
 const job = z.object({
   uses: z.string().optional(),
   needs: z.string().optional(),
@@ -60,6 +63,15 @@ describe('the workflows', () => {
     ]);
     const installs = published.flatMap(([, { steps }]) => steps.filter(({ run = '' }) => run.startsWith('npm ci')));
     expect(installs.map(({ run }) => run)).toEqual(['npm ci --ignore-scripts', 'npm ci --ignore-scripts']);
+  });
+
+  it('the image of a release has each argument that its Dockerfile has no default for, and its base by digest', () => {
+    const steps = release?.jobs['watcher-image']?.steps ?? [];
+    const build = steps.find(({ uses = '' }) => uses.startsWith('docker/build-push-action'))?.with ?? {};
+    const needed = [...readFileSync(String(build.file), 'utf8').matchAll(/^ARG (\w+)$/gm)].map(([, name]) => name);
+    expect(needed).toEqual(['BASE']);
+    expect(build['build-args']).toMatch(/^BASE=\S+@\$\{\{ steps\.base\.outputs\.digest \}\}$/);
+    expect(steps.find(({ id }) => id === 'base')?.run).toContain('.Manifest.Digest');
   });
 
   it('dependabot and the issue forms parse', () => {
