@@ -38,8 +38,8 @@ export function finalizerPolicy(
       {
         expression: [
           `request.operation == 'UPDATE'`,
-          // spec, or what a kind without one has in its place, such as data; status, too, which only kinds with a status
-          // subresource ignore here.
+          // spec, or what a kind without one has in its place, such as data. Of a kind with a status subresource the
+          // API server ignores the status here; of another one it is a field like spec.
           sameMap(['dyn(object)', 'dyn(oldObject)'], ['metadata']),
           sameMap(metadata('labels'), labels),
           sameMap(metadata('annotations'), annotations),
