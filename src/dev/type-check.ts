@@ -1,6 +1,6 @@
 // Checks the types of the project in the background: the bundler removes types without checking them. The system runs
 // on, and each run prints what it found.
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ export type TypeCheck = {
 export function createTypeCheck(root: string, onLine: (line: OutputLine) => void): TypeCheck {
   const compiler = compilerOf(root);
   const config = existsSync(path.join(root, ownConfig)) ? ownConfig : 'tsconfig.json';
-  let running = new AbortController();
+  let running: ChildProcess | undefined;
   let hadErrors = false;
 
   function report(errors: readonly string[]): void {
@@ -32,19 +32,23 @@ export function createTypeCheck(root: string, onLine: (line: OutputLine) => void
     else if (hadErrors) onLine({ source: 'types', text: 'no errors any more' });
     hadErrors = errors.length > 0;
   }
+  function stop(): void {
+    // The compiler catches SIGTERM, and finishes its check first.
+    running?.kill('SIGKILL');
+    running = undefined;
+  }
   return {
     start: () => {
-      running.abort();
-      running = new AbortController();
-      const { signal } = running;
+      stop();
       if (compiler === undefined || !existsSync(path.join(root, config))) return;
       const argv = [compiler, '--noEmit', '--pretty', 'false', '-p', config];
-      const child = execFile(process.execPath, argv, { cwd: root, signal }, (_, stdout) => {
-        if (!signal.aborted) report(parseErrors(stdout));
+      const child = execFile(process.execPath, argv, { cwd: root }, (_, stdout) => {
+        if (running === child) report(parseErrors(stdout));
       });
+      running = child;
       lowerPriority(child.pid);
     },
-    stop: () => running.abort(),
+    stop,
   };
 }
 

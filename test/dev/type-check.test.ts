@@ -7,11 +7,11 @@ import { useFolder } from '../support/folder.ts';
 
 const root = useFolder();
 beforeEach(async () => {
-  await symlink(path.resolve('node_modules'), root.at('node_modules'));
   await root.write('tsconfig.json', '{"compilerOptions":{"strict":true,"types":[]},"include":["*.ts"]}');
 });
 
 it('errors of types are printed with their place, and their end is printed once', { timeout: 120_000 }, async () => {
+  await symlink(path.resolve('node_modules'), root.at('node_modules'));
   const lines: string[] = [];
   const check = createTypeCheck(root.path, ({ text }) => lines.push(text));
   onTestFinished(check.stop);
@@ -28,4 +28,17 @@ it('errors of types are printed with their place, and their end is printed once'
   await write('export const a: number = 1;\n');
   await next(2);
   expect(lines[1]).toBe('no errors any more');
+});
+
+it('stop ends a compiler that catches SIGTERM, as that of TypeScript 7 does', async () => {
+  const goesOn = "process.on('SIGTERM', () => {}); setTimeout(() => {}, 60_000);";
+  await root.write(
+    'node_modules/typescript/bin/tsc',
+    `${goesOn} require('fs').writeFileSync('pid', \`\${process.pid}\`);`,
+  );
+  const check = createTypeCheck(root.path, () => undefined);
+  check.start();
+  const pid = await vi.waitFor(async () => Number(await root.read('pid')), 30_000);
+  check.stop();
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000);
 });
