@@ -7,10 +7,15 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** Starts the command. `url` is that of the console, as it prints it. Throws with its output if it ends. */
-export async function startDevProcess(
-  options: readonly string[] = [],
-): Promise<AsyncDisposable & { readonly url: string; readonly kubeconfig: string }> {
+/** A running `outrigger dev`: the URL of the console, as it prints it, and files of its folder. */
+export type DevProcess = AsyncDisposable & {
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly state: string;
+};
+
+/** Starts the command. Throws with its output if it ends. */
+export async function startDevProcess(options: readonly string[] = []): Promise<DevProcess> {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
@@ -32,5 +37,10 @@ export async function startDevProcess(
     dev.once('exit', () => reject(new Error(`outrigger dev ended:\n${output}`)));
   });
   const whole = parts.move();
-  return { url, kubeconfig: path.join(folder, 'kubeconfig'), [Symbol.asyncDispose]: () => whole.disposeAsync() };
+  return {
+    url,
+    kubeconfig: path.join(folder, 'kubeconfig'),
+    state: path.join(folder, 'state.json'),
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
+  };
 }
