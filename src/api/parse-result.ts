@@ -43,7 +43,7 @@ const later = z.strictObject({
   requeueAt: z.date('is no valid time').optional(),
   error: z.instanceof(Error).optional(),
 });
-const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
+const finalized = z.strictObject({ ...later.omit({ error: true }).shape, reason, message: z.string().optional() });
 
 /**
  * Makes the check of a view's results. It is made once, because creating a schema costs more than using it. The check
@@ -89,8 +89,12 @@ function laterOf({ requeueAfterSeconds: after, requeueAt, error }: z.output<type
 /** Checks what finalize returned. Throws InvalidResultError. */
 export function parseFinalized(said: Finalized): Finalized {
   if (said === 'done') return said;
-  const { message, ...rest } = parse(finalized, said);
-  return message === undefined ? rest : { ...rest, message };
+  const { reason, message, ...when } = parse(finalized, said);
+  const { requeueAfterSeconds, requeueAt } = laterOf(when);
+  const why = message === undefined ? { reason } : { reason, message };
+  if (requeueAt !== undefined) return { ...why, requeueAt };
+  if (requeueAfterSeconds !== undefined) return { ...why, requeueAfterSeconds };
+  throw new InvalidResultError('requeueAfterSeconds or requeueAt is needed');
 }
 
 /**

@@ -70,10 +70,16 @@ export type ResultOf<K> = K extends { readonly controller: DefineController<infe
   ? Result<P['status'], P['conditions']>
   : never;
 
-/** What finalize returns: `'done'` removes the finalizer; any other result keeps it, and has the reason. */
+/**
+ * What finalize returns: `'done'` removes the finalizer; any other result keeps it, and has the reason, and when
+ * finalize is called again.
+ */
 export type Finalized =
   | 'done'
-  | { readonly requeueAfterSeconds: number; readonly reason: string; readonly message?: string };
+  | ({ readonly reason: string; readonly message?: string } & (
+      | { readonly requeueAfterSeconds: number; readonly requeueAt?: undefined }
+      | { readonly requeueAt: Date; readonly requeueAfterSeconds?: undefined }
+    ));
 
 /**
  * A result as it was returned, and `never` for each field that no result has. An inferred return type would let them

@@ -36,10 +36,10 @@ export async function finalizeObject(
       primary.countWrite();
       return { type: 'done' };
     }
-    const { reason, message, requeueAfterSeconds } = finalized;
+    const { reason, message } = finalized;
     const condition = { status: 'False', reason, ...(message === undefined ? {} : { message }) } as const;
     await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput()), deps);
-    return { type: 'done', requeueAfterSeconds };
+    return requeueOf(finalized);
   } catch (thrown) {
     const { error, retryState, outcome, signal } = resolveFailure(thrown, primary, deps);
     const reason = retryState === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
@@ -47,6 +47,11 @@ export async function finalizeObject(
     await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput(), retryState), { ...deps, signal });
     return outcome;
   }
+}
+
+/** The outcome of a finalize that is not done. */
+export function requeueOf({ requeueAfterSeconds, requeueAt }: Exclude<Finalized, 'done'>): Outcome {
+  return { type: 'done', requeueAfterSeconds, requeueAt };
 }
 
 /** The role of a controller without finalize does not permit it. A former version may have had finalize. */
@@ -72,7 +77,7 @@ function explainForbidden(cause: unknown, { finalizer, message }: SessionDeps): 
 export async function finalizeIfGone(
   primary: PrimaryObject,
   finalize: () => Promise<Finalized>,
-  { client, resource, finalizer, log, wait, signal }: SessionDeps,
+  { client, resource, finalizer, log, wait, now, signal }: SessionDeps,
   { suspected }: { readonly suspected: boolean },
 ): Promise<Outcome | 'finalized' | undefined> {
   if (!primary.hasFinalizer()) return undefined;
@@ -108,7 +113,7 @@ export async function finalizeIfGone(
     }
     state = 'gone';
     log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
-    await finalizeUntilDone(finalize, { wait, signal });
+    await finalizeUntilDone(finalize, { wait, now, signal });
     return 'finalized';
   } catch (error) {
     // The reconcile of its deletion calls finalize again, and its status then has the error.
@@ -138,13 +143,13 @@ const lastReadMilliseconds = 500;
 const maxFailures = 3;
 
 /**
- * Calls finalize until it returns `done`, and waits for `requeueAfterSeconds` between calls. Used for an object that is
- * gone. A requeue would not find the object, so all calls happen within the time of this key. Rejects with the last
- * error of finalize, or when the signal aborts.
+ * Calls finalize until it returns `done`, and waits between the calls as it returned. Used for an object that is gone.
+ * A requeue would not find the object, so all calls happen within the time of this key. Rejects with the last error of
+ * finalize, or when the signal aborts.
  */
 export async function finalizeUntilDone(
   finalize: () => Promise<Finalized>,
-  { wait, signal }: { readonly wait: Wait; readonly signal: AbortSignal },
+  { wait, now, signal }: { readonly wait: Wait; readonly now: () => Date; readonly signal: AbortSignal },
 ): Promise<void> {
   let failures = 0;
   const once = async (): Promise<Finalized> => {
@@ -157,8 +162,9 @@ export async function finalizeUntilDone(
     }
   };
   for (let finalized = await once(); finalized !== 'done'; finalized = await once()) {
-    const { requeueAfterSeconds, reason } = finalized;
-    await wait(Math.max(1, requeueAfterSeconds), signal).catch(() => {
+    const { requeueAfterSeconds, requeueAt, reason } = finalized;
+    const seconds = requeueAt === undefined ? requeueAfterSeconds : (requeueAt.getTime() - now().getTime()) / 1000;
+    await wait(Math.max(1, seconds), signal).catch(() => {
       throw new Error(`out of time before finalize was done: ${reason}`);
     });
   }

@@ -15,7 +15,7 @@ import { getObject } from '../kube/client/read.ts';
 import { isPeriodic, type Message } from '../sqs/message.ts';
 import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
 import { type ContextHandle, createContext, type PendingEvent } from './context.ts';
-import { finalizeIfGone, finalizeObject } from './finalize.ts';
+import { finalizeIfGone, finalizeObject, requeueOf } from './finalize.ts';
 import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
 import { marksOf } from './marks.ts';
 import { noteFailed, noteObserved } from './note-observed.ts';
@@ -178,7 +178,7 @@ function openSession(
   const shared = { client, message, log, signal, resource, retry: declaration.options.retry };
   let reportSignal = signal;
   const deps: SessionDeps = {
-    ...{ ...shared, finalizer, fieldManager, statusWriter, statusInput, wait },
+    ...{ ...shared, finalizer, fieldManager, statusWriter, statusInput, wait, now },
     reportSignal: () => reportSignal,
     onFailure,
   };
@@ -265,7 +265,7 @@ function openSession(
       const { context } = openContext(true);
       for (const kind of declaration.owns) await context.applyAll(kind, () => [], { prune: true });
       const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
-      if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };
+      if (finalized !== 'done') return requeueOf(finalized);
       if (declaration.sets !== undefined) await context.setMetadata({});
       if (declaration.statusSlice !== undefined) await giveUpStatus(primary, deps);
       await releaseObject(client, resource, primary.current(), marks, { fieldManager, signal });

@@ -70,6 +70,7 @@ export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 's
   /** Returns the current input of a status. */
   readonly statusInput: () => StatusInput;
   readonly wait: Wait;
+  readonly now: () => Date;
   /** Called for each error that is written to the status, before it is written. */
   readonly onFailure: (error: Error) => void;
   /** Returns the signal for reporting a failure: the session's own, or a later one if the reconciler ignored that. */

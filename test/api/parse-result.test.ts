@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { createResultParser, parseFinalized } from '../../src/api/parse-result.ts';
+import type { Finalized } from '../../src/api/result.ts';
 import { InvalidResultError } from '../../src/core/errors.ts';
 
 const widget = defineKind({
@@ -50,16 +51,22 @@ describe('a result', () => {
 });
 
 describe('what finalize returns', () => {
-  it('finalize returns that it is done, or a delay with a reason', () => {
+  it('finalize returns that it is done, or a delay or a time with a reason', () => {
     expect(parseFinalized('done')).toBe('done');
     const later = { requeueAfterSeconds: 2, reason: 'Draining' };
-    expect(parseFinalized(later)).toEqual(later);
+    const at = { requeueAt: new Date(0), reason: 'Draining', message: 'until then' };
+    expect([later, at].map(parseFinalized)).toEqual([later, at]);
   });
 
-  it.each([
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-  ])('a result of finalize with a delay of %s is refused', (requeueAfterSeconds) => {
-    expect(() => parseFinalized({ requeueAfterSeconds, reason: 'Draining' })).toThrow(InvalidResultError);
+  it.each<[string, object, string]>([
+    ['a delay of NaN', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
+    ['an endless delay', { requeueAfterSeconds: Number.POSITIVE_INFINITY }, 'requeueAfterSeconds'],
+    ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is no valid time'],
+    ['a delay and a time', { requeueAfterSeconds: 3, requeueAt: new Date() }, 'give one of the two'],
+    ['neither a delay nor a time', {}, 'requeueAfterSeconds or requeueAt is needed'],
+  ])('a result of finalize with %s is refused', (_, when, named) => {
+    const parse = () => parseFinalized({ ...when, reason: 'Draining' } as Finalized);
+    expect(parse).toThrow(InvalidResultError);
+    expect(parse).toThrow(named);
   });
 });

@@ -23,6 +23,7 @@ async function runFinalize(results: readonly (Finalized | Error)[], { endsAfter 
         signal.throwIfAborted();
       },
       signal: deadline.signal,
+      now: () => new Date(waited.length * 60_000),
     },
   ).then(
     () => 'done',
@@ -34,6 +35,11 @@ const requeue = (requeueAfterSeconds: number) => ({ requeueAfterSeconds, reason:
 
 it('finalizeUntilDone waits for requeueAfterSeconds, and at least one second', async () => {
   expect(await runFinalize([requeue(30), requeue(0.1), 'done'])).toEqual({ ended: 'done', waited: [30, 1], left: 0 });
+});
+
+it('finalizeUntilDone waits until requeueAt, and a second after a time that has passed', async () => {
+  const at = (seconds: number) => ({ requeueAt: new Date(seconds * 1000), reason: 'Closing' });
+  expect(await runFinalize([at(20), at(90), at(90), 'done'])).toEqual({ ended: 'done', waited: [20, 30, 1], left: 0 });
 });
 
 it('finalizeUntilDone retries a finalize that throws twice, with backoff', async () => {

@@ -11,7 +11,7 @@ import { refusalsBy } from './children-refusals.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { convergedBeforeDeletion, expectLeft, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
-import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
+import { driftsOf, isWrite, lineOf, pathOf, requeueSeconds, type SampleCheck, type Stage } from './stage.ts';
 import { varyingText } from './varying.ts';
 
 /** A day and an hour, a minute and a second: each unit of a time is another one. */
@@ -44,11 +44,7 @@ export const changeChecks: readonly SampleCheck[] = [
       await converged(stage);
       const { shortestRequeueSeconds: shortest } = stage.options;
       const outcome = await stage.reconcile();
-      const { requeueAfterSeconds, requeueAt } = outcome.type === 'done' ? outcome : {};
-      const seconds =
-        requeueAt === undefined
-          ? requeueAfterSeconds
-          : Math.round((requeueAt.getTime() - stage.now().getTime()) / 1000);
+      const seconds = requeueSeconds(outcome, stage.now());
       if (seconds === undefined || seconds >= shortest) return;
       fail(
         `a converged object is requeued after ${seconds} s, sooner than ${shortest} s`,

@@ -2,7 +2,7 @@
 import { isRecord } from '../../core/json.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
-import { pathOf, type Stage } from './stage.ts';
+import { pathOf, requeueSeconds, type Stage } from './stage.ts';
 
 /** Reconciles until nothing is written. Returns what the outside system must have after the object was deleted. */
 export async function convergedBeforeDeletion(stage: Stage): Promise<unknown> {
@@ -40,7 +40,7 @@ export async function removed(
   }
   let last = await stage.poll();
   for (let time = 0; time < 10 && (await stage.subject()) !== undefined; time += 1) {
-    if (last.type === 'done') stage.advance(last.requeueAfterSeconds ?? 0);
+    stage.advance(Math.max(0, requeueSeconds(last, stage.now()) ?? 0));
     last = await stage.poll();
   }
   const left = await stage.subject();
