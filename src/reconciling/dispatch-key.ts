@@ -146,8 +146,6 @@ async function runOnCluster(
     outcome: { type: 'postponed', reason, error },
     writes: 0,
   });
-  if (deps.declares?.(message) === false)
-    return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
   const state = breaker.state(cluster);
   if (state !== 'closed') {
     const error = new Error(`cluster not called: its circuit breaker is ${state}`);
@@ -167,6 +165,9 @@ async function runOnCluster(
   // Its keys wait in the timers queue, at no cost to the breaker and without an attempt.
   if (found.type === 'paused') return postpone('paused', new Error('the cluster is paused'));
   if (found.type !== 'client') return found.type;
+  // Of a known cluster alone: its name is a dimension of metrics.
+  if (deps.declares?.(message) === false)
+    return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
   const timed = timeFirstResponse(found.client, monotonicMs, { firstResponseTimeoutMs });

@@ -153,6 +153,14 @@ describe('createBatch', () => {
     expect(deadLetters()).toHaveLength(2);
   });
 
+  it('a key of a full pass over an undeclared kind in an unknown cluster is a dead letter, and not postponed', async () => {
+    const { run, seen, timers, deadLetters } = setUp(done, { declares });
+    seen.clusterAnswer = { type: 'unknown' };
+    expect(await run([secret({ cluster: 'invented', cause: { type: 'resync', run: '1' } })])).toEqual([]);
+    expect(timers()).toEqual([]);
+    expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster invented' } }]);
+  });
+
   it('in a batch of more than a second, finished messages are deleted at once', async () => {
     const slow = Promise.withResolvers<void>();
     const { run, deleted, advance } = setUp(async ({ message }) => {
