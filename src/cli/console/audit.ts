@@ -1,5 +1,6 @@
 // The audit of a stage's console: one JSON line for each action before it begins and after it has ended, with the
 // operator as STS names the credentials. An action whose first line cannot be written is not carried out.
+import { constants } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConsoleSource } from '../../console/source.ts';
@@ -9,6 +10,9 @@ import { redact } from '../../core/redact.ts';
 
 /** The file below the folder of local files. */
 export const auditFileName = 'audit.jsonl';
+
+/** A symbolic link at the path is an error. */
+const appending = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
 
 /** What an audit needs. `who` is the ARN of the operator. */
 export type AuditDeps = {
@@ -31,7 +35,7 @@ export function withAudit(
       ...{ action: action.type, ...targetOf(action), ...fields },
     });
     await mkdir(folder, { recursive: true });
-    await appendFile(file, `${line}\n`, { mode: 0o600 });
+    await appendFile(file, `${line}\n`, { mode: 0o600, flag: appending });
     print(line);
   };
   return async (action, signal) => {

@@ -1,6 +1,6 @@
 // Only the audit of a stage's console: what its file has, and that an action without its first line is not carried out.
 // The whole command is test/deploy/console.test.ts.
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { beforeEach, expect, it } from 'vitest';
 import { auditFileName, withAudit } from '../../../src/cli/console/audit.ts';
 import type { ConsoleSource } from '../../../src/console/source.ts';
@@ -53,6 +53,15 @@ it('an action whose first line cannot be written is not carried out', async () =
   await folder.write('a-file', '');
   const act = audited(succeed, folder.at('a-file'))({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
   await expect(act).rejects.toThrow(/^nothing was done: .*audit\.jsonl cannot be written/);
+  expect(done).toEqual([]);
+});
+
+it('an audit that is a symbolic link is not followed, and no action is carried out', async () => {
+  await folder.write('profile', 'mine');
+  await symlink(folder.at('profile'), file());
+  const act = audited(succeed)({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
+  await expect(act).rejects.toThrow(/^nothing was done: .*audit\.jsonl cannot be written/);
+  expect(await folder.read('profile')).toBe('mine');
   expect(done).toEqual([]);
 });
 
