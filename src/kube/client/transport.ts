@@ -1,7 +1,9 @@
 // One HTTP exchange with an API server over node:http(s): connect deadline, overall deadline, cancellation, and one
 // error type for every network failure. It does not interpret the response; client.ts does.
+import dns from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import type { Connection } from './connection.ts';
 import { isLoopback } from './connection.ts';
@@ -32,8 +34,12 @@ const idleSocketMilliseconds = 60_000;
 
 /**
  * Creates a transport with its own keep-alive agent. Throws a TypeError unless the server is https or loopback http.
+ * @param lookup resolves names
  */
-export function createTransport(connection: Connection): Transport {
+export function createTransport(
+  connection: Connection,
+  { lookup = dns.lookup }: { readonly lookup?: LookupFunction } = {},
+): Transport {
   const { server } = connection;
   const secure = server.protocol === 'https:';
   if (!secure && !(server.protocol === 'http:' && isLoopback(server.hostname))) {
@@ -48,6 +54,7 @@ export function createTransport(connection: Connection): Transport {
   const host = server.hostname.replace(/^\[|\]$/g, '');
   const port = server.port === '' ? (secure ? 443 : 80) : Number(server.port);
   const prefix = server.pathname.replace(/\/+$/, '');
+  const lookUp = shareLookups(lookup);
 
   async function send(outgoing: OutgoingRequest): Promise<http.IncomingMessage> {
     const options = {
@@ -57,6 +64,7 @@ export function createTransport(connection: Connection): Transport {
       method: outgoing.method,
       path: prefix + outgoing.target,
       headers: outgoing.headers,
+      lookup: lookUp,
       // Computed for each exchange, because they may change. The agent reuses a connection only for equal options.
       ...(secure ? currentTls() : {}),
     };
@@ -69,6 +77,29 @@ export function createTransport(connection: Connection): Transport {
     return response;
   }
   return { send, close: () => agent.destroy() };
+}
+
+/**
+ * Joins lookups of one name. Node runs two lookups at a time in all (libuv), and cannot end one. A DNS server that does
+ * not respond holds each for ten seconds: the lookups of all requests to one cluster would keep those to the others
+ * from a connection.
+ */
+function shareLookups(lookup: LookupFunction): LookupFunction {
+  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+  return (hostname, options, callback) => {
+    const key = JSON.stringify([hostname, options]);
+    const known = waiting.get(key);
+    if (known !== undefined) {
+      known.push(callback);
+      return;
+    }
+    const callbacks = [callback];
+    waiting.set(key, callbacks);
+    lookup(hostname, options, (...result) => {
+      waiting.delete(key);
+      for (const one of callbacks) one(...result);
+    });
+  };
 }
 
 /** Adds a number to the options, and increments it whenever they change. */
