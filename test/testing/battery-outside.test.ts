@@ -145,6 +145,57 @@ describe('a record that stays on purpose when its object is deleted', () => {
   });
 });
 
+describe('an object that the outside system refuses, because another one has its name', () => {
+  const check = 'an object that the outside system refuses leaves the records of another one';
+  const taken = { status: {}, conditions: { Made: notOk('NameTaken') } };
+  /** A directory that keeps the owner of an entry, and refuses another one with a status. */
+  async function namesWithOwners(refusal: number): Promise<OutsideWorld> {
+    const owners: Record<string, string> = {};
+    const server = http.createServer(({ method, url = '/' }, response) => {
+      const [host = '', owner = ''] = url.slice(1).split('/');
+      if (method === 'DELETE' && (owner === '' || owners[host] === owner)) delete owners[host];
+      if (method === 'PUT') owners[host] ??= owner;
+      response.writeHead(method === 'PUT' && owners[host] !== owner ? refusal : 200).end(owners[host] ?? '');
+    });
+    return {
+      environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
+      state: () => Object.entries(owners),
+      close: async () => void server.close().closeAllConnections(),
+    };
+  }
+  type Way = { readonly isSilent?: boolean; readonly takes?: boolean; readonly removes: 'own' | 'named' };
+  const registrar = ({ isSilent = false, takes = false, removes }: Way) =>
+    Entry.controller('entry', {
+      ...declared,
+      async reconcile({ metadata: { name }, spec: { host } }, { clients, signal }): Promise<ResultOf<typeof Entry>> {
+        const put = async () => await clients.send('PUT', `${host}/${name}`, signal);
+        if ((await put()) === name) return { status: { id: host }, conditions: made };
+        if (takes) await clients.send('DELETE', host, signal).then(put);
+        return isSilent || takes ? { status: {}, conditions: made } : taken;
+      },
+      async finalize({ metadata: { name }, spec: { host } }, { clients, signal }) {
+        await clients.send('DELETE', removes === 'own' ? `${host}/${name}` : host, signal);
+        return 'done';
+      },
+    });
+  const run = async (way: Way, refusal = 409) =>
+    (await failuresOf(registrar(way), check, { outside: async () => await namesWithOwners(refusal) }))[check];
+
+  it('its deletion may not remove that record, whether the controller reports the refusal or not', async () => {
+    const message =
+      /^after Entry one-second, which .* was deleted, the outside system has no .*"one".* with its uid\.$/;
+    expect(await run({ removes: 'named' })).toMatch(message);
+    expect(await run({ removes: 'named' }, 200)).toMatch(message);
+    expect(await run({ removes: 'named', isSilent: true })).toMatch(message);
+    expect(await run({ removes: 'own' })).toBeUndefined();
+  });
+
+  it('a reconcile that takes over the record is caught, and a name that two objects may share is accepted', async () => {
+    expect(await run({ removes: 'own', takes: true })).toMatch(/^after Entry one-second, which .* was reconciled, /);
+    expect(await run({ removes: 'named', isSilent: true }, 200)).toBeUndefined();
+  });
+});
+
 it('a secret of the settings is what the option `secrets` or the outside system has for it, and a failure names the option', async () => {
   const reader = Entry.controller('entry', {
     settings: z.object({ TOKEN: secret() }),

@@ -8,6 +8,7 @@ import { faultChecks } from './fault-checks.ts';
 import { ignoredStatus } from './ignored-status.ts';
 import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
+import { secondObjectCheck } from './second-object.ts';
 import { checkSpecChange, renamed, type SampleRuns, specChangeName } from './spec-change.ts';
 import { type EndState, openStage, type SampleCheck } from './stage.ts';
 import type { TwoRuns } from './varying.ts';
@@ -43,7 +44,12 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
   };
   const all = samples.map(runsFor);
   const { outside, keeps = [], createdOnce = [] } = options;
-  const checks = [...changeChecks, ...(createdOnce.length === 0 ? [] : [createdOnceCheck]), ...faultChecks];
+  const checks = [
+    ...changeChecks,
+    ...(createdOnce.length === 0 ? [] : [createdOnceCheck]),
+    ...faultChecks,
+    secondObjectCheck,
+  ];
   /** What all samples have together: children, and calls by `fetch`. */
   const found = once(async () => {
     let [children, calls] = [0, 0];

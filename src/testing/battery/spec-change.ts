@@ -156,8 +156,8 @@ function contentOf(object: KubeObject | undefined): unknown {
   return { ...content, labels, annotations };
 }
 
-/** Why the API server refuses a change: by its schema or a rule (422, 400), or by a policy (403). */
-async function refusalOf(change: Promise<void>): Promise<string | undefined> {
+/** Returns why the API server refuses a change: by its schema or a rule (422, 400), or by a policy (403). */
+export async function refusalOf(change: Promise<void>): Promise<string | undefined> {
   try {
     await change;
     return undefined;

@@ -61,6 +61,8 @@ export type Stage = AsyncDisposable & {
   abort(): void;
   /** Applies an object as its user. Throws UserError if the API server rejects it. */
   apply(object: object): Promise<void>;
+  /** Applies the sample under another name, and follows that object from now on. Throws as `apply` does. */
+  applySecond(): Promise<void>;
   /** Polls until a reconcile ends well and writes nothing. Returns its outcome; undefined if none did. */
   settle(): Promise<Outcome | undefined>;
   subject(): Promise<KubeObject | undefined>;
@@ -138,7 +140,7 @@ export async function openStage(
     ...{ objects: [...objects, sample], now },
   });
   const { metadata } = parseObject(sample);
-  const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
+  let key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
   const close = async () => {
     await server.close();
     await world?.close?.();
@@ -248,7 +250,9 @@ export async function openStage(
     client: server.client,
     kind,
     options: { shortestRequeueSeconds, changesWithTime, allowTerminalErrors, createdOnce, keepsOutside },
-    key,
+    get key() {
+      return key;
+    },
     get requests() {
       return requests;
     },
@@ -261,6 +265,11 @@ export async function openStage(
     advance,
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
     apply: async (object) => await server.apply(object),
+    applySecond: async () => {
+      const second = { ...metadata, name: `${metadata.name}-second` };
+      await server.apply({ ...sample, metadata: second });
+      key = { ...key, name: second.name };
+    },
     settle,
     subject,
     children,

@@ -1,0 +1,62 @@
+// The check of a second object with the same spec. If the outside system refuses it, because the first one has the
+// name, it must leave the records of the first one as they are: in its reconciles, and when it is deleted.
+import { isRecord } from '../../core/json.ts';
+import { removed } from './removal.ts';
+import { converged, fail } from './report.ts';
+import { refusalOf } from './spec-change.ts';
+import type { SampleCheck, Stage } from './stage.ts';
+
+/** Responses of a system that has such a record, or where the precondition of the call does not hold. */
+const refusals: readonly number[] = [409, 412];
+
+/** The check. */
+export const secondObjectCheck: SampleCheck = {
+  name: 'an object that the outside system refuses leaves the records of another one',
+  needs: 'calls',
+  run: async (open) => {
+    await using stage = await open();
+    if ((await stage.outsideState()) === undefined) return;
+    await converged(stage);
+    const records = itemsOf(await stage.outsideState());
+    let isRefused = false;
+    stage.disturb({
+      fetch: async ({ changes }, send) => {
+        const response = await send();
+        isRefused ||= changes && refusals.includes(response.status);
+        return response;
+      },
+    });
+    // A rule of the kind may permit one object alone.
+    if ((await refusalOf(stage.applySecond())) !== undefined) return;
+    for (let time = 0; time < 3; time += 1) isRefused = (await endsRefused(stage)) || isRefused;
+    if (!isRefused) return;
+    const second = `${stage.kind.kind} ${stage.key.name}, which the outside system refuses`;
+    expectKept(records, itemsOf(await stage.outsideState()), `${second}, was reconciled`);
+    await removed(stage);
+    expectKept(records, itemsOf(await stage.outsideState()), `${second}, was deleted`);
+  },
+};
+
+/** Reconciles. Returns whether the object fails, or is not Ready. */
+async function endsRefused(stage: Stage): Promise<boolean> {
+  const { type } = await stage.poll();
+  const { status } = (await stage.subject()) ?? {};
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions : [];
+  const isNotReady = conditions.some((one) => isRecord(one) && one.type === 'Ready' && one.status === 'False');
+  return type === 'failed' || type === 'terminal' || isNotReady;
+}
+
+/** The records in a state, each as a text. */
+function itemsOf(state: unknown): readonly string[] {
+  if (Array.isArray(state)) return state.map((one) => JSON.stringify(one));
+  return isRecord(state) ? Object.entries(state).map((one) => JSON.stringify(one)) : [];
+}
+
+function expectKept(records: readonly string[], now: readonly string[], when: string): void {
+  const lost = records.find((one) => !now.includes(one));
+  if (lost === undefined) return;
+  fail(
+    `after ${when}, the outside system has no ${lost} of the first object any more`,
+    'change and delete only what the object has made: the id in its status, or a record that is marked with its uid',
+  );
+}
