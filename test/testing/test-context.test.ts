@@ -171,7 +171,9 @@ describe('testContext', () => {
   it('testContext refuses a child without a namespace of an object with one, as the runtime does', async () => {
     const nodes = widget.controller('nodes', { owns: [Node], reconcile: async () => ({ status: {}, conditions: {} }) });
     const applying = testContext(nodes, { owner }).apply(Node, { metadata: { name: 'n' } });
-    await expect(applying).rejects.toThrow('Node n cannot be a child of default/a');
+    await expect(applying).rejects.toThrow(
+      "Node n cannot be a child of default/a: it is outside the owner's namespace; reconcile a cluster-scoped kind",
+    );
   });
 
   it('children of a cluster-scoped object live in the namespaces that they name', async () => {

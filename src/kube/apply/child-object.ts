@@ -67,7 +67,10 @@ export function checkPlace(
   if (isAllowed) return;
   if (resource.namespaced && place === undefined)
     throw new TypeError(`${kind} ${name} needs metadata.namespace, as ${keyOf(owner)} has none`);
-  throw new TypeError(`${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace`);
+  throw new TypeError(
+    `${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace; reconcile a ` +
+      "cluster-scoped kind, such as Namespace or one with scope: 'Cluster'",
+  );
 }
 
 /**
