@@ -154,7 +154,10 @@ function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly obje
 
 /** Amazon SQS, "Key management": a sender needs both actions, a consumer needs Decrypt. Every role here sends. */
 function keyStatements(key: string | undefined): readonly object[] {
-  return key === undefined ? [] : [allow(['kms:GenerateDataKey', 'kms:Decrypt'], key)];
+  if (key === undefined) return [];
+  // Not KMS itself: a stolen identity decrypts nothing that the key encrypts elsewhere.
+  const Condition = { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*'] } };
+  return [{ ...allow(['kms:GenerateDataKey', 'kms:Decrypt'], key), Condition }];
 }
 
 function allow(actions: readonly string[], resource: string | object): object {

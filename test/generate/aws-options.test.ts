@@ -116,10 +116,13 @@ describe('a template with options', () => {
     });
   });
 
-  it('a template with a KMS key sets it on every queue, and allows functions and watchers to use it', () => {
+  it('a template with a KMS key sets it on every queue, and lets functions and watchers use it by other services alone', () => {
     const { Resources } = made({ KMS_KEY_ARN: key });
     expect(Resources.Queue.Properties).toEqual({ QueueName: 'q', KmsMasterKeyId: key });
-    const use = { Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: key };
+    const use = {
+      ...{ Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: key },
+      Condition: { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*'] } },
+    };
     expect(Resources.Role.Properties.Policies).toEqual([
       { PolicyName: 'own', PolicyDocument: document },
       { PolicyName: 'options', PolicyDocument: { Version: '2012-10-17', Statement: [use] } },
