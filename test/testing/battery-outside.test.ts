@@ -61,11 +61,12 @@ const putRecord = async ({ spec }: { readonly spec: { host: string } }, { client
 describe('a controller that is right', () => {
   const right = Entry.controller('entry', {
     ...{ ...declared, owns: [Secret] },
-    // The password is made once, and kept where it is found.
+    // The password and its end are made once, and kept where they are found.
     async reconcile({ metadata: { name, uid } }, context): Promise<ResultOf<typeof Entry>> {
-      const kept = (await context.get(Secret, { name }))?.data?.password;
-      const password = kept ?? Buffer.from(crypto.randomUUID().replaceAll('-', '')).toString('base64');
-      await context.apply(Secret, { metadata: { name }, data: { password } });
+      const kept = (await context.get(Secret, { name }))?.data;
+      const password = kept?.password ?? Buffer.from(crypto.randomUUID().replaceAll('-', '')).toString('base64');
+      const ends = kept?.ends ?? Buffer.from(`ends ${context.now().toISOString()}`).toString('base64');
+      await context.apply(Secret, { metadata: { name }, data: { password, ends } });
       return { status: { id: await context.clients.send('PUT', uid, context.signal) }, conditions: made };
     },
     async finalize({ metadata: { uid } }, context) {
