@@ -212,6 +212,7 @@ describe('crdOf', () => {
     ['plural', { plural: 'Berries' }],
     ['kind', { kind: 'Red Berry', plural: 'berries' }],
     ['group', { group: 'A.example.com' }],
+    ['version', { version: '1.0' }],
   ])('a kind whose %s an API server refuses is refused', (field, names) => {
     const { spec, status } = kind.definition;
     const given = { group: 'a.example.com', version: 'v1', kind: 'Berry', ...names };

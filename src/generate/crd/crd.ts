@@ -69,6 +69,8 @@ export function crdOf(
   }
   const versions = [version, ...formerVersions];
   const wrong = versions.find((one, index) => !dnsLabel.test(one) || versions.indexOf(one) !== index);
+  if (wrong === version && !dnsLabel.test(version))
+    throw new SchemaError('version', `${wrong} is no version; use lower-case letters, digits and hyphens, such as v1`);
   if (wrong !== undefined) throw new SchemaError('formerVersions', `${wrong} is no version, or there twice`);
   const specSchema = structuralSchema(definition.spec, 'spec');
   // A spec without required fields may be absent. The default makes it an object, so that the defaults of its fields
