@@ -148,7 +148,8 @@ export function typeContext<T extends ContextTypes>(
 ): Context<T> {
   const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
-    throw new TypeError(`${name} does not ${verb} ${kind.kind}, so it would be forbidden in a cluster`);
+    const list = verb === 'own' ? '`owns`' : '`owns` or `reads`';
+    throw new TypeError(`${name} does not ${verb} ${kind.kind}: add it to ${list}, and run npm run generate`);
   };
   const declared = [...owns, ...reads.map(kindOfRead)];
   async function applyAll<K extends T['owns']>(

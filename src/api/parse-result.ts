@@ -38,6 +38,8 @@ const returned = z.looseObject({ status: z.unknown().optional(), conditions: z.u
 const nothingReturned =
   'the reconcile returned nothing; a result has `conditions`, and `status` if the kind is the project’s own';
 
+const nothingFinalized = "finalize returned nothing; return 'done', or a `reason` with `requeueAfterSeconds`";
+
 const later = z.strictObject({
   requeueAfterSeconds: requeueAfterSeconds.optional(),
   requeueAt: z.date('is no valid time').optional(),
@@ -89,6 +91,7 @@ function laterOf({ requeueAfterSeconds: after, requeueAt, error }: z.output<type
 /** Checks what finalize returned. Throws InvalidResultError. */
 export function parseFinalized(said: Finalized): Finalized {
   if (said === 'done') return said;
+  if (said === undefined || said === null) throw new InvalidResultError(nothingFinalized);
   const { reason, message, ...when } = parse(finalized, said);
   const { requeueAfterSeconds, requeueAt } = laterOf(when);
   const why = message === undefined ? { reason } : { reason, message };

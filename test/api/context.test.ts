@@ -68,7 +68,7 @@ describe('a context', () => {
   it.each(['get', 'list'] as const)('a context refuses %s of a kind that is not declared', async (verb) => {
     const error = await asked((context) => context[verb](Secret, { name: 'x' })).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TypeError);
-    expect(String(error)).toContain('widget does not declare Secret');
+    expect(String(error)).toContain('widget does not declare Secret: add it to `owns` or `reads`');
   });
 
   it('a context refuses a list whose labels are in a field `labels`, which would select nothing', async () => {
@@ -84,7 +84,7 @@ describe('a context', () => {
           Promise.reject(),
       );
     expect(await write(ConfigMap)).toEqual([ConfigMap]);
-    await expect(write(Node)).rejects.toThrow('widget does not own Node');
+    await expect(write(Node)).rejects.toThrow('widget does not own Node: add it to `owns`, and run npm run generate');
     await expect(write(Secret)).rejects.toThrow('widget does not own Secret');
   });
 

@@ -26,6 +26,10 @@ describe('a result', () => {
     expect(() => parseResult(nothing)).toThrow('the reconcile returned nothing; a result has `conditions`');
   });
 
+  it.each([undefined, null])('a finalize that returns %s is refused, with what it returns', (nothing) => {
+    expect(() => parseFinalized(nothing as unknown as Finalized)).toThrow("finalize returned nothing; return 'done'");
+  });
+
   it('a result may hand on the condition of a child as it stands', () => {
     const standing = { type: 'Ready', status: 'True', reason: 'Built', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(parseResult({ ...good, conditions: { Built: standing } }).conditions).toEqual(conditions);

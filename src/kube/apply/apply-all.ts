@@ -107,8 +107,11 @@ async function applySet(
     owned.filter((one) => returned.has(one) && isLabelled(request, one)).map(({ metadata }) => keyOf(metadata)),
   );
   const names = new Set(children.map(({ metadata }) => keyOf(metadata)));
-  if (names.size < children.length)
-    throw new TypeError(`two desired children of kind ${request.kind} have the same name`);
+  if (names.size < children.length) {
+    const keys = children.map(({ metadata }) => keyOf(metadata));
+    const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+    throw new TypeError(`two desired children of kind ${request.kind} have the name ${twice}`);
+  }
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];
   const refused: Error[] = [];

@@ -3,11 +3,11 @@
 import { isPathSegment } from '../../core/key.ts';
 import type { ObjectKey, ResourceName } from './object.ts';
 
-/** Encodes one path segment. Throws a TypeError that quotes the segment if it is invalid. */
-export function pathSegment(name: string): string {
+/** Encodes one path segment. Throws a TypeError that quotes the segment if it is invalid, after the kind `of` it. */
+export function pathSegment(name: string, of?: string): string {
   // An unpaired surrogate cannot be encoded.
   if (!isPathSegment(name) || !name.isWellFormed())
-    throw new TypeError(`not a valid API path segment: ${JSON.stringify(name)}`);
+    throw new TypeError(`${of === undefined ? '' : `${of}: `}not a valid API path segment: ${JSON.stringify(name)}`);
   return encodeURIComponent(name);
 }
 
@@ -23,7 +23,7 @@ export function collectionPath(resource: ResourceName, namespace?: string): stri
   if (namespace === undefined) return `${root}/${plural}`;
   if (!resource.namespaced)
     throw new TypeError(`${resource.plural} are cluster-scoped, got the namespace ${JSON.stringify(namespace)}`);
-  return `${root}/namespaces/${pathSegment(namespace)}/${plural}`;
+  return `${root}/namespaces/${pathSegment(namespace, resource.plural)}/${plural}`;
 }
 
 /** Builds the path of an object or its subresource. Throws as collectionPath does, and for a missing namespace. */
@@ -31,6 +31,6 @@ export function objectPath(resource: ResourceName, key: ObjectKey, subresource?:
   if (resource.namespaced && key.namespace === undefined) {
     throw new TypeError(`${resource.plural} are namespaced, got no namespace for ${JSON.stringify(key.name)}`);
   }
-  const path = `${collectionPath(resource, key.namespace)}/${pathSegment(key.name)}`;
+  const path = `${collectionPath(resource, key.namespace)}/${pathSegment(key.name, resource.plural)}`;
   return subresource === undefined ? path : `${path}/${pathSegment(subresource)}`;
 }

@@ -77,6 +77,12 @@ it('applyAll deletes children that are no longer desired, unless prune is false'
   expect(await read('b')).toBeUndefined();
 });
 
+it('applyAll writes nothing if two desired children have one name, and the error has it', async () => {
+  const twice = children([child('a', {}), child('b', {}), child('b', {})]);
+  await expect(twice).rejects.toThrow(`two desired children of kind ConfigMap have the name ${fixture.namespace}/b`);
+  expect(await read('a')).toBeUndefined();
+});
+
 it('applyAll passes existing children to a function, without objects that only have copied labels', async () => {
   await children([child('a', { x: '1' }), child('b', { x: '2' })]);
   const labels = (await read('a'))?.metadata.labels ?? {};

@@ -32,7 +32,7 @@ describe('paths', () => {
     '\ud800',
   ])('collectionPath and objectPath reject the name %j and quote it', (name) => {
     expect(() => objectPath(nodes, { name })).toThrow(TypeError);
-    expect(() => objectPath(nodes, { name })).toThrow(JSON.stringify(name));
+    expect(() => objectPath(nodes, { name })).toThrow(`nodes: not a valid API path segment: ${JSON.stringify(name)}`);
     expect(() => collectionPath(pods, name)).toThrow(TypeError);
   });
 
