@@ -19,8 +19,8 @@ export default defineConfig({
     fileParallelism: true,
     // As in vitest.config.ts.
     isolate: false,
-    // Two more than there are cores: the longest files wait for probes, compaction and garbage collection.
-    maxWorkers: 4,
+    // Three more than there are cores: the longest files wait for probes, compaction, deadlines and garbage collection.
+    maxWorkers: 5,
     sequence: {
       sequencer: longestFirst([
         'cluster/documented.test.ts',
@@ -43,6 +43,7 @@ export default defineConfig({
         'cluster/watcher-compacted.test.ts',
         'cluster/bitcoin-node.test.ts',
         'conformance/history.test.ts',
+        'conformance/definitions.test.ts',
       ]),
     },
     passWithNoTests: false,
