@@ -149,22 +149,24 @@ describe('a record that stays on purpose when its object is deleted', () => {
 describe('an object that the outside system refuses, because another one has its name', () => {
   const check = 'an object that the outside system refuses leaves the records of another one';
   const taken = { status: {}, conditions: { Made: notOk('NameTaken') } };
-  /** A directory that keeps the owner of an entry, and refuses another one with a status. */
+  /** A directory that keeps the owner of an entry, refuses another one with a status, and keeps all requests. */
   async function namesWithOwners(refusal: number): Promise<OutsideWorld> {
     const owners: Record<string, string> = {};
+    const requests: Record<string, string> = {};
     const server = http.createServer(({ method, url = '/' }, response) => {
       const [host = '', owner = ''] = url.slice(1).split('/');
       if (method === 'DELETE' && (owner === '' || owners[host] === owner)) delete owners[host];
-      if (method === 'PUT') owners[host] ??= owner;
+      if (method === 'DELETE') delete requests[owner];
+      if (method === 'PUT') [owners[host], requests[owner]] = [owners[host] ?? owner, host];
       response.writeHead(method === 'PUT' && owners[host] !== owner ? refusal : 200).end(owners[host] ?? '');
     });
     return {
       environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
-      state: () => Object.entries(owners),
+      state: () => ({ names: Object.entries(owners), requests, number: Object.keys(requests).length }),
       close: async () => void server.close().closeAllConnections(),
     };
   }
-  type Way = { readonly isSilent?: boolean; readonly takes?: boolean; readonly removes: 'own' | 'named' };
+  type Way = { isSilent?: boolean; takes?: boolean; removes: 'own' | 'named' };
   const registrar = ({ isSilent = false, takes = false, removes }: Way) =>
     Entry.controller('entry', {
       ...declared,
@@ -270,11 +272,7 @@ describe('a controller that is wrong', () => {
       },
     ],
   ])('a finalize that %s is caught by the record that stays', async (_, finalize) => {
-    const careless = Entry.controller('entry', {
-      ...declared,
-      reconcile: putRecord,
-      finalize,
-    });
+    const careless = Entry.controller('entry', { ...declared, reconcile: putRecord, finalize });
     const check = 'a finalize whose outside system is down is repeated until nothing is left';
     expect((await failuresOf(careless, check))[check]).toMatch(
       /the outside system.*"a\.example\.com".* return 'done' from finalize only when nothing/,

@@ -46,10 +46,11 @@ async function endsRefused(stage: Stage): Promise<boolean> {
   return type === 'failed' || type === 'terminal' || isNotReady;
 }
 
-/** The records in a state, each as a text. */
-function itemsOf(state: unknown): readonly string[] {
-  if (Array.isArray(state)) return state.map((one) => JSON.stringify(one));
-  return isRecord(state) ? Object.entries(state).map((one) => JSON.stringify(one)) : [];
+/** The records in a state, each as a text with its path. Of a number only the path: it may count the records. */
+function itemsOf(state: unknown, path = ''): readonly string[] {
+  if (Array.isArray(state)) return state.map((one) => `${path}${JSON.stringify(one)}`);
+  if (isRecord(state)) return Object.entries(state).flatMap(([name, one]) => itemsOf(one, `${path}${name} `));
+  return [typeof state === 'number' ? path : `${path}${JSON.stringify(state)}`];
 }
 
 function expectKept(records: readonly string[], now: readonly string[], when: string): void {
