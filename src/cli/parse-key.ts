@@ -3,6 +3,7 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { collectionName, isPathSegment, type ReconcileKey } from '../core/key.ts';
+import { mappedCollection } from '../reconciling/map-keys.ts';
 import { type Installation, requireClusterName } from './installation.ts';
 
 /** A requested key. An undefined part matches every value. */
@@ -74,7 +75,7 @@ export function completeKey(
   { name, declaration }: ControllerDefinition,
   cluster: string,
 ): ReconcileKey {
-  const mapped = declaration.watches.map(({ kind }) => kind);
+  const mapped = declaration.watches.map(({ kind }) => ({ ...kind, ...mappedCollection(declaration, kind) }));
   const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
   const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
   if (kind === undefined) {

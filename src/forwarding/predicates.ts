@@ -2,6 +2,7 @@
 // change, and adds the keys to the forwarder. The decision is pure, so every row of the design's table of predicates is
 // a row in a table test.
 import { formatReconcileKey, type Key, type ReconcileKey } from '../core/key.ts';
+import { selfMappedGroup } from '../core/names.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { ChangeSource } from '../sqs/deduplication.ts';
 import { forwardsOwnKey, selectsByMetadata, type TrackedObject } from './tracked-objects.ts';
@@ -58,9 +59,15 @@ export function affectedKeys(
   });
 }
 
-/** Lists every key that an object affects, whatever changed. Used when a whole collection is sent at low priority. */
+/**
+ * Lists every key that an object affects, whatever changed. Used when a whole collection is sent at low priority. An
+ * object is not mapped to others of its kind, because they are all sent.
+ */
 export function allOwners(collection: WatchedCollection, key: Key, object: TrackedObject): readonly ReconcileKey[] {
-  return affectedKeys(collection, key, undefined, { type: 'changed', after: object }).map(({ target }) => target);
+  const mapped = selfMappedGroup(collection.resource.group);
+  return affectedKeys(collection, key, undefined, { type: 'changed', after: object })
+    .map(({ target }) => target)
+    .filter(({ group, resource }) => group !== mapped || resource !== collection.resource.plural);
 }
 
 /**
@@ -104,8 +111,11 @@ function keysFor(
 }
 
 function toReconcileKey({ resource, cluster }: WatchedCollection, subscriber: Subscriber, key: Key): ReconcileKey {
-  const { group, plural } = forwardsOwnKey(subscriber) ? resource : subscriber.primary;
-  return { controller: subscriber.controller, cluster, group, resource: plural, ...key };
+  const { as, controller, primary } = subscriber;
+  const { group, plural } = forwardsOwnKey(subscriber) ? resource : primary;
+  const isSelfMapped =
+    as === 'watched' && forwardsOwnKey(subscriber) && group === primary.group && plural === primary.plural;
+  return { controller, cluster, group: isSelfMapped ? selfMappedGroup(group) : group, resource: plural, ...key };
 }
 
 function sameKeys(a: readonly Key[], b: readonly Key[]): boolean {

@@ -13,7 +13,7 @@ import { fieldSelectorOf } from '../core/selector.ts';
 import { logicalId } from './aws/names.ts';
 import { holdsUpOthers, predicateOf, writersOf } from './changing-kinds.ts';
 import { readProblem } from './check-reads.ts';
-import { watchProblem } from './check-watches.ts';
+import { isSelfMapped, watchProblem } from './check-watches.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
 import { isAlwaysSelectable, maySelect } from './selectable-fields.ts';
 
@@ -150,9 +150,10 @@ function unseenField(
     isAlwaysSelectable(field) || (!field.startsWith('status.') && !isBuiltInGroup(resource.group));
   const field = Object.keys(selector?.fields ?? {}).find((one) => !isSeen(one));
   if (field === undefined || predicateOf(declaration) === 'resourceVersion') return undefined;
-  const other = registry.find(({ declaration: { resource: primary, selector: selected, owns, watches } }) => {
-    const isOfOthers = isSame(primary, resource) && fieldSelectorOf(selected) !== fieldSelectorOf(selector);
-    return isOfOthers || [...owns, ...watches.map(({ kind }) => kind)].some((kind) => isSame(kind, resource));
+  const other = registry.find(({ declaration: one }) => {
+    const isOfOthers = isSame(one.resource, resource) && fieldSelectorOf(one.selector) !== fieldSelectorOf(selector);
+    const watched = one.watches.filter((watch) => !isSelfMapped(one, watch)).map(({ kind }) => kind);
+    return isOfOthers || [...one.owns, ...watched].some((kind) => isSame(kind, resource));
   });
   if (other === undefined) return undefined;
   return (

@@ -1,11 +1,13 @@
 // Rejects watches of a controller whose mapping the runtime would never call, or not for changes that matter.
 import type { ControllerDeclaration } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
-import { hasGeneration, writersOf } from './changing-kinds.ts';
+import { hasGeneration, predicateOf, writersOf } from './changing-kinds.ts';
 
 /** Returns the problem of a controller's watches; undefined for none. */
-export function watchProblem({ resource, watches }: ControllerDeclaration): string | undefined {
-  for (const [index, { kind, label, via, changes }] of watches.entries()) {
+export function watchProblem(declaration: ControllerDeclaration): string | undefined {
+  const { resource, watches } = declaration;
+  for (const [index, watch] of watches.entries()) {
+    const { kind, label, via, changes } = watch;
     const field = `watches[${index}]`;
     // Of Nodes, `metadata` is the labels without the heartbeats.
     if (changes === 'metadata' && !hasGeneration(kind) && writersOf(kind) === undefined)
@@ -17,8 +19,10 @@ export function watchProblem({ resource, watches }: ControllerDeclaration): stri
     // The watcher knows no namespace for the name.
     if (label !== undefined && named.namespaced && !kind.namespaced)
       return `${field}.label: ${kind.kind} has no namespace, so its label names no ${named.kind}; use mapToKeys`;
-    if (label === undefined && isSame(kind, resource))
-      return `${field}: ${kind.kind} is the kind that it reconciles, so no mapToKeys is called for it; watch by label`;
+    if (via !== undefined && isSame(via, resource))
+      return `${field}.via: ${via.kind} is the kind that it reconciles; leave via out`;
+    const wrong = isSelfMapped(declaration, watch) ? selfMappedProblem(declaration, watch) : undefined;
+    if (wrong !== undefined) return `${field}${wrong}`;
     const before = watches.findIndex((one) => one.label === undefined && isSame(one.kind, kind));
     if (label === undefined && before < index)
       return `${field}: watches[${before}] maps ${kind.plural} already, and it alone is called; join both`;
@@ -26,6 +30,25 @@ export function watchProblem({ resource, watches }: ControllerDeclaration): stri
       return `${field}.via: no entry of watches has a mapToKeys for ${via.kind}, so nothing maps its key; add one`;
   }
   return undefined;
+}
+
+type DeclaredWatch = ControllerDeclaration['watches'][number];
+
+/** Returns whether a watch maps objects of the kind that the controller reconciles to others of that kind. */
+export function isSelfMapped({ resource }: ControllerDeclaration, { kind, label }: DeclaredWatch): boolean {
+  return label === undefined && isSame(kind, resource);
+}
+
+/** A controller writes to the objects that it maps: a write that counted would wake the others, and their writes it. */
+function selfMappedProblem(declaration: ControllerDeclaration, { kind, selector, changes }: DeclaredWatch) {
+  if (selector !== undefined)
+    return `.selector: ${kind.kind} is the kind that it reconciles, whose selector counts; leave this one out`;
+  const predicate = changes ?? predicateOf(declaration);
+  if (predicate === 'generation' || predicate === 'metadata') return undefined;
+  const remedy = hasGeneration(kind)
+    ? "declare changes: 'metadata' here"
+    : `${kind.plural} have no generation, so return requeueAfterSeconds instead`;
+  return `: each write to one of the ${kind.plural}, also its own, would reconcile the others without end; ${remedy}`;
 }
 
 function isSame(a: Kind, b: Kind): boolean {

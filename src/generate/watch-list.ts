@@ -5,6 +5,7 @@ import { controllerLabel, controllerLabelValue, defaultProject } from '../core/n
 import { fieldSelectorOf, labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 import { predicateOf } from './changing-kinds.ts';
+import { isSelfMapped } from './check-watches.ts';
 
 /**
  * Makes the watch list of a registry, in a stable order.
@@ -38,18 +39,25 @@ export function watchListOf(
       ...(selector?.annotations === undefined ? {} : { annotations: [...selector.annotations] }),
       ...(selector?.namespaces === undefined ? {} : { namespaces: [...selector.namespaces] }),
     };
-    add(
-      resource,
-      { controller, as: 'primary', primary, predicate: predicateOf(declaration), ...within },
-      {
-        labelSelector: labelSelectorOf(selector),
-        fieldSelector: fieldSelectorOf(selector),
-        matchLabels: selector?.matchLabels,
-      },
-    );
+    const selection = {
+      labelSelector: labelSelectorOf(selector),
+      fieldSelector: fieldSelectorOf(selector),
+      matchLabels: selector?.matchLabels,
+    };
+    const predicate = predicateOf(declaration);
+    add(resource, { controller, as: 'primary', primary, predicate, ...within }, selection);
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
-    for (const { kind, label, via, selector: watched, changes = 'any' } of watches) {
+    for (const watch of watches) {
+      const { kind, label, via, selector: watched, changes = 'any' } = watch;
+      if (isSelfMapped(declaration, watch)) {
+        add(
+          resource,
+          { controller, as: 'watched', primary, predicate: watch.changes ?? predicate, ...within },
+          selection,
+        );
+        continue;
+      }
       const named = via === undefined ? primary : collectionOf(via);
       const by = {
         ...(label === undefined ? {} : { label }),

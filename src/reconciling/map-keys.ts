@@ -3,10 +3,11 @@
 // receives only the key of the watched object, and also runs if that object is gone.
 import * as z from 'zod';
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import type { Kind } from '../api/kind.ts';
 import { toError } from '../core/errors.ts';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
-import type { Key } from '../core/key.ts';
-import { controllerQueue } from '../core/names.ts';
+import { formatReconcileKey, type Key } from '../core/key.ts';
+import { controllerQueue, selfMappedGroup } from '../core/names.ts';
 import { dnsLabel, segment } from '../sqs/body.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } from '../sqs/message.ts';
@@ -15,7 +16,10 @@ import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context.ts';
 import { type ReconcileDeps, type ReconcileInput, type ReconcileReport, scopeMismatch } from './report.ts';
 
-/** Returns whether a message is about a watched object of another kind than the one that the controller reconciles. */
+/**
+ * Returns whether a message is about a watched object that is mapped to keys: of another kind than the one that the
+ * controller reconciles, or of that kind in the group of such messages.
+ */
 export function isMapped({ resource }: ControllerDeclaration, message: Message): boolean {
   return message.group !== resource.group || message.resource !== resource.plural;
 }
@@ -23,9 +27,22 @@ export function isMapped({ resource }: ControllerDeclaration, message: Message):
 /** Returns whether a message is about a kind that the controller reconciles, or that it maps to keys. */
 export function declaresKind(declaration: ControllerDeclaration, message: Message): boolean {
   if (!isMapped(declaration, message)) return true;
-  return declaration.watches.some(
-    ({ kind, label }) => label === undefined && kind.group === message.group && kind.plural === message.resource,
-  );
+  return watchIndexOf(declaration, message) !== -1;
+}
+
+/** Returns the collection in the keys of a watched kind. */
+export function mappedCollection({ resource }: ControllerDeclaration, { group, plural }: Kind): Collection {
+  const isOwn = group === resource.group && plural === resource.plural;
+  return { group: isOwn ? selfMappedGroup(group) : group, plural };
+}
+
+type Collection = { readonly group: string; readonly plural: string };
+
+function watchIndexOf(declaration: ControllerDeclaration, message: Message): number {
+  return declaration.watches.findIndex(({ kind, label }) => {
+    const { group, plural } = mappedCollection(declaration, kind);
+    return label === undefined && group === message.group && plural === message.resource;
+  });
 }
 
 /**
@@ -38,16 +55,15 @@ export function createMapKeys(
   ids: () => Promise<FunctionIds>,
 ): (input: ReconcileInput) => Promise<ReconcileReport> {
   return async ({ client, message, messageId, log, signal }) => {
-    const index = declaration.watches.findIndex(
-      ({ kind, label }) => label === undefined && kind.group === message.group && kind.plural === message.resource,
-    );
+    const index = watchIndexOf(declaration, message);
     const watched = declaration.watches[index];
     const mismatch =
       watched === undefined
         ? new Error(`${name} watches no ${message.resource}.${message.group}`)
         : scopeMismatch(watched.kind, message);
     if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
-    const deps = { client, cluster: message.cluster, controller: name, project, log, now, signal };
+    const { cluster } = message;
+    const deps = { client, cluster, controller: name, project, log, now, signal };
     try {
       const { context, end } = createContext(deps, { namespace: message.namespace });
       const keys = await keysOf(instance, index, message, context).finally(end);
@@ -59,14 +75,11 @@ export function createMapKeys(
           invalid.push(key);
           return [];
         }
-        const primary: Message = {
-          controller: name,
-          cluster: message.cluster,
-          group: declaration.resource.group,
-          resource: declaration.resource.plural,
-          ...key,
-          cause: mappedCause(message),
-        };
+        const { group, plural: resource } = declaration.resource;
+        const changed = { ...message, group: watched?.kind.group ?? message.group };
+        const primary: Message = { controller: name, cluster, group, resource, ...key, cause: mappedCause(changed) };
+        // The changed object itself has a message of its own.
+        if (formatReconcileKey(primary) === formatReconcileKey(changed)) return [];
         const reconcileKey = keyOfMessage(primary);
         const deduplicationId = mapped(reconcileKey, { messageId });
         return [{ body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId }];

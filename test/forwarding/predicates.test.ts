@@ -300,6 +300,20 @@ describe('a kind with several subscribers', () => {
     expect(only?.source.object).toEqual(['', 'pots', 'shop', 'one']);
   });
 
+  it('a primary that its controller maps is sent twice for a change, and only reconciled with a whole collection', () => {
+    const of = watched(dish, primary(), { ...primary(), as: 'watched', namespaces: ['shop'] });
+    const collection = { resource: of, cluster: 'c' };
+    const groups = affected(of, {}, changed(of, { resourceVersion: '11', generation: 2 }));
+    expect(
+      groups.map(({ target: { group, resource, name }, source }) => [group, resource, name, source.object]),
+    ).toEqual([
+      ['kitchen.test', 'dishs', 'one', undefined],
+      ['mapped.kitchen.test', 'dishs', 'one', ['kitchen.test', 'dishs', 'shop', 'one']],
+    ]);
+    expect(affected(of, {}, changed(of, { resourceVersion: '11' }))).toEqual([]);
+    expect(allOwners(collection, key, trackedOf(of, {})).map(({ group }) => group)).toEqual(['kitchen.test']);
+  });
+
   it('allOwners returns every key that an object affects, whatever the predicates are', () => {
     const of = watched(dish, primary(), owned({ controller: 'menu' }));
     const tracked = trackedOf(of, dishRef('soup'));

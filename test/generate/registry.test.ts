@@ -83,6 +83,25 @@ describe('the watch list', () => {
     expect(podsOf([keeper, digger])?.subscribers).toMatchObject([{ matchLabels, ...byWatcher }, {}]);
   });
 
+  it('the watch list maps a primary to others of its kind by the selector and the changes of the primary', () => {
+    const selector = { matchLabels: { app: 'orchard' }, namespaces: ['shop'] };
+    const watches = [{ kind: Pod, mapToKeys: async () => [] }];
+    const pruner = Pod.controller('pruner', {
+      selector,
+      changes: 'metadata',
+      watches,
+      reconcile: async () => undefined,
+    });
+    const subscriber = { predicate: 'metadata', namespaces: ['shop'] };
+    expect(podsOf([pruner])).toMatchObject({
+      labelSelector: 'app=orchard',
+      subscribers: [
+        { as: 'primary', ...subscriber },
+        { as: 'watched', ...subscriber },
+      ],
+    });
+  });
+
   it('the watch list marks only the kinds of aggregated APIs, whose resource versions are not comparable', () => {
     expect(resources.filter(({ aggregated }) => aggregated === true).map(({ plural }) => plural)).toEqual(['weathers']);
   });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Selector } from '../../src/core/selector.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
-import { ConfigMap, Namespace, Node, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
+import { ConfigMap, Deployment, Namespace, Node, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
 
 const reconcile = async () => undefined;
 const check = (selector: Selector) => () => checkRegistry([ConfigMap.controller('maps', { selector, reconcile })]);
@@ -45,17 +45,39 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
 });
 
-it('a watch whose mapping would never be called is an error with its field', () => {
+it('a second mapping of a kind, which would never be called, is an error with its field', () => {
   const mapToKeys = async () => [];
   const check = (...kinds: readonly (typeof Secret | typeof ConfigMap)[]) => {
     const watches = kinds.map((kind) => ({ kind, mapToKeys }));
     return () => checkRegistry([ConfigMap.controller('maps', { watches, reconcile })]);
   };
   expect(check(Secret)).not.toThrow();
-  expect(check(ConfigMap)).toThrow(
-    'controller maps: watches[0]: ConfigMap is the kind that it reconciles, so no mapToKeys is called for it',
-  );
   expect(check(Secret, Secret)).toThrow('watches[1]: watches[0] maps secrets already');
+});
+
+it.each([
+  [
+    ConfigMap,
+    {},
+    ': each write to one of the configmaps, also its own, would reconcile the others without end; configmaps',
+  ],
+  [Deployment, { changes: 'any' }, ': each write to one of the deployments, also its own, would reconcile the others'],
+  [Deployment, { selector: { matchLabels: { app: 'a' } } }, '.selector: Deployment is the kind that it reconciles'],
+  [Deployment, {}, undefined],
+  [Deployment, { changes: 'metadata' }, undefined],
+] as const)('a mapping of the reconciled kind is an error if a write would wake all, or with a selector: row %#', (kind, more, text) => {
+  const watches = [{ kind, mapToKeys: async () => [], ...more }];
+  const check = () => checkRegistry([kind.controller('maps', { watches, reconcile })]);
+  if (text === undefined) expect(check).not.toThrow();
+  else expect(check).toThrow(`controller maps: watches[0]${text}`);
+});
+
+it('a watch via the reconciled kind, whose label names the object itself, is an error with its field', () => {
+  const maps = { kind: Deployment, mapToKeys: async () => [] };
+  const watches = [{ kind: Pod, label: 'app', via: Deployment }, maps];
+  expect(() => checkRegistry([Deployment.controller('maps', { watches, reconcile })])).toThrow(
+    'controller maps: watches[0].via: Deployment is the kind that it reconciles; leave via out',
+  );
 });
 
 it('a watch by a label of a kind without namespaces is an error if the label names an object with one', () => {

@@ -74,6 +74,15 @@ it('isMapped is true for messages about another kind than the controller’s', (
   expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
 });
 
+it('a key of the reconciled kind in the group of mapped keys is mapped to the others, and not to itself', async () => {
+  const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
+  const ofGadgets = { watched: gadget as unknown as typeof ConfigMap };
+  const { outcome, messages } = await mapped(async ({ name }) => [{ name }, { name: 'b' }], changedGadget, ofGadgets);
+  expect(outcome).toEqual({ type: 'done' });
+  const object = ['example.com', 'gadgets', 'shop', 'prices'];
+  expect(messages).toMatchObject([{ group: 'example.com', resource: 'gadgets', name: 'b', cause: { object } }]);
+});
+
 it('a call of the context after the end of its mapping function is refused', async () => {
   let later = async (): Promise<unknown> => undefined;
   await mapped(async (_, context) => {

@@ -23,6 +23,7 @@ const compiled = [
   'src/controllers/cafe.ts',
   'test/statements/authoring-example.ts',
   'test/statements/documented-fragments.test.ts',
+  'test/statements/self-mapping.test.ts',
   'test/apiserver/example.ts',
 ].map((file) => unindented(readFileSync(file, 'utf8')));
 

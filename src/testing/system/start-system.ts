@@ -2,7 +2,6 @@
 // timers and resync. Its clock moves only when the test moves it, so hours of requeues and backoff take no time.
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
-import type { Kind } from '../../api/kind.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
 import { collectionName } from '../../core/key.ts';
 import { type Log, silentLog } from '../../core/log.ts';
@@ -14,6 +13,7 @@ import {
   timersQueue,
 } from '../../core/names.ts';
 import { definitionsOf } from '../../generate/files.ts';
+import { mappedCollection } from '../../reconciling/map-keys.ts';
 import { createWake } from '../../waking/wake.ts';
 import { ownKinds, startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
@@ -136,10 +136,12 @@ export async function startSystem({
   const declarations = new Map(controllers.map(({ name, declaration }) => [name, declaration]));
   /** Returns the kind of a key of a controller, and whether the controller maps it to keys of its own kind. */
   function kindOf(controller: string, key: unknown): { readonly kind: string; readonly isMapped: boolean } {
-    const { resource, watches = [] } = declarations.get(controller) ?? {};
-    const isOfKey = (kind: Kind) => String(key).startsWith(`${controller}:${testCluster}:${collectionName(kind)}/`);
-    const mapped = watches.find(({ kind }) => isOfKey(kind));
-    return { kind: (mapped?.kind ?? resource)?.kind ?? '', isMapped: mapped !== undefined };
+    const declaration = declarations.get(controller);
+    const mapped = declaration?.watches.find(({ kind }) => {
+      const collection = collectionName(mappedCollection(declaration, kind));
+      return String(key).startsWith(`${controller}:${testCluster}:${collection}/`);
+    });
+    return { kind: (mapped?.kind ?? declaration?.resource)?.kind ?? '', isMapped: mapped !== undefined };
   }
   /** Records reconciles. All else that the runtime logs is not shown in a test. */
   function createLog(controller: string, about: object): Log {
