@@ -78,6 +78,25 @@ describe('a watch loop with a checkpoint', () => {
     expect([at.on('timers'), at.on('pot.fifo')]).toEqual([['one', 'one'], []]);
   });
 
+  it('a key that SQS rejects since before a restore holds back the low watermark at the version before its change', async () => {
+    for (let value = 0; value < 20; value += 1) await put('one', `${value}`);
+    const at = follow(pots);
+    await at.caughtUpWith(await versionNow());
+    at.reject('pot.fifo');
+    await put('one');
+    await at.until(() => at.waits.length > 0);
+    const { restart } = await stopServer();
+    await restart();
+    await put('one');
+    at.endWaits();
+    await at.until(() => at.on('timers').length === 2);
+    const listed = await versionNow();
+    await put('one', '2');
+    await put('two');
+    await at.until(() => at.loop.objects() === 2);
+    expect(at.loop.lowWatermark()).toBe(listed);
+  });
+
   it('a watch loop sends another deduplication id for the same version after a restore', async () => {
     await put('one');
     const restored = follow(pots, { start: '999999999' });

@@ -74,7 +74,7 @@ export function watchLoopFixture() {
     const dropped: string[] = [];
     const requeued: string[] = [];
     const recorder = createRecorder();
-    let rejecting = false;
+    let rejecting: boolean | string = false;
     let gate: PromiseWithResolvers<void> | undefined;
     let changed = Promise.withResolvers<void>();
     const notify = () => {
@@ -108,7 +108,8 @@ export function watchLoopFixture() {
     const health = createHealth(() => 0);
     const forwarder = createForwarder({
       send: async (queue, entries) => {
-        if (rejecting) return entries.map(() => ({ accepted: false, reason: 'unavailable' }));
+        if (rejecting === true || rejecting === queue)
+          return entries.map(() => ({ accepted: false, reason: 'unavailable' }));
         sent.push(...entries.map(({ body, deduplicationId: id }) => ({ queue, message: parseMessage(body), id })));
         return entries.map(() => ({ accepted: true, messageId: '' }));
       },
@@ -166,7 +167,8 @@ export function watchLoopFixture() {
       /** The size of the lists that the loop has received, as JSON. */
       listedBytes: () => listedBytes,
       lists: () => recorder.lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields),
-      reject: (value: boolean) => {
+      /** Makes SQS, or one queue of it, reject every key. */
+      reject: (value: boolean | string) => {
         rejecting = value;
       },
       /** Breaks the streams and blocks all requests until `unblock`. */

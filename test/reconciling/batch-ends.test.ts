@@ -238,14 +238,16 @@ describe('createBatch, with a failing cluster lookup', () => {
 });
 
 describe('createBatch, dead letters', () => {
-  it('an object that may be gone is a dead letter with the object, and a retry', async () => {
+  it('an object that may be gone is a dead letter with the object, and a retry, or its message stays', async () => {
     const error = new Error('not finalized, and possibly deleted: u');
     const orphan = '{"metadata":{"name":"late","uid":"u"}}';
     const outcome = { type: 'postponed', reason: 'unreachable', error, orphan } as const;
-    const { run, deadLetters, timers } = setUp({ outcome, writes: 2 });
+    const { run, deadLetters, timers, seen } = setUp({ outcome, writes: 2 });
     expect(await run([record('late')])).toEqual([]);
     expect(deadLetters()).toMatchObject([{ attributes: { reason: error.message, object: orphan } }]);
     expect(timers()).toHaveLength(1);
+    seen.rejecting = 'water-tank-dlq.fifo';
+    expect(await run([record('later')])).toEqual(['m-later']);
   });
 
   it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {

@@ -85,6 +85,8 @@ export function setUp(
     clusterAnswer: undefined as ClusterLookup | Error | 'never' | undefined,
     /** `hanging`: SQS does not respond. */
     sending: true as boolean | 'hanging',
+    /** A queue that rejects every message. */
+    rejecting: '',
     deleting: true,
     died: '',
   };
@@ -92,7 +94,7 @@ export function setUp(
   const client = createClient({ server: new URL('http://127.0.0.1:1') });
   const send: Send = async (queue, entries, { signal }) => {
     if (seen.sending === 'hanging') await untilAborted(signal);
-    if (!seen.sending || signal.aborted)
+    if (!seen.sending || seen.rejecting === queue || signal.aborted)
       return entries.map(() => ({ accepted: false, reason: toError(signal.reason ?? 'queue is unavailable').message }));
     queues.set(queue, [...(queues.get(queue) ?? []), ...entries]);
     return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));

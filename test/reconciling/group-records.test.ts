@@ -97,9 +97,10 @@ it('objects of the same name in another namespace, cluster, group or resource ha
   expect(new Set(groups.map(({ key }) => key)).size).toBe(5);
 });
 
-it('the group of a redelivered record is marked as redelivered', () => {
-  const { groups } = grouped([record(formatMessage(message), 2)]);
-  expect(groups[0]?.redelivered).toBe(true);
+it('the group of a redelivered record is marked as redelivered, also with a new record after it', () => {
+  const text = formatMessage(message);
+  for (const records of [[record(text, 2)], [record(text, 2), record(text)]])
+    expect(grouped(records).groups[0]?.redelivered).toBe(true);
 });
 
 it.each([

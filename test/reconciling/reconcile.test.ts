@@ -116,6 +116,33 @@ describe('a successful reconcile', () => {
     expect(runs).toBe(2);
   });
 
+  it('a reconcile whose object is paused meanwhile writes no status', async () => {
+    await apply('a', { size: 3 });
+    await reconcile('a');
+    const { metadata } = await apply('a', { size: 4 });
+    const paused = { metadata: { annotations: { [pausedAnnotation]: 'true' } } };
+    widgets.beforeReconciler(async () => await widgets.mergePatch('a', paused));
+    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
+    expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: (metadata.generation ?? 0) - 1 });
+  });
+
+  it('a reconcile without a finalizer whose object is created again meanwhile is repeated for the new one', async () => {
+    await apply('a', { size: 3 });
+    const { name, declaration, start } = widget.controller('widget', {
+      reconcile: async ({ spec: { size } }) => {
+        if (size === 3) {
+          await widgets.remove('a');
+          await apply('a', { size: 5 });
+        }
+        return { status: { size }, conditions: { Built: built } };
+      },
+    });
+    const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+    const { signal } = new AbortController();
+    await run({ client: widgets.client, message: messageFor('a'), messageId: 'm', log: silent, signal });
+    expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 1 });
+  });
+
   it('a reconcile that never reads a fresh version is postponed without an attempt, and without a finalize', async () => {
     await apply('a', { size: 3 });
     const finalized = widgets.finalizes();
