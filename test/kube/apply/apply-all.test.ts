@@ -122,6 +122,19 @@ it('a child that another client replaces between the list and its deletion is no
   expect((await read('a'))?.data).toEqual({ theirs: '1' });
 });
 
+it('a child that another client replaces between the list and its apply is not changed', async () => {
+  await children([child('a', { x: '1' })]);
+  let replaced = false;
+  const racing = beforeRequest('PATCH', async () => {
+    if (replaced) return;
+    replaced = true;
+    await remove('a');
+    await put('a', { theirs: '1' });
+  });
+  await expect(children([child('a', { x: '2' })], {}, racing)).rejects.toThrow(NotOwnedError);
+  expect((await read('a'))?.data).toEqual({ theirs: '1' });
+});
+
 it('a creation whose response is lost, and which is retried, ends with one child of the owner', async () => {
   let lost = 0;
   const losing = beforeRequest('PATCH', async (request) => {
