@@ -1,10 +1,14 @@
 // The decision of IAM, as far as our policies need it: statements with actions, resources and wildcards; an explicit
 // Deny overrides every Allow. Principals and conditions are not supported: a statement with one is rejected, so that no
-// call is considered allowed by mistake.
+// call is considered allowed by mistake. The account of the resource is the only one here, so its condition holds.
 import * as z from 'zod';
 
 const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
-const statement = z.strictObject({ Effect: z.enum(['Allow', 'Deny']), Action: oneOrMore, Resource: oneOrMore });
+const ownAccount = z.strictObject({ StringEquals: z.strictObject({ 'aws:ResourceAccount': z.string() }) });
+const statement = z.strictObject({
+  ...{ Effect: z.enum(['Allow', 'Deny']), Action: oneOrMore, Resource: oneOrMore },
+  Condition: ownAccount.optional(),
+});
 const document = z.looseObject({ Statement: z.array(statement) });
 
 /** One statement of a policy. */

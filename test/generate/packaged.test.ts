@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
@@ -117,6 +118,23 @@ describe('the packaged template', () => {
     expect(more).toEqual([]);
     const condition = { Bool: { 'aws:SecureTransport': expect.stringMatching('false') } };
     expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Action: 's3:*', Condition: condition });
+  });
+
+  it('every role reads the clusters table in this account alone: another one may make a deleted bucket again', async () => {
+    const roles = Object.values(parseTemplate(text).Resources).filter(({ Type }) => Type === 'AWS::IAM::Role');
+    const fleet = parse(await readFile('infra/aws/fleet-watcher.yml', 'utf8'), {
+      customTags: ['Ref', 'Sub', 'GetAtt', 'Join'].map((name) => ({
+        ...{ tag: `!${name}`, resolve: (value: unknown) => ({ [name]: value }) },
+      })) as never,
+      logLevel: 'silent',
+    });
+    const reads = [...roles, fleet.Resources.TaskRole]
+      .flatMap(({ Properties }) => Object(Properties).Policies ?? [])
+      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      .filter(({ Action }) => JSON.stringify(Action).includes('s3:'));
+    expect(reads.length).toBeGreaterThan(2 * registry.length);
+    for (const { Condition } of reads)
+      expect(Condition).toEqual({ StringEquals: { 'aws:ResourceAccount': { Ref: 'AWS::AccountId' } } });
   });
 
   it('a dead-letter queue accepts the messages of its own queue alone', () => {

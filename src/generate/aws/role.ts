@@ -45,12 +45,16 @@ export function functionRole(name: string, statements: readonly JsonObject[]): J
   };
 }
 
-/** Permits a function to read the clusters table. */
+/**
+ * Permits a function to read the clusters table, in a bucket of this account: another account could make a bucket of
+ * the name of a deleted one, and its table would get the tokens of all clusters.
+ */
 export function readsTable(): readonly JsonObject[] {
+  const Condition = { StringEquals: { 'aws:ResourceAccount': ref('AWS::AccountId') } };
   return [
-    allow(['s3:GetObject'], s3Arn('ClustersBucket', 'ClustersKey')),
+    { ...allow(['s3:GetObject'], s3Arn('ClustersBucket', 'ClustersKey')), Condition },
     // Without it, S3 responds to a read of a missing object with 403 instead of 404.
-    allow(['s3:ListBucket'], s3Arn('ClustersBucket')),
+    { ...allow(['s3:ListBucket'], s3Arn('ClustersBucket')), Condition },
   ];
 }
 
