@@ -37,8 +37,8 @@ export async function loadKubeconfig({
 }: KubeconfigOptions = {}): Promise<Connection> {
   const source = file ?? 'kubeconfig';
   const { KubeConfig } = await loadOfficialClient();
-  const load = () => {
-    const loaded = readConfig(new KubeConfig(), file, context, source);
+  const load = (name = context) => {
+    const loaded = readConfig(new KubeConfig(), file, name, source);
     limitPlugIns(loaded, plugInSeconds);
     return loaded;
   };
@@ -75,7 +75,9 @@ export async function loadKubeconfig({
       ? {}
       : { token: async () => (await credentials(current.config, where.user, plugInSeconds)).token ?? '' }),
     refresh: async () => {
-      current = await obtain(load());
+      // Of the same context: another one may be the current one now. No credentials for another server go to this one.
+      const loaded = load(config.getCurrentContext());
+      if (currentContext(loaded, source).cluster.server === cluster.server) current = await obtain(loaded);
     },
   };
 }

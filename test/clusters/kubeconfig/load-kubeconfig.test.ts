@@ -112,6 +112,37 @@ describe('loadKubeconfig', () => {
     expect(connection).toMatchObject({ ca: pem('other.pem'), clientCertificate });
   });
 
+  it.each([
+    ['whose current context is another one now', ['other']],
+    ['whose context names another server now', ['here']],
+  ])('a server that answers 401 gets no credentials for another one from a kubeconfig %s', async (_, [
+    changed = '',
+  ]) => {
+    const received: unknown[] = [];
+    const server = await startWireServer(({ headers }, response) => {
+      received.push(headers.authorization);
+      sendJson(response, 401, { kind: 'Status' });
+    });
+    const written = (contexts: Readonly<Record<string, readonly [url: string, token: string]>>, current: string) => {
+      const all = Object.entries(contexts);
+      return JSON.stringify({
+        ...{
+          'current-context': current,
+          contexts: all.map(([name]) => ({ name, context: { cluster: name, user: name } })),
+        },
+        clusters: all.map(([name, [url]]) => ({ name, cluster: { server: url } })),
+        users: all.map(([name, [, token]]) => ({ name, user: { token } })),
+      });
+    };
+    const here = [server.url.href, 'secret'] as const;
+    const file = write(written({ here }, 'here'));
+    const client = createClient(await loadKubeconfig({ file, now }));
+    onTestFinished(() => client.close());
+    writeFileSync(file, written({ here, [changed]: ['https://127.0.0.1:6443', 'production'] }, changed));
+    await failure(client.request({ method: 'GET', path: '/api' }));
+    expect(received).toEqual(['Bearer secret', 'Bearer secret']);
+  });
+
   it('loadKubeconfig accepts insecure-skip-tls-verify only if it is allowed', async () => {
     const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': undefined };
     expect(await problem({ cluster })).toContain('insecure-skip-tls-verify is not allowed');
