@@ -36,7 +36,8 @@ export async function checkApiServer(
     const code = certificateCode(error);
     if (code !== undefined) {
       throw new UserError(
-        `${source}: cluster: the server's certificate is not valid (${code}); check server and certificate-authority`,
+        `${source}: cluster: the server's certificate is not valid (${code}); ` +
+          'check server, certificate-authority and the clock here',
       );
     }
     return error instanceof Error ? error : new Error(String(error));

@@ -226,7 +226,11 @@ describe('the watcher exits with 1 and one log line', () => {
   });
 
   it.each([
-    ['with a certificate of an unknown authority', {}, /server's certificate is not valid \(\w+\); check server/],
+    [
+      'with a certificate of an unknown authority',
+      {},
+      /server's certificate is not valid \(\w+\); check server, certificate-authority and the clock here/,
+    ],
     ['with insecure-skip-tls-verify', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify is not allowed/],
   ])('the watcher sends no request to a server %s', async (_, more, reason) => {
     const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
