@@ -25,9 +25,13 @@ export function keepObjects(server: Pick<ApiServer, 'snapshot'>, file: string): 
     const snapshot = server.snapshot();
     if (snapshot.version === written) return;
     written = snapshot.version;
+    const last = writing.catch(() => undefined);
     // Secrets are among them.
-    writing = writing.then(async () => await replaceFile(file, JSON.stringify(snapshot), { mode: 0o600 }));
-    writing.catch(() => undefined);
+    writing = last.then(async () => await replaceFile(file, JSON.stringify(snapshot), { mode: 0o600 }));
+    // The disk may be full for a while.
+    writing.catch(() => {
+      written = undefined;
+    });
   };
   const timer = setInterval(write, writeMilliseconds).unref();
   return {

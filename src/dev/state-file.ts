@@ -17,24 +17,31 @@ export type DevState = {
   readonly simulators: Readonly<Record<string, string>>;
 };
 
-/** Writes the file on every change, one write at a time. The last state is written last. */
+/**
+ * Writes the file on every change, one write at a time. The last state is written last. A write that fails, because the
+ * disk is full, is the error of `settled`, and the next change is written again.
+ */
 export function createStateFile(file: string): { write(state: DevState): void; settled(): Promise<void> } {
   let pending: string | undefined;
   let writing: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
-    while (pending !== undefined) {
-      const text = pending;
-      pending = undefined;
-      // A rename, so that no reader sees an incomplete file.
-      await replaceFile(file, text);
+    try {
+      while (pending !== undefined) {
+        const text = pending;
+        pending = undefined;
+        // A rename, so that no reader sees an incomplete file.
+        await replaceFile(file, text);
+      }
+    } finally {
+      writing = undefined;
     }
-    writing = undefined;
   }
   return {
     write: (state) => {
       pending = `${JSON.stringify(state, null, 2)}\n`;
       writing ??= drain();
+      writing.catch(() => undefined);
     },
     settled: async () => {
       await writing;

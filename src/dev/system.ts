@@ -323,7 +323,7 @@ export async function startDev(
     close: async () => {
       running = false;
       await whole.disposeAsync();
-      await state.settled();
+      await state.settled().catch(() => undefined);
       await rm(path.join(folder, 'state.json'), { force: true });
     },
   };

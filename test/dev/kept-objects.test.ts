@@ -1,5 +1,5 @@
 // Only the objects of an API server over a restart, and the file that keeps them.
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/apiserver/server.ts';
@@ -65,4 +65,15 @@ it('a file of another format is an error with the next step', async () => {
   const message = `${file()}: not the objects of outrigger dev --keep; remove it and restart outrigger dev`;
   await expect(readKeptObjects(file())).rejects.toThrow(message);
   expect(await folder.read('objects.json')).toContain('/pods');
+});
+
+it('objects that could not be written, such as to a full disk, are written when it is possible again', async () => {
+  const { server, request } = await start();
+  onTestFinished(() => server.close());
+  const keeper = keepObjects(server, folder.at('later/objects.json'));
+  await request('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } });
+  await expect(keeper.close()).rejects.toThrow('ENOENT');
+  await mkdir(folder.at('later'));
+  await keeper.close();
+  expect(JSON.stringify(await readKeptObjects(folder.at('later/objects.json')))).toContain('"name":"kept"');
 });
