@@ -32,7 +32,7 @@ const selector = z.looseObject({
 });
 const template = z.looseObject({
   metadata: z.looseObject({ labels: texts.optional(), annotations: texts.optional() }),
-  spec: z.looseObject({}),
+  spec: z.looseObject({ volumes: z.array(z.looseObject({ name: z.string() })).optional() }),
 });
 const condition = z.looseObject({ type: z.string(), status: z.string(), reason: z.string().optional() });
 const share = z.union([z.number(), z.string()]).optional();
@@ -93,6 +93,14 @@ const statefulSet = object.extend({
     template,
     serviceName: z.string().optional(),
     podManagementPolicy: z.string(),
+    volumeClaimTemplates: z
+      .array(
+        z.looseObject({
+          metadata: z.looseObject({ name: z.string(), labels: texts.optional(), annotations: texts.optional() }),
+          spec: z.looseObject({}),
+        }),
+      )
+      .optional(),
     ordinals: z.looseObject({ start: z.number().optional() }).optional(),
     updateStrategy: z.looseObject({
       type: z.string(),
@@ -159,6 +167,12 @@ export const statefulSets: WorkloadKind<StatefulSet> = {
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   parse: (value) => statefulSet.parse(value),
+};
+export const persistentVolumeClaims: WorkloadKind<WorkloadObject> = {
+  resource: inGroup('', 'persistentvolumeclaims'),
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  parse: (value) => object.parse(value),
 };
 export const services: WorkloadKind<Service> = {
   resource: inGroup('', 'services'),

@@ -1,12 +1,20 @@
 // StatefulSet → Pods with stable names: created one after the other from the lowest ordinal, deleted and replaced from
 // the highest (stateful_set_control.go).
 //
-// Caveats: there are no ControllerRevisions, so every new pod gets the present template, also below a partition; no
-// volume claims are created; minReadySeconds is ignored.
+// Caveats: there are no ControllerRevisions, so every new pod gets the present template, also below a partition; volume
+// claims are created with their pod, but neither bound nor deleted; minReadySeconds is ignored.
 import type { ObjectKey } from '../../kube/client/object.ts';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
-import { isActive, isReady, type Pod, pods, type StatefulSet, statefulSets } from './objects.ts';
+import {
+  isActive,
+  isReady,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  type StatefulSet,
+  statefulSets,
+} from './objects.ts';
 import { templateHash } from './template-hash.ts';
 
 const revisionKey = 'controller-revision-hash';
@@ -45,6 +53,7 @@ async function updateStatefulSet(
   for (const ordinal of ordinalsWanted) {
     const pod = byOrdinal.get(ordinal);
     if (pod === undefined) {
+      await createClaims(cluster, set, ordinal);
       byOrdinal.set(ordinal, await cluster.create(pods, set.metadata.namespace, podOf(set, ordinal, revision)));
     } else if (isEnded(pod)) {
       await removePod(ordinal, pod);
@@ -72,6 +81,37 @@ async function updateStatefulSet(
   }
 }
 
+/** The claims of a pod by the name of their volume. They are named after the pod, and stay when it goes. */
+function claimsOf({ metadata, spec }: StatefulSet, ordinal: number) {
+  return (spec.volumeClaimTemplates ?? []).map((template) => {
+    const { name, labels, annotations } = template.metadata;
+    const claim = {
+      name: `${name}-${metadata.name}-${ordinal}`,
+      labels: { ...labels, ...spec.selector.matchLabels },
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+    return { volume: name, claim: { metadata: claim, spec: template.spec } };
+  });
+}
+
+async function createClaims(cluster: WorkloadCluster, set: StatefulSet, ordinal: number): Promise<void> {
+  const { namespace } = set.metadata;
+  for (const { claim } of claimsOf(set, ordinal)) {
+    const existing = await cluster.get(persistentVolumeClaims, { namespace, name: claim.metadata.name });
+    if (existing === undefined) await cluster.create(persistentVolumeClaims, namespace, claim);
+  }
+}
+
+/** The volumes of a pod: those of its claims replace the ones of the template with their name. */
+function volumesOf(set: StatefulSet, ordinal: number): readonly object[] {
+  const claimed = claimsOf(set, ordinal).map(({ volume, claim }) => ({
+    name: volume,
+    persistentVolumeClaim: { claimName: claim.metadata.name },
+  }));
+  const names = new Set(claimed.map(({ name }) => name));
+  return [...claimed, ...(set.spec.template.spec.volumes ?? []).filter(({ name }) => !names.has(name))];
+}
+
 function podOf(set: StatefulSet, ordinal: number, revision: string): object {
   const { template, serviceName } = set.spec;
   const name = `${set.metadata.name}-${ordinal}`;
@@ -82,6 +122,7 @@ function podOf(set: StatefulSet, ordinal: number, revision: string): object {
     'apps.kubernetes.io/pod-index': String(ordinal),
   };
   const { annotations } = template.metadata;
+  const volumes = volumesOf(set, ordinal);
   return {
     metadata: {
       name,
@@ -92,6 +133,7 @@ function podOf(set: StatefulSet, ordinal: number, revision: string): object {
     },
     spec: {
       ...template.spec,
+      ...(volumes.length === 0 ? {} : { volumes }),
       hostname: name,
       ...(serviceName === undefined || serviceName === '' ? {} : { subdomain: serviceName }),
     },

@@ -51,6 +51,27 @@ describe('StatefulSets', harness.options, () => {
     return pod !== undefined && pod.metadata?.uid !== before.get(name);
   };
 
+  it('the pods of a StatefulSet mount the volume claims of its templates, and one that exists stays as it is', async () => {
+    const claim = (size: string) => ({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: size } } });
+    await fixture.make('persistentvolumeclaims', { metadata: { name: 'data-st-0' }, spec: claim('5Gi') });
+    const volumes = [{ name: 'data', emptyDir: {} }];
+    const containers = [{ name: 'c', image: 'i:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }];
+    await makeReady({
+      template: { metadata: { labels }, spec: { containers, volumes, terminationGracePeriodSeconds: 0 } },
+      volumeClaimTemplates: [{ metadata: { name: 'data', labels: { kind: 'data' } }, spec: claim('1Gi') }],
+    });
+    const claims = await fixture.until('persistentvolumeclaims', named('data-st-0', 'data-st-1'));
+    const sizes = claims.map(({ spec }) => spec?.resources);
+    expect(sizes).toEqual([{ requests: { storage: '5Gi' } }, { requests: { storage: '1Gi' } }]);
+    expect(claims[1]?.metadata?.labels).toEqual({ ...labels, kind: 'data' });
+    const pods = await fixture.until('pods', named('st-0', 'st-1'));
+    const mounted = ['data-st-0', 'data-st-1'].map((claimName) => ({
+      name: 'data',
+      persistentVolumeClaim: { claimName },
+    }));
+    expect(pods.map(({ spec }) => spec?.volumes)).toEqual(mounted.map((volume) => expect.arrayContaining([volume])));
+  });
+
   it('a pod of a StatefulSet has its ordinal in its name, its host name and its labels, and is owned by the StatefulSet', async () => {
     const made = await fixture.make('statefulsets', statefulSet());
     const [pod] = await fixture.until('pods', named('st-0'));

@@ -41,7 +41,7 @@ export async function useWorkloads(): Promise<WorkloadHarness & { readonly optio
 /** One namespace. */
 export type NamespaceFixture = {
   readonly namespace: string;
-  /** The path of a collection: deployments, replicasets, statefulsets, pods, services, endpointslices. */
+  /** The path of a collection: deployments, replicasets, statefulsets, pods, services, claims, slices. */
   path(plural: string): string;
   make(plural: string, object: object): Promise<Body>;
   change(plural: string, name: string, patch: object): Promise<Body>;
@@ -55,6 +55,7 @@ export type NamespaceFixture = {
 const roots: Readonly<Record<string, string>> = {
   pods: '/api/v1',
   services: '/api/v1',
+  persistentvolumeclaims: '/api/v1',
   endpointslices: '/apis/discovery.k8s.io/v1',
 };
 
