@@ -109,6 +109,13 @@ const statefulSet = object.extend({
   }),
   status: z.looseObject({ currentRevision: z.string().optional() }).optional(),
 });
+const claim = object.extend({
+  spec: z.looseObject({
+    accessModes: z.array(z.string()).optional(),
+    resources: z.looseObject({ requests: texts.optional() }),
+  }),
+  status: z.looseObject({}).optional(),
+});
 const service = object.extend({
   spec: z.looseObject({
     selector: texts.optional(),
@@ -137,6 +144,7 @@ export type Deployment = z.infer<typeof deployment>;
 export type ReplicaSet = z.infer<typeof replicaSet>;
 export type Pod = z.infer<typeof pod>;
 export type StatefulSet = z.infer<typeof statefulSet>;
+export type PersistentVolumeClaim = z.infer<typeof claim>;
 export type Service = z.infer<typeof service>;
 export type EndpointSlice = z.infer<typeof endpointSlice>;
 
@@ -168,11 +176,11 @@ export const statefulSets: WorkloadKind<StatefulSet> = {
   kind: 'StatefulSet',
   parse: (value) => statefulSet.parse(value),
 };
-export const persistentVolumeClaims: WorkloadKind<WorkloadObject> = {
+export const persistentVolumeClaims: WorkloadKind<PersistentVolumeClaim> = {
   resource: inGroup('', 'persistentvolumeclaims'),
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
-  parse: (value) => object.parse(value),
+  parse: (value) => claim.parse(value),
 };
 export const services: WorkloadKind<Service> = {
   resource: inGroup('', 'services'),

@@ -2,7 +2,7 @@
 // the loopback network respond on Linux, so a process on this machine can stand for the program in a pod.
 import type { ObjectKey } from '../../kube/client/object.ts';
 import type { WorkloadCluster } from './cluster.ts';
-import { isReady, type Pod, pods } from './objects.ts';
+import { isReady, type Pod, persistentVolumeClaims, pods } from './objects.ts';
 
 /** Returns a new address on each call. */
 export type Addresses = () => string;
@@ -31,6 +31,15 @@ export async function startPod(
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.status?.podIP !== undefined) return;
   if (pod.status?.phase !== undefined && pod.status.phase !== 'Pending') return;
   await cluster.replaceStatus(pods, pod, runningPod(pod, { ip: addresses(), ready: true, restarts: 0, now: now() }));
+}
+
+/** Binds a claim, and grows its volume, as a provisioner whose StorageClass allows that does. There is no volume. */
+export async function bindClaim(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
+  const claim = await cluster.get(persistentVolumeClaims, key);
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
+  const { accessModes = [], resources } = claim.spec;
+  const status = { ...claim.status, phase: 'Bound', accessModes, capacity: resources.requests ?? {} };
+  await cluster.replaceStatus(persistentVolumeClaims, claim, { ...claim, status });
 }
 
 /** Sets whether a running pod is ready. Throws when the pod does not exist. */

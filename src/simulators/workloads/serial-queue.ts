@@ -15,7 +15,7 @@ const retrySeconds = 1;
 
 /**
  * Creates a queue. A reconcile that ends with a conflict or not-found error is not retried: a watch event for that
- * change follows. Every other error is passed to `onError` and the key is retried.
+ * change follows. Every other error is passed to `onError`, once while it repeats, and the key is retried.
  */
 export function createSerialQueue(
   reconcile: (key: string) => Promise<void>,
@@ -26,6 +26,7 @@ export function createSerialQueue(
   }: { readonly signal: AbortSignal; readonly wait: Wait; readonly onError: (key: string, error: unknown) => void },
 ): SerialQueue {
   const queued = new Set<string>();
+  const reported = new Map<string, string>();
   let running: Promise<void> | undefined;
   const add = (key: string): void => {
     if (signal.aborted) return;
@@ -44,10 +45,12 @@ export function createSerialQueue(
       queued.delete(key);
       try {
         await reconcile(key);
+        reported.delete(key);
       } catch (error) {
         if (signal.aborted) return;
         if (isConflict(error) || isNotFound(error) || isNamespaceTerminating(error)) continue;
-        onError(key, error);
+        if (reported.get(key) !== String(error)) onError(key, error);
+        reported.set(key, String(error));
         void retry(key);
       }
     }

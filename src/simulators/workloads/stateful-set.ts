@@ -2,7 +2,7 @@
 // the highest (stateful_set_control.go).
 //
 // Caveats: there are no ControllerRevisions, so every new pod gets the present template, also below a partition; volume
-// claims are created with their pod, but neither bound nor deleted; minReadySeconds is ignored.
+// claims are created with their pod, and never deleted; minReadySeconds is ignored.
 import type { ObjectKey } from '../../kube/client/object.ts';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';

@@ -10,8 +10,16 @@ import { listAndWatch } from '../../kube/watch/watch.ts';
 import { createWorkloadCluster } from './cluster.ts';
 import { reconcileDeployment } from './deployment.ts';
 import { reconcileService, serviceNameLabel } from './endpoint-slices.ts';
-import { deployments, endpointSlices, pods, replicaSets, services, statefulSets } from './objects.ts';
-import { loopbackAddresses, restartPod, setPodReady, startPod } from './pod.ts';
+import {
+  deployments,
+  endpointSlices,
+  persistentVolumeClaims,
+  pods,
+  replicaSets,
+  services,
+  statefulSets,
+} from './objects.ts';
+import { bindClaim, loopbackAddresses, restartPod, setPodReady, startPod } from './pod.ts';
 import { reconcileReplicaSet } from './replica-set.ts';
 import { createSerialQueue } from './serial-queue.ts';
 import { reconcileStatefulSet } from './stateful-set.ts';
@@ -27,7 +35,7 @@ export type Workloads = {
 
 /** Options of the simulator. */
 export type WorkloadsOptions = {
-  /** False: pods stay Pending until another client writes their status, as without a kubelet. */
+  /** False: pods and claims stay Pending until another client writes their status, as without a kubelet. */
   readonly startsPods?: boolean;
   readonly now?: () => Date;
   readonly wait?: Wait;
@@ -43,6 +51,7 @@ const watchedKinds: readonly { readonly kind: string; readonly resource: Resourc
   services,
   endpointSlices,
   pods,
+  persistentVolumeClaims,
 ];
 
 /** Starts the simulator. The caller keeps ownership of the client. */
@@ -67,6 +76,7 @@ export async function startWorkloads(
     ReplicaSet: (key) => reconcileReplicaSet(cluster, key),
     StatefulSet: (key) => reconcileStatefulSet(cluster, key),
     Service: (key) => reconcileService(cluster, key),
+    PersistentVolumeClaim: (key) => (startsPods ? bindClaim(cluster, key) : Promise.resolve()),
     Pod: (key) => (startsPods ? startPod(cluster, key, { addresses, now }) : Promise.resolve()),
   };
   const queue = createSerialQueue(

@@ -50,6 +50,15 @@ describe('pods of the workload simulator', () => {
       expect(statusOf(pod)).toMatchObject({ phase: 'Running', containerStatuses: [{ ready: true }] });
   });
 
+  it('a volume claim is bound, and has the capacity that it asks for, also when that grows', async () => {
+    const claim = (storage: string) => ({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } });
+    await fixture.make('persistentvolumeclaims', { metadata: { name: 'data' }, spec: claim('1Gi') });
+    await fixture.until('persistentvolumeclaims', ([one]) => statusOf(one).phase === 'Bound');
+    await fixture.change('persistentvolumeclaims', 'data', { spec: claim('2Gi') });
+    const grown = (one: Body | undefined) => JSON.stringify(statusOf(one).capacity) === '{"storage":"2Gi"}';
+    await fixture.until('persistentvolumeclaims', ([one]) => grown(one));
+  });
+
   it('pods never share an address, not even with deleted pods', async () => {
     await fixture.make('deployments', deployment(3));
     await availableIn(fixture, 3);
