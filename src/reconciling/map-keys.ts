@@ -78,8 +78,9 @@ export function createMapKeys(
         const { group, plural: resource } = declaration.resource;
         const changed = { ...message, group: watched?.kind.group ?? message.group };
         const primary: Message = { controller: name, cluster, group, resource, ...key, cause: mappedCause(changed) };
-        // The changed object itself has a message of its own.
-        if (formatReconcileKey(primary) === formatReconcileKey(changed)) return [];
+        // The changed object has a message of its own, unless other changes are mapped than those of a reconcile.
+        const hasOwn = watched?.changes === undefined || watched.changes === declaration.changes;
+        if (hasOwn && formatReconcileKey(primary) === formatReconcileKey(changed)) return [];
         const reconcileKey = keyOfMessage(primary);
         const deduplicationId = mapped(reconcileKey, { messageId });
         return [{ body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId }];

@@ -39,14 +39,16 @@ async function mapped(
     through = send,
     scope = 'Namespaced',
     watched = ConfigMap,
+    changes,
   }: {
     messageId?: string;
     through?: Send;
     scope?: 'Namespaced' | 'Cluster';
     watched?: typeof ConfigMap | typeof Namespace;
+    changes?: 'metadata';
   } = {},
 ) {
-  const watches = [{ kind: watched, mapToKeys: keys }];
+  const watches = [{ kind: watched, mapToKeys: keys, ...(changes === undefined ? {} : { changes }) }];
   const reconcile = async () => ({ status: {}, conditions: {} });
   const controller =
     scope === 'Cluster'
@@ -81,6 +83,13 @@ it('a key of the reconciled kind in the group of mapped keys is mapped to the ot
   expect(outcome).toEqual({ type: 'done' });
   const object = ['example.com', 'gadgets', 'shop', 'prices'];
   expect(messages).toMatchObject([{ group: 'example.com', resource: 'gadgets', name: 'b', cause: { object } }]);
+});
+
+it('a key of the reconciled kind is mapped to itself if changes are mapped that do not reconcile it, as of a label', async () => {
+  const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
+  const ofGadgets = { watched: gadget as unknown as typeof ConfigMap, changes: 'metadata' } as const;
+  const { messages } = await mapped(async ({ name }) => [{ name }], changedGadget, ofGadgets);
+  expect(messages).toMatchObject([{ group: 'example.com', resource: 'gadgets', name: 'prices' }]);
 });
 
 it('a call of the context after the end of its mapping function is refused', async () => {
