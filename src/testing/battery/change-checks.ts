@@ -9,7 +9,7 @@ import { ApiError, isInvalid } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import { refusalsBy } from './children-refusals.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
-import { convergedBeforeDeletion, expectLeft, removed } from './removal.ts';
+import { convergedBeforeDeletion, deselected, expectLeft, lostKey, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, requeueSeconds, type SampleCheck, type Stage } from './stage.ts';
 import { varyingText } from './varying.ts';
@@ -248,6 +248,14 @@ export const changeChecks: readonly SampleCheck[] = [
       if (outcome.type !== 'nothing') {
         fail(`the reconcile of a deleted object ends as ${describe(outcome)}`, 'let finalize accept what is gone');
       }
+    },
+  },
+  {
+    name: 'an object that leaves the selection is finalized with the end of a deleted one',
+    run: async (open) => {
+      await using stage = await open();
+      const left = await convergedBeforeDeletion(stage);
+      if (await deselected(stage)) await expectLeft(stage, left, 'after the object left the selection', `; ${lostKey}`);
     },
   },
   {

@@ -1,8 +1,15 @@
 // The deletion of an object in a check: until it is gone, and what must be left of it in the outside system.
 import { isRecord } from '../../core/json.ts';
+import { finalizerOf } from '../../core/names.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { pathOf, requeueSeconds, type Stage } from './stage.ts';
+
+/** What an author overlooks in finalize. */
+export const lostKey =
+  'an object that left the selection has lost the label or annotation that finalize may read: find its records by ' +
+  'its uid, or in the status';
 
 /** Reconciles until nothing is written. Returns what the outside system must have after the object was deleted. */
 export async function convergedBeforeDeletion(stage: Stage): Promise<unknown> {
@@ -12,7 +19,7 @@ export async function convergedBeforeDeletion(stage: Stage): Promise<unknown> {
 }
 
 /** Fails a check unless the outside system has what must be left of the object. */
-export async function expectLeft(stage: Stage, left: unknown, when: string): Promise<void> {
+export async function expectLeft(stage: Stage, left: unknown, when: string, hint = ''): Promise<void> {
   expectSame(
     { 'the outside system': await stage.outsideState() },
     { 'the outside system': left },
@@ -20,7 +27,7 @@ export async function expectLeft(stage: Stage, left: unknown, when: string): Pro
     stage.options.keepsOutside
       ? 'leave the records as they are in finalize, or run the samples whose records go without keepsOutside'
       : "return 'done' from finalize only when nothing of the object is left, and throw what a call throws; for " +
-          'records that stay on purpose, give the battery keepsOutside',
+          `records that stay on purpose, give the battery keepsOutside${hint}`,
   );
 }
 
@@ -38,17 +45,41 @@ export async function removed(
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
+  const { last, object: left } = await finalized(stage, (object) => object === undefined);
+  if (left === undefined) return;
+  const { finalizers = [] } = isRecord(left.metadata) ? left.metadata : {};
+  fail(`the deleted object stays with ${finalizers.join(', ')}; the last reconcile ended as ${describe(last)}`, change);
+}
+
+/**
+ * Removes the labels and annotations of the selector, and reconciles until the controller has removed its finalizer.
+ * Returns false if it selects by none, or has no finalizer.
+ */
+export async function deselected(stage: Stage): Promise<boolean> {
+  const { name, declaration } = stage.controller;
+  const { matchLabels = {}, annotations = [] } = declaration.selector ?? {};
+  const keys = Object.keys(matchLabels);
+  const subject = await stage.subject();
+  if (!declaration.finalizes || keys.length + annotations.length === 0 || subject === undefined) return false;
+  const without = (all: readonly string[]) => Object.fromEntries(all.map((key) => [key, null]));
+  const body = { metadata: { labels: without(keys), annotations: without(annotations) } };
+  const path = pathOf(stage.kind, subject);
+  await stage.client.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+  const isHeld = (object: KubeObject | undefined) => object?.metadata.finalizers?.includes(finalizerOf(name)) === true;
+  const { last, object } = await finalized(stage, (one) => !isHeld(one));
+  if (!isHeld(object)) return true;
+  fail(
+    `the object that left the selection keeps its finalizer; the last reconcile ended as ${describe(last)}`,
+    lostKey,
+  );
+}
+
+/** Reconciles, each time when its requeue is due, until the object is as wanted. */
+async function finalized(stage: Stage, isAsWanted: (object: KubeObject | undefined) => boolean) {
   let last = await stage.poll();
-  for (let time = 0; time < 10 && (await stage.subject()) !== undefined; time += 1) {
+  for (let time = 0; time < 10 && !isAsWanted(await stage.subject()); time += 1) {
     stage.advance(Math.max(0, requeueSeconds(last, stage.now()) ?? 0));
     last = await stage.poll();
   }
-  const left = await stage.subject();
-  if (left !== undefined) {
-    const { finalizers = [] } = isRecord(left.metadata) ? left.metadata : {};
-    fail(
-      `the deleted object stays with ${finalizers.join(', ')}; the last reconcile ended as ${describe(last)}`,
-      change,
-    );
-  }
+  return { last, object: await stage.subject() };
 }
