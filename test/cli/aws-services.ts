@@ -1,9 +1,9 @@
 // A fake of the AWS Lambda and Systems Manager requests that `outrigger doctor`, `pause` and `--stage` send. It
 // responds from the state that a test sets. SQS is a separate, real server.
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import * as z from 'zod';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 
 /** The state of the account; tests change it. */
 export type Account = {
@@ -24,7 +24,7 @@ export type Account = {
 
 /** Starts the services on a free port. */
 export async function startAwsServices(account: Account) {
-  const server = createServer(async (request, response) => {
+  return await startHttpServer(async (request, response) => {
     if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true) {
       if (account.subscriptions === 'unreachable') return void request.destroy();
       const [code, xml] = respondToQuery(account, new URLSearchParams(await text(request)));
@@ -34,8 +34,6 @@ export async function startAwsServices(account: Account) {
     const [status, body] = await respond(account, request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
-  const port = await listenOnLoopback(server);
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
 /** CloudWatch and SNS, in the form of their API references. */

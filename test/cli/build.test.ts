@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +10,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { build as buildFolder } from '../../src/cli/build.ts';
 import { useFolder } from '../support/folder.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
 const folder = useFolder();
@@ -147,7 +146,7 @@ describe('build', () => {
     // The SDK compares it.
     const MD5OfMessageBody = createHash('md5').update('tree').digest('hex');
     const failed = { Id: '1', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
-    const server = createServer(async (request, response) => {
+    const server = await startHttpServer(async (request, response) => {
       const { QueueUrl, Entries } = JSON.parse(await text(request));
       const [status, body] =
         QueueUrl === 'echo'
@@ -155,10 +154,10 @@ describe('build', () => {
           : [400, { __type: `com.amazonaws.sqs#${QueueUrl}`, message: `about ${QueueUrl}` }];
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
     });
-    onTestFinished(() => void server.close());
+    onTestFinished(server.close);
     const attributes = { kind: { DataType: 'String', StringValue: 'oak' } };
     const entries = [{ Id: '0', MessageBody: 'tree', DelaySeconds: 3, MessageAttributes: attributes }];
-    expect(await call('tree', `http://127.0.0.1:${await listenOnLoopback(server)}`)).toMatchObject({
+    expect(await call('tree', server.url)).toMatchObject({
       Successful: [{ Id: '0', MessageId: JSON.stringify(entries) }],
       Failed: [failed],
       errors: [

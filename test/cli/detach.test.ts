@@ -1,6 +1,5 @@
 // `outrigger detach` as a person runs it: how it finds the kind and its children, its options, output and exit status.
 // The objects that it leaves are in test/operations/detach-*cases.ts.
-import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
@@ -16,7 +15,7 @@ import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 import { expectUserError } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
@@ -166,7 +165,7 @@ describe('detach --yes', () => {
   it('detach exits with 1 if a running controller restores the metadata', async () => {
     await createFormerChild();
     // Stands for a running controller: it applies the child again after each patch.
-    const restoringProxy = createServer(async (request, response) => {
+    const restoringProxy = await startHttpServer(async (request, response) => {
       const { method = 'GET', url = '' } = request;
       const body = await text(request);
       const { accept = '*/*', 'content-type': type = '' } = request.headers;
@@ -179,8 +178,8 @@ describe('detach --yes', () => {
       if (method === 'PATCH') await createFormerChild();
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     });
-    onTestFinished(() => void restoringProxy.close().closeAllConnections());
-    const file = await kubeconfigOf(`http://127.0.0.1:${await listenOnLoopback(restoringProxy)}`);
+    onTestFinished(restoringProxy.close);
+    const file = await kubeconfigOf(restoringProxy.url);
     const result = await system.run('detach', 'dinners', '--kubeconfig', file, '--yes');
     expectUserError(result, '1 objects are not detached, or were changed again; stop the watchers and functions');
   });

@@ -1,13 +1,12 @@
 // The authenticator of an EKS cluster, as the webhook to which a real kube-apiserver sends unknown tokens
 // (authentication.k8s.io/v1 TokenReview), and the file that configures it in the server.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
 import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 
 /** A running webhook. */
 export type TokenWebhook = {
@@ -45,14 +44,11 @@ export async function startTokenWebhook({
       return { authenticated: false, error: String(error) };
     }
   };
-  const server = http.createServer((request, response) => {
-    void json(request).then((body) => {
-      const status = statusOf(review.parse(body).spec.token);
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status }));
-    });
+  const server = await startHttpServer(async (request, response) => {
+    const status = statusOf(review.parse(await json(request)).spec.token);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status }));
   });
-  const port = await listenOnLoopback(server);
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-webhook-'));
   const file = path.join(folder, 'webhook.json');
   await writeFile(
@@ -62,7 +58,7 @@ export async function startTokenWebhook({
       kind: 'Config',
       'current-context': 'webhook',
       contexts: [{ name: 'webhook', context: { cluster: 'webhook', user: 'api-server' } }],
-      clusters: [{ name: 'webhook', cluster: { server: `http://127.0.0.1:${port}/` } }],
+      clusters: [{ name: 'webhook', cluster: { server: `${server.url}/` } }],
       users: [{ name: 'api-server', user: {} }],
     }),
   );
@@ -73,8 +69,7 @@ export async function startTokenWebhook({
       '--authentication-token-webhook-cache-ttl=0s',
     ],
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
       await rm(folder, { recursive: true });
     },
   };

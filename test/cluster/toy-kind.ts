@@ -1,4 +1,5 @@
 // A kind that nothing in the repository uses, for kubectl.
+import { conditionsSchema } from '../support/conditions-schema.ts';
 
 export const sampleResourceName = 'kettles.kitchen.example.net';
 
@@ -40,16 +41,7 @@ export const sampleDefinition = {
                 type: 'object',
                 properties: {
                   filled: { type: 'integer' },
-                  conditions: {
-                    type: 'array',
-                    'x-kubernetes-list-type': 'map',
-                    'x-kubernetes-list-map-keys': ['type'],
-                    items: {
-                      type: 'object',
-                      required: ['type', 'status'],
-                      properties: { type: { type: 'string' }, status: { type: 'string' } },
-                    },
-                  },
+                  conditions: conditionsSchema,
                 },
               },
             },

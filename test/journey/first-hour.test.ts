@@ -1,13 +1,12 @@
 // The first hour with the package, by the steps of the documents alone: from an empty folder to the controller of
 // docs/authoring.md, which has a required setting, a secret, a child Ingress and a finalizer, running, tested and bundled.
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { newProject } from '../../tools/troubleshooting/project.ts';
 import { type RunningDev, runCommand, runProgram, startDev } from '../../tools/troubleshooting/run-dev.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 
 const seconds = 500;
 const ingress = '/apis/networking.k8s.io/v1/namespaces/default/ingresses/north';
@@ -64,12 +63,11 @@ it(
   { timeout: seconds * 1000 },
   async () => {
     const calls: string[] = [];
-    const dns = createServer(({ method, url, headers }, response) => {
+    const dns = await startHttpServer(({ method, url, headers }, response) => {
       calls.push(`${method} ${url} ${headers.authorization ?? ''}`.trim());
       response.end('a record');
     });
-    const port = await listenOnLoopback(dns);
-    onTestFinished(() => void dns.close());
+    onTestFinished(dns.close);
 
     const project = await newProject('sites');
     onTestFinished(project.remove);
@@ -88,7 +86,7 @@ it(
     expect(refused.lines.at(-1)).toContain('controller site needs DNS_URL');
     await write('token', 'abc\n');
     await write('.env', 'DNS_TOKEN=file:token\n');
-    const options = ['--keep', '--set', `DNS_URL=http://127.0.0.1:${port}`];
+    const options = ['--keep', '--set', `DNS_URL=${dns.url}`];
     const first = startDev(project, '--apply', 'infra/kubernetes/samples', ...options);
     onTestFinished(() => first.stop());
     await first.until(/status +site\/north .*Ready$/);

@@ -1,14 +1,13 @@
 // A proxy of an API server: it reports that every write changed nothing, and fails every request for a ConfigMap. Its
 // clock is an hour ahead, so that every change that was not observed is old.
-import http from 'node:http';
-import { listenOnLoopback } from '../support/listen.ts';
+import { type HttpServer, startHttpServer } from '../support/listen.ts';
 
 const clockAheadMs = 3_600_000;
 
 /** Starts the proxy of `target`. */
-export async function startNoopServer(target: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startNoopServer(target: string): Promise<HttpServer> {
   let versionRead: unknown;
-  const server = http.createServer((request, response) => {
+  return await startHttpServer((request, response) => {
     void (async () => {
       if (request.url?.includes('/configmaps/')) return void response.writeHead(500).end('{}');
       const chunks: Buffer[] = [];
@@ -29,12 +28,4 @@ export async function startNoopServer(target: string): Promise<{ readonly url: s
       response.writeHead(forwarded.status, { 'content-type': 'application/json', date }).end(JSON.stringify(object));
     })().catch(() => response.destroy());
   });
-  const port = await listenOnLoopback(server);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

@@ -1,10 +1,10 @@
 // The trace of one change, from the watcher's message through the function to each request, as a loopback collector
 // receives it; and that nothing of it is loaded without a collector. How a console shows it is not tested.
 import { writeFile } from 'node:fs/promises';
-import http from 'node:http';
+import type http from 'node:http';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { changeEntry } from '../../src/forwarding/forwarder.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
@@ -14,7 +14,7 @@ import { formatTraceHeader, parseTraceHeader } from '../../src/tracing/trace-con
 import { createSampler, createTracedSend } from '../../src/tracing/traced-send.ts';
 import { aMessage, asRequeue } from '../sqs/messages.ts';
 import { captureConsole } from '../support/capture-console.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 import { functionSystem } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { widget } from './widget.ts';
@@ -63,7 +63,6 @@ const controller = widget.controller('widget', {
 const functions = functionSystem({
   environment: { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,other=1', LOG_LEVEL: 'INFO' },
 });
-let collector: http.Server;
 let endpoint: string;
 let spans: Span[] = [];
 let headers: http.IncomingHttpHeaders = {};
@@ -71,18 +70,18 @@ let answer = 200;
 const realFetch = globalThis.fetch;
 
 beforeAll(async () => {
-  collector = http.createServer(async (request, response) => {
+  const collector = await startHttpServer(async (request, response) => {
     if (request.url !== '/v1/traces') return void response.end('42');
     headers = request.headers;
     const { resourceSpans } = requestSchema.parse(await json(request));
     spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
     response.writeHead(answer).end('{}');
   });
-  endpoint = `http://127.0.0.1:${await listenOnLoopback(collector)}`;
+  endpoint = collector.url;
   outside = endpoint;
   await functions.apply('one');
+  return collector.close;
 });
-afterAll(async () => await new Promise((resolve) => collector.close(resolve)));
 beforeEach(() => {
   spans = [];
   answer = 200;

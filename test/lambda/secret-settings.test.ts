@@ -1,14 +1,13 @@
 // A reconcile function whose controller has a secret setting: environment, Secrets Manager (a local server) and status.
 // Excluded: how long a secret is cached (test/clusters/auth/secret-reader.test.ts).
 import { writeFile } from 'node:fs/promises';
-import http from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { secret } from '../../src/api/secret.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 import { functionSystem, widgetRecord } from './function-system.ts';
 import { aContext, anEvent } from './invocation.ts';
 import { widget } from './widget.ts';
@@ -22,23 +21,18 @@ const controller = widget.controller('widget', {
   }),
 });
 
-let port = 0;
 const requests: string[] = [];
-const secretsManager = http.createServer(async (request, response) => {
+const secretsManager = await startHttpServer(async (request, response) => {
   requests.push(`${request.headers['x-amz-target']} ${await text(request)}`);
   response.setHeader('content-type', 'application/x-amz-json-1.1');
   response.end(JSON.stringify({ SecretString: '{"phrase":"swordfish"}' }));
 });
 const functions = functionSystem();
 beforeAll(async () => {
-  port = await listenOnLoopback(secretsManager);
   await writeFile(path.join(functions.system.folder, 'passphrase'), 'open sesame\n');
 });
-afterAll(() => {
-  secretsManager.closeAllConnections();
-  secretsManager.close();
-});
-beforeEach(() => void vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${port}`));
+afterAll(() => secretsManager.close());
+beforeEach(() => void vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', secretsManager.url));
 
 async function reconciled(name: string, passphrase: string): Promise<unknown> {
   vi.stubEnv('PASSPHRASE', passphrase);

@@ -2,7 +2,7 @@
 // call again after a failure. The results of entries are in send.test.ts, the watcher that uses the direct call in
 // test/watcher.
 import { createHash, createHmac } from 'node:crypto';
-import http from 'node:http';
+import type http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { monotonicNow } from '../../src/core/time.ts';
 import { createDirectBatch } from '../../src/sqs/direct-batch.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { createSqsTime } from '../../src/sqs/sqs-client.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 import { startTestQueues } from './fauxqs.ts';
 
 const { signal } = new AbortController();
@@ -35,7 +35,7 @@ async function startSqsServer({
   readonly expiresMs?: number;
 } = {}) {
   const received: Received[] = [];
-  const server = http.createServer((request, response) => {
+  const { url: endpoint, close } = await startHttpServer((request, response) => {
     void text(request).then((body) => {
       const one = { headers: request.headers, body };
       received.push(one);
@@ -49,7 +49,6 @@ async function startSqsServer({
       response.end(JSON.stringify(refusal === undefined ? { Successful, Failed: [] } : { __type: refusal.code }));
     });
   });
-  const endpoint = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const sqs = new SQSClient({
     ...{ endpoint, region: 'eu-central-1', useQueueUrlAsEndpoint: false },
     credentials: async () => ({
@@ -59,8 +58,7 @@ async function startSqsServer({
   });
   onTestFinished(() => {
     sqs.destroy();
-    server.closeAllConnections();
-    server.close();
+    return close();
   });
   const send = createSend(sqs, 'https://sqs/000000000000/', { sendBatch: createDirectBatch(sqs) });
   return {

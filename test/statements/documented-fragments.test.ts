@@ -1,12 +1,11 @@
 // Only the shorter examples of docs/authoring.md and docs/how-to: each does what its text says. code-blocks.test.ts holds the blocks of the
 // page to the code here.
-import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { ConfigMap, Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
 import { defineKind, notOk, ok, type ResultOf, wake, withRule } from '../../src/outrigger.ts';
 import { startApiServer, startSystem } from '../../src/testing.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 import { site } from './authoring-example.ts';
 
 const sizeLabel = Deployment.controller('size-label', {
@@ -213,12 +212,11 @@ it('the App of the how-to follows its Secret: created, changed and deleted', asy
 
 it('the documented system runs an hour of requeues', async () => {
   const seen = new Set<string | undefined>();
-  const dns = createServer(({ headers }, response) => {
+  const dns = await startHttpServer(({ headers }, response) => {
     seen.add(headers.authorization);
     response.end('a record');
   });
-  const DNS_URL = `http://127.0.0.1:${await listenOnLoopback(dns)}`;
-  onTestFinished(() => void dns.close());
+  onTestFinished(dns.close);
   const north = {
     apiVersion: 'sites.example.com/v1',
     kind: 'Site',
@@ -227,7 +225,7 @@ it('the documented system runs an hour of requeues', async () => {
   };
   await using system = await startSystem({
     controllers: [site],
-    environment: { DNS_URL, DNS_TOKEN: 'dns' },
+    environment: { DNS_URL: dns.url, DNS_TOKEN: 'dns' },
     secrets: { dns: 'the value' },
   });
   await system.cluster.apply(north);

@@ -1,9 +1,9 @@
 // The one action of STS that a pod with a workload identity needs. It validates a token as STS does: signed by the
 // cluster (checked by TokenReview here, by its OIDC document in AWS) and with the audience STS.
-import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { listenOnLoopback } from './listen.ts';
+import { startHttpServer } from './listen.ts';
 
 /** A running STS, and the credentials that it issued. */
 export type WebIdentityServer = {
@@ -48,25 +48,11 @@ export async function startWebIdentityServer(client: KubeClient): Promise<WebIde
       `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>given</AccessKeyId><SecretAccessKey>given</SecretAccessKey><SessionToken>given</SessionToken><Expiration>${expiration}</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
     ];
   };
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (chunk) => {
-      text += String(chunk);
-    });
-    request.on('end', () => {
-      assumeRole(new URLSearchParams(text)).then(
-        ([status, xml]) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml),
-        () => response.destroy(),
-      );
-    });
+  const server = await startHttpServer(async (request, response) => {
+    await assumeRole(new URLSearchParams(await text(request))).then(
+      ([status, xml]) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml),
+      () => response.destroy(),
+    );
   });
-  const port = await listenOnLoopback(server);
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    issued,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { endpoint: server.url, issued, stop: server.close };
 }

@@ -1,25 +1,20 @@
 // The battery on controllers of an outside system: what it finds only by the system's state, and what it must not
 // report. Controllers without one are in battery.test.ts.
-import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Secret } from '../../src/kubernetes.ts';
 import { defineKind, notOk, ok, type ResultOf, secret } from '../../src/outrigger.ts';
 import { type BatteryOptions, battery, type OutsideWorld } from '../../src/testing.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 
 const Entry = defineKind({
-  group: 'test.example.com',
-  version: 'v1',
-  kind: 'Entry',
+  ...{ group: 'test.example.com', version: 'v1', kind: 'Entry' },
   spec: z.object({ host: z.string() }),
   status: z.object({ id: z.string().optional() }),
   conditions: ['Made'],
 });
 const sample = {
-  apiVersion: Entry.apiVersion,
-  kind: 'Entry',
-  metadata: { name: 'one' },
+  ...{ apiVersion: Entry.apiVersion, kind: 'Entry', metadata: { name: 'one' } },
   spec: { host: 'a.example.com' },
 };
 const other = { ...sample, spec: { host: 'b.example.com' } };
@@ -29,16 +24,16 @@ const made = { Made: ok('Made') };
 async function directory(): Promise<OutsideWorld> {
   const entries = new Set<string>();
   let last = 0;
-  const server = http.createServer(({ method, url = '/' }, response) => {
-    const id = method === 'POST' ? `entry-${++last}` : url.slice(1);
+  const { url, close } = await startHttpServer(({ method, url: path = '/' }, response) => {
+    const id = method === 'POST' ? `entry-${++last}` : path.slice(1);
     if (method === 'DELETE') entries.delete(id);
     else entries.add(id);
     response.end(id);
   });
   return {
-    environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
+    environment: { DIRECTORY_URL: url },
     state: () => Object.fromEntries([...entries].map((id) => [id, id])),
-    close: async () => void server.close().closeAllConnections(),
+    close,
   };
 }
 
@@ -83,9 +78,9 @@ async function slowDirectory({ now }: { now(): Date }): Promise<OutsideWorld> {
   const sweep = () => {
     for (const [id, { goneAt }] of entries) if (now().getTime() >= goneAt) entries.delete(id);
   };
-  const server = http.createServer(({ method, url = '/' }, response) => {
+  const { url, close } = await startHttpServer(({ method, url: path = '/' }, response) => {
     sweep();
-    const [id, inAMinute] = [url.slice(1), now().getTime() + 60_000];
+    const [id, inAMinute] = [path.slice(1), now().getTime() + 60_000];
     const entry = entries.get(id);
     if (method === 'PUT' && entry === undefined) entries.set(id, { readyAt: inAMinute, goneAt: Number.MAX_VALUE });
     if (method === 'DELETE' && entry?.goneAt === Number.MAX_VALUE) entry.goneAt = inAMinute;
@@ -93,9 +88,9 @@ async function slowDirectory({ now }: { now(): Date }): Promise<OutsideWorld> {
     response.end(entries.has(id) ? (now().getTime() >= readyAt ? 'ready' : 'creating') : 'absent');
   });
   return {
-    environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
+    environment: { DIRECTORY_URL: url },
     state: () => [...entries.keys()],
-    close: async () => void server.close().closeAllConnections(),
+    close,
   };
 }
 
@@ -153,17 +148,17 @@ describe('an object that the outside system refuses, because another one has its
   async function namesWithOwners(refusal: number): Promise<OutsideWorld> {
     const owners: Record<string, string> = {};
     const requests: Record<string, string> = {};
-    const server = http.createServer(({ method, url = '/' }, response) => {
-      const [host = '', owner = ''] = url.slice(1).split('/');
+    const { url, close } = await startHttpServer(({ method, url: path = '/' }, response) => {
+      const [host = '', owner = ''] = path.slice(1).split('/');
       if (method === 'DELETE' && (owner === '' || owners[host] === owner)) delete owners[host];
       if (method === 'DELETE') delete requests[owner];
       if (method === 'PUT') [owners[host], requests[owner]] = [owners[host] ?? owner, host];
       response.writeHead(method === 'PUT' && owners[host] !== owner ? refusal : 200).end(owners[host] ?? '');
     });
     return {
-      environment: { DIRECTORY_URL: `http://127.0.0.1:${await listenOnLoopback(server)}/` },
+      environment: { DIRECTORY_URL: url },
       state: () => ({ names: Object.entries(owners), requests, number: Object.keys(requests).length }),
-      close: async () => void server.close().closeAllConnections(),
+      close,
     };
   }
   type Way = { isSilent?: boolean; takes?: boolean; removes: 'own' | 'named' };

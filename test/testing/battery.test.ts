@@ -10,9 +10,7 @@ import { lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 import { battery } from '../../src/testing.ts';
 
 const Note = defineKind({
-  group: 'test.example.com',
-  version: 'v1',
-  kind: 'Note',
+  ...{ group: 'test.example.com', version: 'v1', kind: 'Note' },
   spec: z.object({ text: z.string() }),
   status: z.object({ child: z.string().optional() }),
   conditions: ['Written'],

@@ -1,12 +1,11 @@
 // The identity of the watcher with EKS Pod Identity: the variables that EKS sets in a pod, and an agent that exchanges
 // the pod's token for credentials. IRSA is in test/cluster/watcher-deployment.test.ts.
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startHttpServer } from '../support/listen.ts';
 import { startWatcherProcess } from './watcher-process.ts';
 
 it('the watcher signs its SQS calls with the credentials of the Pod Identity Agent for its token', async () => {
@@ -17,30 +16,26 @@ it('the watcher signs its SQS calls with the credentials of the Pod Identity Age
   cleanup.defer(() => server.close());
   await Promise.all([writeFile(tokenFile, 'token of the pod'), writeFile(kubeconfig, server.kubeconfig())]);
 
-  const agent = createServer(({ headers }, response) => {
+  const agent = await startHttpServer(({ headers }, response) => {
     if (headers.authorization !== 'token of the pod') return void response.writeHead(401).end();
     const Expiration = new Date(Date.now() + 3_600_000).toISOString();
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ AccessKeyId: 'GIVEN', SecretAccessKey: 'given', Token: 'of the role', Expiration }));
   });
   const called = Promise.withResolvers<{ readonly authorization: string; readonly token: unknown }>();
-  const sqs = createServer(({ headers }, response) => {
+  const sqs = await startHttpServer(({ headers }, response) => {
     called.resolve({ authorization: headers.authorization ?? '', token: headers['x-amz-security-token'] });
     response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
     response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#EmptyBatchRequest', message: 'none' }));
   });
-  for (const one of [agent, sqs]) {
-    cleanup.defer(() => one.closeAllConnections());
-    cleanup.defer(() => void one.close());
-  }
-  const [agentPort, sqsPort] = await Promise.all([listenOnLoopback(agent), listenOnLoopback(sqs)]);
+  for (const one of [agent, sqs]) cleanup.defer(() => one.close());
 
   const watcher = startWatcherProcess({
     KUBECONFIG: kubeconfig,
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${sqsPort}`,
-    QUEUE_URL_PREFIX: `http://127.0.0.1:${sqsPort}/123456789012/outrigger-dev-`,
+    AWS_ENDPOINT_URL: sqs.url,
+    QUEUE_URL_PREFIX: `${sqs.url}/123456789012/outrigger-dev-`,
     ...{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
-    AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${agentPort}/v1/credentials`,
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/v1/credentials`,
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: tokenFile,
   });
   onTestFinished(() => watcher.kill('SIGKILL'));

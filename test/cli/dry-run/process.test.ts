@@ -1,6 +1,5 @@
 // A dry run's process with controllers of its own: what its code is refused is reported, also where the code ignores it,
 // and a process that does not reply is replaced.
-import http from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -9,7 +8,7 @@ import { loadProject } from '../../../src/cli/project.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import type { Message } from '../../../src/sqs/message.ts';
 import { useFolder } from '../../support/folder.ts';
-import { listenOnLoopback } from '../../support/listen.ts';
+import { startHttpServer } from '../../support/listen.ts';
 
 const api = pathToFileURL(path.resolve('src/outrigger.ts')).href;
 /** One kind for each way in which code may behave. Its condition shows what its clients were given. */
@@ -48,12 +47,12 @@ let target = '';
 beforeAll(async () => {
   await root.write('package.json', '{ "type": "module" }');
   await root.write('src/controllers/registry.ts', registry);
-  const server = http.createServer(({ method = '' }, response) => {
+  const server = await startHttpServer(({ method = '' }, response) => {
     requests.push(method);
     response.end('full');
   });
-  target = `http://127.0.0.1:${await listenOnLoopback(server)}/`;
-  parts.defer(() => void server.close());
+  target = `${server.url}/`;
+  parts.defer(server.close);
 });
 afterAll(async () => await parts.disposeAsync());
 

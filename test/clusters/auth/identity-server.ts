@@ -1,8 +1,7 @@
 // A fake of the two requests of IAM and STS that name identities (GetRole, GetCallerIdentity), with the answers of
 // their API references.
-import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listenOnLoopback } from '../../support/listen.ts';
+import { startHttpServer } from '../../support/listen.ts';
 
 export type FakeIdentity = {
   readonly url: string;
@@ -10,12 +9,12 @@ export type FakeIdentity = {
   readonly roles: Map<string, string>;
   /** The status of every response, instead of the real one. */
   fails: number | undefined;
-  close(): void;
+  close(): Promise<void>;
 };
 
 /** Starts it on a free port. The caller is a session of the role `watcher`. */
 export async function startFakeIdentity(): Promise<FakeIdentity> {
-  const server = createServer(async (request, response) => {
+  const { url, close } = await startHttpServer(async (request, response) => {
     const query = new URLSearchParams(await text(request));
     const service = query.get('Action') === 'GetRole' ? 'iam' : 'sts';
     const isSigned = request.headers.authorization?.includes(`/us-east-1/${service}/aws4_request`) === true;
@@ -32,13 +31,9 @@ export async function startFakeIdentity(): Promise<FakeIdentity> {
     if (id === undefined) return error(404, 'NoSuchEntity');
     end(200, `<GetRoleResult><Role><Path>/</Path><Arn>${arn}</Arn><RoleId>${id}</RoleId></Role></GetRoleResult>`);
   });
-  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const fake: FakeIdentity = {
     ...{ url, roles: new Map(), fails: undefined },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
   return fake;
 }

@@ -1,9 +1,9 @@
 // A fake of S3 for one bucket: conditional reads and writes by ETag, as Amazon S3's API reference has them. It records
 // the requests, and can be unavailable.
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listenOnLoopback } from '../../support/listen.ts';
+import { startHttpServer } from '../../support/listen.ts';
 
 export type FakeS3 = {
   readonly url: string;
@@ -16,20 +16,16 @@ export type FakeS3 = {
   /** The error code of that response. */
   code: string;
   readonly requests: { readonly method: string; readonly status: number; readonly authorization: string }[];
-  close(): void;
+  close(): Promise<void>;
 };
 
 /** Starts it on a free port. */
 export async function startFakeS3(): Promise<FakeS3> {
   const requests: FakeS3['requests'] = [];
-  const server = createServer(async (request, response) => await answer(fake, request, response));
-  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+  const { url, close } = await startHttpServer(async (request, response) => await answer(fake, request, response));
   const fake: FakeS3 = {
     ...{ url, requests, object: undefined, wasDeleted: false, fails: undefined, code: 'Fault' },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
   return fake;
 }

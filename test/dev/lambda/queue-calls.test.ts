@@ -1,6 +1,6 @@
 // Only the two calls of a mapping by plain HTTP: they have the results of the SDK, and the SDK repeats a failed one.
 // Batches are in event-sources.test.ts.
-import http from 'node:http';
+import type http from 'node:http';
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -11,7 +11,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { httpQueueCalls, type QueueCalls, sdkQueueCalls } from '../../../src/dev/lambda/queue-calls.ts';
 import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
-import { listenOnLoopback } from '../../support/listen.ts';
+import { startHttpServer } from '../../support/listen.ts';
 
 const never = new AbortController().signal;
 let parts: AsyncDisposableStack;
@@ -37,12 +37,9 @@ function clientOf(endpoint: string): SQSClient {
 
 /** Starts a server with a request listener. */
 async function startServer(listener: http.RequestListener): Promise<string> {
-  const listening = http.createServer(listener);
-  parts.defer(() => {
-    listening.closeAllConnections();
-    listening.close();
-  });
-  return `http://127.0.0.1:${await listenOnLoopback(listening)}`;
+  const { url, close } = await startHttpServer(listener);
+  parts.defer(close);
+  return url;
 }
 
 /** The endpoint of a server, as in a client's configuration. */

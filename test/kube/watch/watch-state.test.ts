@@ -75,35 +75,33 @@ describe('nextState', () => {
     fc.constantFrom<WatchOutcome>({ type: 'ended' }, failed(gone), failed(reset)),
   );
 
-  it('nextState opens a watch only after a probe or a list since the last failure', () => {
+  /** Checks each step of any outcomes. */
+  const always = (check: (before: WatchState, next: WatchOutcome, state: WatchState) => void) =>
     fc.assert(
       fc.property(fc.array(outcome), (outcomes) => {
         let state = firstState('50');
         for (const next of outcomes) {
           const before = state;
           state = nextState(state, next);
-          if (state.step === 'watch' && before.step !== 'watch') expect(['probed', 'listed']).toContain(next.type);
-          if (next.type === 'failed' || next.type === 'ended')
-            expect(state.step === 'watch' && before.step === 'watch').toBe(false);
+          check(before, next, state);
         }
       }),
     );
+
+  it('nextState opens a watch only after a probe or a list since the last failure', () => {
+    always((before, next, state) => {
+      if (state.step === 'watch' && before.step !== 'watch') expect(['probed', 'listed']).toContain(next.type);
+      if (next.type === 'failed' || next.type === 'ended')
+        expect(state.step === 'watch' && before.step === 'watch').toBe(false);
+    });
   });
 
   it('nextState drops the version only for a server with an older version', () => {
-    fc.assert(
-      fc.property(fc.array(outcome), (outcomes) => {
-        let state = firstState('50');
-        for (const next of outcomes) {
-          const before = state;
-          state = nextState(state, next);
-          if ('version' in before && !('version' in state)) {
-            expect(next).toMatchObject({ type: 'probed' });
-            expect(state).toMatchObject({ mode: 'restored' });
-          }
-        }
-      }),
-    );
+    always((before, next, state) => {
+      if (!('version' in before) || 'version' in state) return;
+      expect(next).toMatchObject({ type: 'probed' });
+      expect(state).toMatchObject({ mode: 'restored' });
+    });
   });
 });
 

@@ -1,12 +1,11 @@
 // Only that the checker detects violations: concurrent reconciles, extra writes, a portion that was not measured. On
 // made-up histories, because a checker that never reports a violation proves nothing.
-import http from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Checker, countOverlaps, isExtraWrite, startChecker } from '../../../tools/chaos/checker.ts';
 import { createPlainApi } from '../../../tools/chaos/plain-api.ts';
 import { type Portion, parseWatchLine } from '../../../tools/chaos/portions.ts';
 import type { PantryRequest } from '../../../tools/chaos/slow-pantry.ts';
-import { listenOnLoopback } from '../../support/listen.ts';
+import { type HttpServer, startHttpServer } from '../../support/listen.ts';
 
 const request = (holder: string, startedAt: number, endedAt?: number): PantryRequest =>
   endedAt === undefined ? { holder, startedAt } : { holder, startedAt, endedAt };
@@ -50,12 +49,11 @@ describe('isExtraWrite', () => {
 });
 
 describe('lost changes', () => {
-  const running: { checker: Checker; server: http.Server }[] = [];
+  const running: { checker: Checker; server: HttpServer }[] = [];
   afterEach(async () => {
     for (const { checker, server } of running.splice(0)) {
-      server.closeAllConnections();
+      await server.close();
       await checker.close();
-      await new Promise((resolve) => server.close(resolve));
     }
   });
 
@@ -70,7 +68,7 @@ describe('lost changes', () => {
     const status = { observedGeneration, conditions, measured: { amount: 3 } };
     let items = [{ metadata, spec: { item: 'rice', amount: 3 }, status }];
     const watched = Promise.withResolvers<void>();
-    const server = http.createServer(({ url = '' }, response) => {
+    const server = await startHttpServer(({ url = '' }, response) => {
       // A watch without events.
       if (url.includes('watch')) {
         watched.resolve();
@@ -81,7 +79,7 @@ describe('lost changes', () => {
       const list = { metadata: { resourceVersion: '7' }, items };
       response.end(JSON.stringify(url.startsWith('/holders') ? holding : url === '/' ? counts : list));
     });
-    const client = createPlainApi({ url: `http://127.0.0.1:${await listenOnLoopback(server)}` });
+    const client = createPlainApi({ url: server.url });
     const checker = await startChecker({ api: client, pantry: client, sqs: client, queueUrl: 'q', requests: () => [] });
     running.push({ checker, server });
     return {

@@ -1,6 +1,5 @@
 // `outrigger clusters move` as a person runs it, on files for the two tables, a fake of Lambda, real queues and an API
 // server. The steps and their waits are in move.test.ts: here the tables say that all waits are over.
-import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clustersCommand } from '../../../../src/cli/clusters/clusters.ts';
 import { Foo } from '../../../../src/controllers/foo.ts';
@@ -9,7 +8,7 @@ import { parseMessage } from '../../../../src/sqs/message.ts';
 import { startApiServer, type TestApiServer } from '../../../../src/testing.ts';
 import { startTestQueues, type TestQueues } from '../../../sqs/fauxqs.ts';
 import { useFolder } from '../../../support/folder.ts';
-import { listenOnLoopback } from '../../../support/listen.ts';
+import { startHttpServer } from '../../../support/listen.ts';
 import { expectUserError, runHere } from '../../command-result.ts';
 
 const parts = new AsyncDisposableStack();
@@ -28,7 +27,7 @@ beforeAll(async () => {
     ...['prod', 'canary'].flatMap((stage) => [`outrigger-${stage}-timers`, `outrigger-${stage}-foo.fifo`]),
   );
   server = parts.use(await startApiServer({ crds: [Foo] }));
-  const functions = createServer((request, response) => {
+  const functions = await startHttpServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://lambda');
     const [, stage] = /functions\/outrigger-(\w+)-resync\/configuration$/.exec(pathname) ?? [];
     const ofStage = (name: string) => ({
@@ -41,8 +40,8 @@ beforeAll(async () => {
         : { Environment: { Variables: { CLUSTERS: locations[stage] } } };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  lambda = `http://127.0.0.1:${await listenOnLoopback(functions)}`;
-  parts.defer(() => void functions.close());
+  lambda = functions.url;
+  parts.defer(functions.close);
   await folder.write('admin.yaml', server.kubeconfig());
 });
 afterAll(async () => await parts.disposeAsync());
