@@ -3,7 +3,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { toError, UserError } from '../core/errors.ts';
 import { sleep } from '../core/time.ts';
@@ -60,11 +60,20 @@ export async function readGenerated(root: string): Promise<readonly Manifest[]> 
 /** Parses the documents of one file. A List yields its items; a Kustomization is skipped. Throws UserError. */
 export function parseManifests(text: string, file: string): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
-    const [error] = document.errors;
-    if (error !== undefined) throw new UserError(`${file}: the YAML is invalid; fix it: ${error.message}`);
-    const value: unknown = document.toJS();
+    const value = readDocument(document, file);
     return value === null ? [] : manifestsOf(value, file);
   });
+}
+
+function readDocument(parsed: Document, file: string): unknown {
+  try {
+    const [problem] = parsed.errors;
+    if (problem !== undefined) throw problem;
+    // Throws for aliases of aliases, which would fill the memory.
+    return parsed.toJS();
+  } catch (error) {
+    throw new UserError(`${file}: the YAML is invalid; fix it: ${toError(error).message}`, { cause: error });
+  }
 }
 
 function manifestsOf(value: unknown, file: string): readonly Manifest[] {

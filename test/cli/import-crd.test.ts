@@ -33,7 +33,7 @@ const crd = {
                 required: ['port', 'mode'],
                 properties: {
                   port: { 'x-kubernetes-int-or-string': true },
-                  mode: { type: 'string', enum: ['Terminate', "it's"] },
+                  mode: { type: 'string', enum: ['Terminate', "it's", 'left\u202eright'], description: 'A \u202emode' },
                   weight: { type: 'integer', nullable: true },
                   labels: { type: 'object', additionalProperties: { type: 'string' } },
                   "x-it's": { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } },
@@ -71,6 +71,8 @@ it('the module of a CRD in a file compiles, has its types, and parses its object
   const imported = await importCrd('crds.yaml', '--zod', '--out', 'kinds');
   expect(imported).toMatchObject({ out: 'kinds/tls-route.ts: TLSRoute\n', status: 0 });
   const file = 'kinds/tls-route.ts';
+  // A direction character would show a reviewer other code than what is compiled.
+  expect(await read(file)).not.toMatch(/\p{Cf}/u);
   await write(file, (await read(file)).replace("'outrigger'", `'${path.resolve('src/outrigger.ts')}'`));
   const use = `import type { TLSRouteObject } from './kinds/tls-route.ts';
 export const right: TLSRouteObject = {
@@ -96,6 +98,7 @@ export const wrongMode: TLSRouteObject = { spec: { port: 1, mode: 'Other' } };
   expect(TLSRoute).toMatchObject({ apiVersion: 'net.example.com/v1', plural: 'tlsroutes', namespaced: true });
   const { right, withoutPort, wrongMode } = await import(at('use.ts'));
   expect(TLSRouteSchema.safeParse(right).success).toBe(true);
+  expect(TLSRouteSchema.safeParse({ spec: { port: 1, mode: 'left\u202eright' } }).success).toBe(true);
   expect([withoutPort, wrongMode].map((one) => TLSRouteSchema.safeParse(one).success)).toEqual([false, false]);
 }, 60_000);
 
@@ -153,6 +156,12 @@ it('a file that is no YAML, and a schema that is none, are named with the place'
   expectUserError(
     await importCrd('broken.yaml', '--out', 'broken'),
     'outrigger import crd: broken.yaml: the YAML is invalid; fix it: Map keys must be unique',
+  );
+  const laughs = ['&a0 [x]', ...Array.from({ length: 9 }, (_, i) => `&a${i + 1} [${`*a${i}, `.repeat(9)}]`)];
+  await write('laughs.yaml', laughs.map((one, i) => `a${i}: ${one}\n`).join(''));
+  expectUserError(
+    await importCrd('laughs.yaml', '--out', 'broken'),
+    'laughs.yaml: the YAML is invalid; fix it: Excessive alias count',
   );
   const wrong = JSON.stringify(crd).replace('"type":"array","items":{', '"type":"array","items":5,"x":{');
   await write('wrong.yaml', wrong);

@@ -1,6 +1,7 @@
 // The parts of an OpenAPI schema of a CRD that become types (apiextensions.k8s.io/v1, JSONSchemaProps). All other
 // keywords, such as lengths and CEL rules, are the API server's to check.
 import * as z from 'zod';
+import { printable, printableJson } from '../../core/printable.ts';
 
 /** A schema, or a part of one. */
 export type ImportedSchema = {
@@ -66,9 +67,9 @@ export function propertyName(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quoted(name);
 }
 
-/** Returns a text as a literal. */
+/** Returns a text as a literal. Its direction characters, which would show other code, are escapes. */
 export function quoted(text: string): string {
-  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  return `'${printableJson(JSON.stringify(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
 /** Returns the first sentence of a description as a comment; nothing if it is long. */
@@ -78,7 +79,7 @@ export function docLines(description = '', indent = ''): readonly string[] {
     .replaceAll('*/', '* /')
     .trim()
     .split(/(?<=\.) (?=[A-Z])/);
-  return sentence === '' || indent.length + sentence.length > 110 ? [] : [`${indent}/** ${sentence} */`];
+  return sentence === '' || indent.length + sentence.length > 110 ? [] : [`${indent}/** ${printable(sentence)} */`];
 }
 
 function isLiteral(value: unknown): value is string | number | boolean {
