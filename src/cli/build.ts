@@ -16,6 +16,7 @@ import { ownModule } from '../dev/lambda/own-module.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
 import { printLines, runCommand } from './command.ts';
+import { requireLoadable } from './load-bundles.ts';
 import { fileExists, readProjectName } from './project.ts';
 
 /** Makes the command. */
@@ -46,7 +47,8 @@ Example:
   outrigger build && npx osls deploy --stage dev
   outrigger build --cloudformation --stage prod --param MONITORING=lean
 
-Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile.`;
+Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile, or
+when a bundle cannot be loaded.`;
 
 async function run(root: string, flags: Flags, signal: AbortSignal): Promise<number> {
   const { cloudformation, chart, stage = 'dev', param = [] } = flags;
@@ -54,7 +56,7 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
   if (cloudformation !== true && ofTemplate !== undefined)
     throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
   try {
-    await build(root);
+    await build(root, { check: requireLoadable });
     if (cloudformation === true)
       await writeCloudFormation(root, signal, ['--stage', stage, ...param.flatMap((one) => ['--param', one])]);
     if (chart === true)
@@ -184,8 +186,12 @@ const common = {
   },
 } satisfies BuildOptions;
 
-/** Builds all bundles of a project. Throws esbuild's error, and an error for a function with a forbidden package. */
-export async function build(root: string): Promise<void> {
+/**
+ * Builds all bundles of a project. Throws esbuild's error, and an error for a function with a forbidden package.
+ * @param check receives the folder of the new bundles and the names of the functions; bundles that it refuses replace
+ *   none
+ */
+export async function build(root: string, { check }: { readonly check?: typeof requireLoadable } = {}): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
   await rm(path.join(root, temporaryFolder), { recursive: true, force: true });
   const withExec = await controllersWithExec(root);
@@ -220,6 +226,10 @@ export async function build(root: string): Promise<void> {
   ];
   // Each takes about 140 MB while it is made. All at once are no faster than one for each processor.
   await forEachConcurrently(availableParallelism(), bundles, async (make) => await make());
+  await check?.(
+    path.join(root, temporaryFolder),
+    functions.map((file) => path.basename(file, '.ts')),
+  );
   await moveBundles(path.join(root, temporaryFolder), path.join(root, 'dist'));
 }
 

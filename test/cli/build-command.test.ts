@@ -96,6 +96,13 @@ it('--chart writes a chart with the name and version of the project, and nothing
 
 it.each([
   ['a source that does not compile', 'functions/tree.ts', 'export const handler = (;', [], 'functions/tree.ts:1:'],
+  [
+    'a function that reads a file when it is loaded',
+    'functions/tree.ts',
+    `import { readFileSync } from 'node:fs'; readFileSync('package.json'); export const handler = () => 1;`,
+    [],
+    'functions/tree.ts: Error: ENOENT: no such file or directory',
+  ],
   ['a folder without functions', 'functions', undefined, [], 'functions: not found; run npm run generate'],
   ['a folder without manifests', 'infra', undefined, ['--chart'], 'infra/kubernetes/generated: not found; run'],
   ['a project without osls', 'infra', undefined, ['--cloudformation'], 'osls is not installed'],
