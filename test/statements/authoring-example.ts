@@ -34,16 +34,8 @@ export const site = Site.controller('site', {
   owns: [Deployment, Ingress],
   reads: [ConfigMap, Secret],
 
-  // A change of the ConfigMap north-theme reconciles the Site north. The function receives the key of the changed
-  // object, also when it is gone.
-  watches: [
-    {
-      kind: ConfigMap,
-      mapToKeys: async ({ name }) => (name.endsWith('-theme') ? [{ name: name.slice(0, -'-theme'.length) }] : []),
-    },
-  ],
-
-  // Variables of the function, parsed once. The variable of a secret has its name, not its value.
+  // Variables of the function, parsed once. The variable of a secret has its name, not its value. `clients` is above
+  // `watches` and `reconcile`, because their contexts have its type.
   settings: z.object({ DNS_URL: z.url(), DNS_TOKEN: secret() }),
   clients: ({ DNS_URL, DNS_TOKEN }) => ({
     register: async (host: string, signal: AbortSignal) => {
@@ -69,6 +61,15 @@ export const site = Site.controller('site', {
       return response.ok || response.status === 404;
     },
   }),
+
+  // A change of the ConfigMap north-theme reconciles the Site north. The function receives the key of the changed
+  // object, also when it is gone.
+  watches: [
+    {
+      kind: ConfigMap,
+      mapToKeys: async ({ name }) => (name.endsWith('-theme') ? [{ name: name.slice(0, -'-theme'.length) }] : []),
+    },
+  ],
 
   async reconcile({ metadata: { name }, spec, status }, context): Promise<ResultOf<typeof Site>> {
     const { get, list, apply, tryApplyAll, clients, recordEvent, log, now, signal, cluster } = context;
