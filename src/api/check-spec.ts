@@ -75,8 +75,9 @@ const policyRule = record(
 );
 const labels = mapOf(text);
 const changes = oneOf('metadata', 'any');
+const watchSelector = record({ matchLabels: labels, annotations: listOf(metadataKey) });
 const watchFields = record(
-  { kind, selector: record({ matchLabels: labels }), changes, label: metadataKey, via: kind, mapToKeys: callable },
+  { kind, selector: watchSelector, changes, label: metadataKey, via: kind, mapToKeys: callable },
   ['kind'],
 );
 const mapping = is(

@@ -30,7 +30,7 @@ const subscriber = z.object({
    * objects.
    */
   matchLabels: z.record(z.string(), z.string()).optional(),
-  /** For a primary, also where it is mapped: only objects with these annotations. Absent: all objects. */
+  /** For a primary and a watched kind: only objects with these annotations. Absent: all objects. */
   annotations: z.array(z.string()).optional(),
   /** For a primary, also where it is mapped: only objects in these namespaces, or Namespaces of these names. */
   namespaces: z.array(z.string()).optional(),

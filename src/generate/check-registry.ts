@@ -171,12 +171,13 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
   for (const [field, given] of selectors) {
     const wrong = invalidLabel(given?.matchLabels);
     if (wrong !== undefined) return `${field}.matchLabels: ${wrong} is no valid label and value`;
+    if (given?.annotations?.length === 0)
+      return `${field}.annotations is empty, so it selects nothing by them; leave it out`;
   }
   const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
   if (ambiguous !== undefined)
     return `selector.fields: ${ambiguous.join('=')}: a value without comma, = and \\ is needed`;
-  const { annotations, namespaces } = selector ?? {};
-  if (annotations?.length === 0) return 'selector.annotations is empty, so it selects nothing by them; leave it out';
+  const { namespaces } = selector ?? {};
   if (namespaces === undefined) return undefined;
   if (!resource.namespaced && resource.kind !== 'Namespace')
     return `selector.namespaces: ${resource.kind} has no namespace; select by matchLabels`;

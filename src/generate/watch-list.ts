@@ -62,6 +62,7 @@ export function watchListOf(
       const by = {
         ...(label === undefined ? {} : { label }),
         ...(watched?.matchLabels === undefined ? {} : { matchLabels: watched.matchLabels }),
+        ...(watched?.annotations === undefined ? {} : { annotations: [...watched.annotations] }),
       };
       const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
       const labelSelector = selected.length === 0 ? undefined : selected.join(',');

@@ -275,8 +275,11 @@ describe('a kind with several subscribers', () => {
     expect(names(of, selected, changed(of, {}))).toEqual(['one']);
   });
 
-  it('an object that gets or loses an annotation of the selector counts, and one without it does not', () => {
-    const of = watched(dish, { ...primary(), annotations: ['menu.test/course'] });
+  it.each([
+    primary(),
+    owned({ as: 'watched' }),
+  ])('an object that gets or loses an annotation of the selector counts, and one without it does not (row %#)', (one) => {
+    const of = watched(dish, { ...one, annotations: ['menu.test/course'] });
     const selected = { annotations: { 'menu.test/course': 'first' } };
     expect(desiredMetadata(of).annotations).toContain('menu.test/course');
     expect(names(of, {}, changed(of, selected))).toEqual(['one']);

@@ -60,7 +60,7 @@ describe('the watch list', () => {
   });
 
   it('the watch list has the selector of a watch, and of its label, for the API server and for the watcher', () => {
-    const selector = { matchLabels: { app: 'orchard' } };
+    const selector = { matchLabels: { app: 'orchard' }, annotations: ['dig.test/here'] };
     const watching = (label: object) =>
       podsOf([treeWith('tree', { owns: [], watches: [{ kind: Pod, selector, ...label }] })]);
     expect(watching({})).toMatchObject({ labelSelector: 'app=orchard', subscribers: [selector] });

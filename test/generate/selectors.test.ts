@@ -43,6 +43,7 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({})).not.toThrow();
   expect(watching({ label: 'a b' })).toThrow('watches.0.label: give a key such as example.com/size');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
+  expect(watching({ selector: { annotations: [] } })).toThrow('watches[0].selector.annotations is empty');
 });
 
 it('a second mapping of a kind, which would never be called, is an error with its field', () => {
