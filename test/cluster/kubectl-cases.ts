@@ -1,13 +1,10 @@
-// kubectl commands on custom resources, against any server. Built-in kinds: kubectl-builtin-cases.ts.
+// kubectl commands on custom resources, against any server. Built-in kinds: kubectl.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 import { sampleDefinition, sampleObject, sampleResourceName } from './toy-kind.ts';
 
 /** The kubectl and its kubeconfig. */
-export type KubectlTarget = {
-  readonly kubectlPath: string;
-  readonly kubeconfig: string;
-};
+export type KubectlTarget = { readonly kubectlPath: string; readonly kubeconfig: string };
 
 const stdin = ['-f', '-'] as const;
 

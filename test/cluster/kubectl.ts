@@ -9,11 +9,7 @@ import { text } from 'node:stream/consumers';
 import { rareCollection } from '../../tools/rare-collection.ts';
 
 /** The result of a finished kubectl. */
-export type KubectlResult = {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-};
+export type KubectlResult = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
 /** A kubectl for one server and namespace. */
 export type Kubectl = {

@@ -83,9 +83,7 @@ const crdWithoutStatus = ({ group, version, kind, plural }: typeof Lamp) => ({
 });
 const { clientOf } = await usePlane({
   users: [identity, labeller, dimming, ...slices, ...binders.map(({ name }) => controllerIdentity(name))].map(
-    (name) => ({
-      name,
-    }),
+    (name) => ({ name }),
   ),
   applies: [...rbacOf(registry, watchListOf(registry)), crdWithoutStatus(Lamp)],
 });

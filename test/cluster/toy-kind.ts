@@ -37,13 +37,7 @@ export const sampleDefinition = {
                   tea: { type: 'string', enum: ['green', 'black'], default: 'black' },
                 },
               },
-              status: {
-                type: 'object',
-                properties: {
-                  filled: { type: 'integer' },
-                  conditions: conditionsSchema,
-                },
-              },
+              status: { type: 'object', properties: { filled: { type: 'integer' }, conditions: conditionsSchema } },
             },
           },
         },

@@ -14,10 +14,7 @@ import { aMessage } from '../sqs/messages.ts';
 import { detachFixture, managersOf } from './detach-fixture.ts';
 
 const { signal } = new AbortController();
-const tank: DetachTarget = {
-  resource: WaterTank,
-  scope: { controllers: new Set([waterTank.name]), as: 'primary' },
-};
+const tank: DetachTarget = { resource: WaterTank, scope: { controllers: new Set([waterTank.name]), as: 'primary' } };
 
 const { connect } = await useApiServer();
 const fixture = detachFixture(connect);
@@ -81,11 +78,7 @@ describe('detach of a kind', () => {
       },
     });
     const scope = { controllers: new Set(['former']), as: 'primary', shared: true } as const;
-    expect(await detachFrom({ resource: WaterTank, scope })).toMatchObject({
-      finalizers: 1,
-      managers: 0,
-      metadata: 0,
-    });
+    expect(await detachFrom({ resource: WaterTank, scope })).toMatchObject({ finalizers: 1, managers: 0, metadata: 0 });
     const after = await fixture.system.read(WaterTank, 'north');
     expect(after.metadata.finalizers).toEqual(['outrigger.dev/water-tank']);
     expect(after.metadata.annotations).toEqual({ [pausedAnnotation]: 'true' });
@@ -128,10 +121,7 @@ describe('detach of a kind', () => {
   it('detach with `dryRun` counts, and writes nothing', async () => {
     await tanks('north');
     const before = await fixture.system.read(WaterTank, 'north');
-    expect(await detach(fixture.client, tank, { dryRun: true, signal })).toMatchObject({
-      affected: 1,
-      finalizers: 1,
-    });
+    expect(await detach(fixture.client, tank, { dryRun: true, signal })).toMatchObject({ affected: 1, finalizers: 1 });
     expect(await fixture.system.read(WaterTank, 'north')).toEqual(before);
   });
 });

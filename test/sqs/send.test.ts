@@ -172,9 +172,7 @@ describe('createSend', () => {
     const waits: number[] = [];
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
     const large = [{ body: 'x'.repeat(250_000) }, { body: 'y'.repeat(250_000) }, { body: 'z'.repeat(250_000) }];
-    const sent = await createSend(sqs, 'https://sqs/', { wait, parallel: 1 })('q', large, {
-      signal: abort.signal,
-    });
+    const sent = await createSend(sqs, 'https://sqs/', { wait, parallel: 1 })('q', large, { signal: abort.signal });
     expect(sent.map(({ accepted }) => accepted)).toEqual([true, false, false]);
     expect(waits.length).toBeLessThanOrEqual(1);
     expect(bodiesOf(mock)).toHaveLength(2);

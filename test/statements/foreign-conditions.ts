@@ -8,9 +8,7 @@ export const owned = Namespace.statusSlice({ conditions: ['team.example.com/Owne
   selector: { matchLabels: { tenant: 'true' } },
   async reconcile({ metadata: { annotations = {} } }) {
     const owner = annotations['team.example.com/owner'];
-    return {
-      conditions: { 'team.example.com/Owned': owner === undefined ? notOk('NoOwner') : ok('HasOwner', owner) },
-    };
+    return { conditions: { 'team.example.com/Owned': owner === undefined ? notOk('NoOwner') : ok('HasOwner', owner) } };
   },
 });
 

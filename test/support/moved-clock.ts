@@ -1,9 +1,6 @@
 // A clock that only the test moves.
 
-export type MovedClock = {
-  readonly now: () => Date;
-  later(seconds: number): void;
-};
+export type MovedClock = { readonly now: () => Date; later(seconds: number): void };
 
 /** Creates a clock that shows the start until it is moved. */
 export function movedClock(start = '2026-01-01T00:00:00Z'): MovedClock {

@@ -51,10 +51,7 @@ const specs: fc.Arbitrary<JsonObject> = fc
   )
   .map((spec) => JSON.parse(JSON.stringify(spec)));
 
-type State = {
-  readonly object: ApiObject;
-  readonly entries: readonly Managed[];
-};
+type State = { readonly object: ApiObject; readonly entries: readonly Managed[] };
 
 const emptyState: State = { object: config({}), entries: [] };
 
