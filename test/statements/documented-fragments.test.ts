@@ -212,11 +212,11 @@ it('the App of the how-to follows its Secret: created, changed and deleted', asy
 
 it('the documented system runs an hour of requeues', async () => {
   const seen = new Set<string | undefined>();
-  const dns = await startHttpServer(({ headers }, response) => {
+  const { url: DNS_URL, close } = await startHttpServer(({ headers }, response) => {
     seen.add(headers.authorization);
     response.end('a record');
   });
-  onTestFinished(dns.close);
+  onTestFinished(close);
   const north = {
     apiVersion: 'sites.example.com/v1',
     kind: 'Site',
@@ -225,7 +225,7 @@ it('the documented system runs an hour of requeues', async () => {
   };
   await using system = await startSystem({
     controllers: [site],
-    environment: { DNS_URL: dns.url, DNS_TOKEN: 'dns' },
+    environment: { DNS_URL, DNS_TOKEN: 'dns' },
     secrets: { dns: 'the value' },
   });
   await system.cluster.apply(north);
