@@ -10,6 +10,19 @@ import { UserError } from '../core/errors.ts';
 const bundleMajor = 24;
 const loadSeconds = 60;
 
+/** What Lambda sets in each function, but for credentials (AWS Lambda, "Defined runtime environment variables"). */
+const lambdaEnvironment = {
+  AWS_DEFAULT_REGION: 'us-east-1',
+  AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
+  AWS_LAMBDA_FUNCTION_NAME: 'function',
+  AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+  AWS_REGION: 'us-east-1',
+  LANG: 'en_US.UTF-8',
+  PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
+  TZ: ':UTC',
+};
+
 /** Prints the name and the error of the first bundle that cannot be loaded. */
 const loadAll = `
   for (const name of process.argv.slice(1)) {
@@ -29,7 +42,9 @@ const loadAll = `
 export async function requireLoadable(folder: string, names: readonly string[]): Promise<void> {
   if (Number.parseInt(process.versions.node, 10) < bundleMajor) return;
   const argv = ['--input-type=module', '-e', loadAll, ...names];
-  const options = { cwd: path.resolve(folder), env: { AWS_REGION: 'us-east-1' }, timeout: loadSeconds * 1000 };
+  const cwd = path.resolve(folder);
+  const env = { ...lambdaEnvironment, LAMBDA_TASK_ROOT: cwd };
+  const options = { cwd, env, timeout: loadSeconds * 1000 };
   await promisify(execFile)(process.execPath, argv, options).catch((error: Error & { readonly stdout?: string }) => {
     const problem = error.stdout ? error.stdout : error.message;
     throw new UserError(

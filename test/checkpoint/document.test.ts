@@ -166,8 +166,10 @@ describe('entryNameOf', () => {
     expect(entryNameOf({ ...tanks, group: '' })).toMatch(/^core_v1_tanks__[0-9a-f]{12}$/);
   });
 
-  it('the name of an entry does not depend on the order of its subscribers', () => {
+  it('the name of an entry does not depend on the order of its subscribers, nor of their annotations', () => {
     expect(entryNameOf({ ...tanks, subscribers: [second, first] })).toBe(entryNameOf(tanks));
+    const withKeys = (annotations: readonly string[]) => entryNameOf(withSecond({ annotations: [...annotations] }));
+    expect(withKeys(['a', 'b'])).toBe(withKeys(['b', 'a']));
   });
 
   it('the name of an entry differs for another name of the cluster', () => {

@@ -100,6 +100,7 @@ it.each<[string, Partial<ControllerDeclaration>, string]>([
     { reads: [secrets], owns: [ConfigMap, Secret] },
     'reconciles or owns secrets, so it reads all',
   ],
+  ['the kind that it reconciles', { resource: Secret, reads: [secrets] }, 'reconciles or owns secrets'],
   ['a kind that is watched', { reads: [secrets], watches: [{ kind: Secret }] }, 'watches has secrets, so the watchers'],
 ])('generate refuses reads in named namespaces of %s', (_, declaration, text) => {
   expect(() => generatedFiles([zoneWith(declaration)])).toThrow(text);

@@ -74,7 +74,8 @@ it.each<[string, number, Parameters<typeof decide>[3], number]>([
   ['in an hour is at that time', 3_600_000, {}, 3_600],
   ['with milliseconds is not before it', 10_001, {}, 11],
   ['that the current message was due at, and early, is later than that', 500, { afterDueAt: nowMs / 1000 + 1 }, 2],
-  ['that the current message was due at, and minutes early, too', 170_000, { afterDueAt: nowMs / 1000 + 170 }, 171],
+  ['that the current message was due at, and minutes early, too', 359_000, { afterDueAt: nowMs / 1000 + 359 }, 360],
+  ['is at that time after a forged due time', 359_000, { afterDueAt: nowMs / 1000 + 361 }, 359],
   ['in two years is in one', 63_072_000_000, {}, 31_536_000],
 ])('a requeue at a time %s', (_, inMs, times, seconds) => {
   const dueAt = nowMs / 1000 + seconds;

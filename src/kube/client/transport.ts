@@ -80,9 +80,9 @@ export function createTransport(
 }
 
 /**
- * Joins lookups of one name. Node runs two lookups at a time in all (libuv), and cannot end one. A DNS server that does
- * not respond holds each for ten seconds: the lookups of all requests to one cluster would keep those to the others
- * from a connection.
+ * Joins lookups of one name. Node runs few lookups at a time in all (libuv: two by default), and cannot end one. A DNS
+ * server that does not respond holds each for ten seconds: the lookups of all requests to one cluster would keep those
+ * to the others from a connection.
  */
 function shareLookups(lookup: LookupFunction): LookupFunction {
   const waiting = new Map<string, Parameters<LookupFunction>[2][]>();

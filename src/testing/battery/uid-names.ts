@@ -1,5 +1,6 @@
 // Uids in the state of an outside system, which are others in each run: also as the key of a record, as a name that
-// follows from metadata.uid is. The record of an object is found under the object's name, also after its deletion.
+// follows from metadata.uid is, or from its first eight digits. The record of an object is found under the object's
+// name, also after its deletion.
 import type { ApiObject } from '../../apiserver/object.ts';
 
 /** Makes a function that replaces the uids of objects, of those that it has seen before too, by their kind and name. */
@@ -16,7 +17,8 @@ export function createUidNames() {
       names.set(uid, text);
     }
     let named = state;
-    for (const [uid, name] of names) named = named.replaceAll(uid, name);
+    for (const [uid, name] of names)
+      named = named.replaceAll(uid, name).replaceAll(uid.slice(0, 8), `digits of the ${name}`);
     return named;
   };
 }

@@ -112,12 +112,17 @@ describe('loadKubeconfig', () => {
     expect(connection).toMatchObject({ ca: pem('other.pem'), clientCertificate });
   });
 
-  it.each([
-    ['whose current context is another one now', ['other']],
-    ['whose context names another server now', ['here']],
-  ])('a server that answers 401 gets no credentials for another one from a kubeconfig %s', async (_, [
-    changed = '',
-  ]) => {
+  type Context = readonly [url: string | undefined, token: string];
+  const elsewhere: Context = ['https://127.0.0.1:6443', 'production'];
+  it.each<[string, { readonly here?: Context; readonly other?: Context }, string]>([
+    ['whose current context is another one now', { other: elsewhere }, 'secret'],
+    ['whose context names another server now', { here: elsewhere }, 'secret'],
+    [
+      'whose current context is another user of the server',
+      { here: [undefined, 'renewed'], other: [undefined, 'production'] },
+      'renewed',
+    ],
+  ])('a server that answers 401 gets only a token of its own context from a kubeconfig %s', async (_, changed, token) => {
     const received: unknown[] = [];
     const server = await startWireServer(({ headers }, response) => {
       received.push(headers.authorization);
@@ -138,9 +143,10 @@ describe('loadKubeconfig', () => {
     const file = write(written({ here }, 'here'));
     const client = createClient(await loadKubeconfig({ file, now }));
     onTestFinished(() => client.close());
-    writeFileSync(file, written({ here, [changed]: ['https://127.0.0.1:6443', 'production'] }, changed));
+    const after = Object.entries(changed).map(([name, [url = server.url.href, value]]) => [name, [url, value]]);
+    writeFileSync(file, written({ here, ...Object.fromEntries(after) }, 'other' in changed ? 'other' : 'here'));
     await failure(client.request({ method: 'GET', path: '/api' }));
-    expect(received).toEqual(['Bearer secret', 'Bearer secret']);
+    expect(received).toEqual(['Bearer secret', `Bearer ${token}`]);
   });
 
   it('loadKubeconfig accepts insecure-skip-tls-verify only if it is allowed', async () => {

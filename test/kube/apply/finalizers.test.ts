@@ -68,6 +68,8 @@ describe('finalizers', () => {
     await expect(removeFinalizer(balanced, configMaps, deleting, finalizer)).rejects.toThrow('returned 404');
     expect((await fresh()).metadata.finalizers).toEqual([finalizer]);
     await release(deleting);
+    await put('owner', {});
+    expect(await removeFinalizer(balanced, configMaps, deleting, finalizer)).toBeUndefined();
   });
 
   it('holdObject and removeFinalizer throw a conflict for an object that has changed, or was recreated, since the read', async () => {
