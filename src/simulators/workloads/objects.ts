@@ -144,7 +144,7 @@ export type Deployment = z.infer<typeof deployment>;
 export type ReplicaSet = z.infer<typeof replicaSet>;
 export type Pod = z.infer<typeof pod>;
 export type StatefulSet = z.infer<typeof statefulSet>;
-export type PersistentVolumeClaim = z.infer<typeof claim>;
+type PersistentVolumeClaim = z.infer<typeof claim>;
 export type Service = z.infer<typeof service>;
 export type EndpointSlice = z.infer<typeof endpointSlice>;
 
