@@ -74,6 +74,16 @@ export type Watch<T extends ContextTypes> = {
   | { mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> }
 );
 
+/** The types on which the context of a controller depends. */
+export type TypesOfContext<
+  P extends PrimaryTypes,
+  Owns extends Kind,
+  Reads extends Read,
+  Clients,
+  Exec extends ExecSpec,
+  Sets extends MetadataSpec,
+> = { scope: P['scope']; owns: Owns; reads: KindOfRead<Reads>; clients: Clients; exec: Exec; sets: Sets };
+
 /**
  * What an author writes. `Owns`, `Reads`, `Settings`, `Clients` and `Exec` are parameters of their own: TypeScript
  * infers nothing inside a record of them. An interface, so that messages show its name.
@@ -123,37 +133,16 @@ export interface ControllerSpec<
   readonly exec?: Exec;
   /** The labels and annotations that it sets on the object; without this there is no `setMetadata` in its context. */
   readonly sets?: Sets;
-  readonly watches?: readonly Watch<{
-    scope: P['scope'];
-    owns: Owns;
-    reads: KindOfRead<Reads>;
-    clients: Clients;
-    exec: Exec;
-    sets: Sets;
-  }>[];
+  readonly watches?: readonly Watch<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>[];
   /** Events outside of the cluster that trigger a reconcile. */
   readonly wakes?: readonly Wake[];
   reconcile(
     object: P['primary'],
-    context: Context<{
-      scope: P['scope'];
-      owns: Owns;
-      reads: KindOfRead<Reads>;
-      clients: Clients;
-      exec: Exec;
-      sets: Sets;
-    }>,
+    context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
   ): Promise<Exactly<Returned, P['conditions']>>;
   finalize?(
     object: P['primary'],
-    context: Context<{
-      scope: P['scope'];
-      owns: Owns;
-      reads: KindOfRead<Reads>;
-      clients: Clients;
-      exec: Exec;
-      sets: Sets;
-    }>,
+    context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
   ): Promise<Finalized>;
 }
 

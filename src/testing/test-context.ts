@@ -2,10 +2,10 @@
 // there is nothing to close.
 import type * as z from 'zod';
 import { type Context, type ContextTypes, typeContext } from '../api/context.ts';
-import type { Controller, NoClientsDeclaredAbove, PrimaryTypes } from '../api/controller.ts';
+import type { Controller, NoClientsDeclaredAbove, PrimaryTypes, TypesOfContext } from '../api/controller.ts';
 import type { Exec, ExecSpec, NoExecDeclared } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
-import type { KindOfRead, Read } from '../api/reads.ts';
+import type { Read } from '../api/reads.ts';
 import { givenValues, type MetadataSpec } from '../api/set-metadata.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { createObjectMap } from './object-map.ts';
@@ -62,14 +62,7 @@ export function testContext<
   given: TestContextOptions &
     ([Clients] extends [NoClientsDeclaredAbove] ? unknown : { readonly clients: NoInfer<Clients> }) &
     ([Commands] extends [NoExecDeclared] ? unknown : { readonly exec: Exec }),
-): TestContext<{
-  scope: P['scope'];
-  owns: Owns;
-  reads: KindOfRead<Reads>;
-  clients: Clients;
-  exec: Commands;
-  sets: Sets;
-}> {
+): TestContext<TypesOfContext<P, Owns, Reads, Clients, Commands, Sets>> {
   const { objects = [], owner, now = () => new Date(), log = silentLog } = given;
   const { signal = new AbortController().signal } = given;
   const events: RecordedEvent[] = [];
@@ -92,14 +85,7 @@ export function testContext<
     controller: controller.name,
   });
   const { get, list, apply, applyAll } = map;
-  const context = typeContext<{
-    scope: P['scope'];
-    owns: Owns;
-    reads: KindOfRead<Reads>;
-    clients: Clients;
-    exec: Commands;
-    sets: Sets;
-  }>(
+  const context = typeContext<TypesOfContext<P, Owns, Reads, Clients, Commands, Sets>>(
     {
       get,
       list,
