@@ -7,6 +7,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { readWatcherStatus } from '../checkpoint/watcher-status.ts';
 import { UserError } from '../core/errors.ts';
 import { collectionName } from '../core/key.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import { redact } from '../core/redact.ts';
 import { alignColumns } from '../dev/columns.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -105,7 +106,7 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const kind = findKind(registry, text, kinds);
     const { controller } = flags;
     const all = new Set([
-      ...registry.filter(({ declaration }) => isSame(declaration.resource, kind)).map(({ name }) => name),
+      ...registry.filter(({ declaration }) => isSameKind(declaration.resource, kind)).map(({ name }) => name),
       ...(await findControllers(client, kind, { project, signal })),
     ]);
     const controllers = controller === undefined ? all : new Set([controller]);
@@ -176,7 +177,6 @@ async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: Kub
 }
 
 type ScopeControllers = Pick<DetachTarget['scope'], 'controllers' | 'project'>;
-type CollectionId = { readonly group: string; readonly plural: string };
 type Target = DetachTarget & { readonly resource: ServedKind };
 type DetachResult = { readonly target: Target; readonly count: DetachCount };
 
@@ -186,7 +186,7 @@ function findKind(registry: readonly ControllerDefinition[], text: string, kinds
     [one.kind.toLowerCase(), one.plural, collectionName(one), ...one.shortNames].includes(wanted),
   );
   // A kind of the registry comes before other kinds of that name.
-  const ours = found.filter((one) => registry.some(({ declaration }) => isSame(declaration.resource, one)));
+  const ours = found.filter((one) => registry.some(({ declaration }) => isSameKind(declaration.resource, one)));
   const [kind, ...more] = ours.length === 1 ? ours : found;
   if (kind === undefined) {
     const known = [...new Set(registry.map(({ declaration }) => declaration.resource.kind))].join(', ');
@@ -235,7 +235,7 @@ async function detachAll(
 
 function isOwned(registry: readonly ControllerDefinition[], { resource, scope }: Target): boolean {
   const controllers = registry.filter(({ name }) => scope.controllers.has(name));
-  return controllers.some(({ declaration }) => declaration.owns.some((kind) => isSame(kind, resource)));
+  return controllers.some(({ declaration }) => declaration.owns.some((kind) => isSameKind(kind, resource)));
 }
 
 async function warnOfRunningWatchers(
@@ -290,8 +290,4 @@ function printResults(
     printError(`nothing was changed; ${before}run this again with --yes`);
   }
   return state === 'planned' || isLeft ? 1 : 0;
-}
-
-function isSame(a: CollectionId, b: CollectionId): boolean {
-  return a.group === b.group && a.plural === b.plural;
 }

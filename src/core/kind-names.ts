@@ -53,6 +53,13 @@ export function describeKind<const Name extends string, S extends Scope = 'Names
   };
 }
 
+/** Returns whether two kinds, of any version, have the same objects. */
+export function isSameKind(a: ServedKind, b: ServedKind): boolean {
+  return a.group === b.group && a.plural === b.plural;
+}
+
+type ServedKind = Pick<KindDescription, 'group' | 'plural'>;
+
 /** Groups of Kubernetes itself with a dot. Other groups with a dot are of CustomResourceDefinitions. */
 const builtInGroups = [
   ...['admissionregistration', 'apiextensions', 'apiregistration', 'authentication', 'authorization', 'certificates'],

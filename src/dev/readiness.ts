@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import { printable } from '../core/printable.ts';
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
 import { alignColumns } from './columns.ts';
@@ -115,9 +116,9 @@ export function statusSlicesOf(
 
 function controllersOf(
   controllers: readonly ControllerDefinition[],
-  { group, plural }: ResourceName,
+  resource: ResourceName,
 ): readonly ControllerDefinition[] {
-  return controllers.filter(({ declaration: { resource } }) => resource.group === group && resource.plural === plural);
+  return controllers.filter(({ declaration }) => isSameKind(declaration.resource, resource));
 }
 
 /** Makes the row of an applied object with its current readiness. */

@@ -1,7 +1,9 @@
 // Decides which keys a change of an object affects. The watch loop calls it with the TrackedObject before and after the
 // change, and adds the keys to the forwarder. The decision is pure, so every row of the design's table of predicates is
 // a row in a table test.
+
 import { formatReconcileKey, type Key, type ReconcileKey } from '../core/key.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import { selfMappedGroup } from '../core/names.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { ChangeSource } from '../sqs/deduplication.ts';
@@ -113,8 +115,7 @@ function keysFor(
 function toReconcileKey({ resource, cluster }: WatchedCollection, subscriber: Subscriber, key: Key): ReconcileKey {
   const { as, controller, primary } = subscriber;
   const { group, plural } = forwardsOwnKey(subscriber) ? resource : primary;
-  const isSelfMapped =
-    as === 'watched' && forwardsOwnKey(subscriber) && group === primary.group && plural === primary.plural;
+  const isSelfMapped = as === 'watched' && forwardsOwnKey(subscriber) && isSameKind(resource, primary);
   return { controller, cluster, group: isSelfMapped ? selfMappedGroup(group) : group, resource: plural, ...key };
 }
 

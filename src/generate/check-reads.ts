@@ -1,7 +1,7 @@
 // Rejects reads in named namespaces that limit nothing, or that the rest of a controller's declaration contradicts.
 import type { ControllerDeclaration } from '../api/definition.ts';
-import type { Kind } from '../api/kind.ts';
 import { kindOfRead } from '../api/reads.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import { isNamespaceName } from '../core/namespaces.ts';
 
 /** Returns the problem of a controller's reads; undefined for none. */
@@ -14,20 +14,16 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
     if (namespaces.length === 0) return `${field} names no namespace; use the kind itself for all`;
     const invalid = namespaces.find((one) => !isNamespaceName(one));
     if (invalid !== undefined) return `${field}: ${JSON.stringify(invalid)} is no name of a namespace`;
-    if (reads.some((other) => other !== read && isSame(kindOfRead(other), kind)))
+    if (reads.some((other) => other !== read && isSameKind(kindOfRead(other), kind)))
       return `${field}: ${kind.plural} are in reads twice; keep one entry, with all namespaces that are needed`;
-    if ([resource, ...owns].some((other) => isSame(other, kind)))
+    if ([resource, ...owns].some((other) => isSameKind(other, kind)))
       return `${field}: the controller reconciles or owns ${kind.plural}, so it reads all of them; drop the entry`;
     // The role of a watcher permits the whole kind in all namespaces.
-    if (watches.some((watch) => isSame(watch.kind, kind)))
+    if (watches.some((watch) => isSameKind(watch.kind, kind)))
       return (
         `${field}: watches has ${kind.plural}, so the watchers would read all of them; use the kind itself, ` +
         'or return requeueAfterSeconds instead of the watch'
       );
   }
   return undefined;
-}
-
-function isSame(a: Kind, b: Kind): boolean {
-  return a.group === b.group && a.plural === b.plural;
 }

@@ -5,7 +5,7 @@ import { type ControllerDeclaration, type ControllerDefinition, marksHeldObjects
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
 import { SchemaError } from '../core/errors.ts';
-import { isBuiltInGroup } from '../core/kind-names.ts';
+import { isBuiltInGroup, isSameKind } from '../core/kind-names.ts';
 import { invalidLabel } from '../core/labels.ts';
 import { controllerLabelValue, heldLabelOf, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { isNamespaceName } from '../core/namespaces.ts';
@@ -111,7 +111,7 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
     const remedy = resource.definition === undefined ? '' : "; declare it with scope: 'Cluster'";
     return `${resource.kind} has a namespace, so it cannot own ${outside.plural}, which have none${remedy}`;
   }
-  if (sets !== undefined && owns.some((kind) => isSame(kind, resource)))
+  if (sets !== undefined && owns.some((kind) => isSameKind(kind, resource)))
     return `sets and owns of ${plural}: both writes of a child have one field manager and undo each other; drop sets`;
   const writers = writersOf(resource);
   if (writers !== undefined && changes === undefined)
@@ -151,9 +151,10 @@ function unseenField(
   const field = Object.keys(selector?.fields ?? {}).find((one) => !isSeen(one));
   if (field === undefined || predicateOf(declaration) === 'resourceVersion') return undefined;
   const other = registry.find(({ declaration: one }) => {
-    const isOfOthers = isSame(one.resource, resource) && fieldSelectorOf(one.selector) !== fieldSelectorOf(selector);
+    const isOfOthers =
+      isSameKind(one.resource, resource) && fieldSelectorOf(one.selector) !== fieldSelectorOf(selector);
     const watched = one.watches.filter((watch) => !isSelfMapped(one, watch)).map(({ kind }) => kind);
-    return isOfOthers || [...one.owns, ...watched].some((kind) => isSame(kind, resource));
+    return isOfOthers || [...one.owns, ...watched].some((kind) => isSameKind(kind, resource));
   });
   if (other === undefined) return undefined;
   return (
@@ -274,9 +275,5 @@ function checkSlice(
 }
 
 function isOfKind({ declaration }: ControllerDefinition, other: ControllerDefinition): boolean {
-  return isSame(declaration.resource, other.declaration.resource);
-}
-
-function isSame(a: Kind, b: Kind): boolean {
-  return a.group === b.group && a.plural === b.plural;
+  return isSameKind(declaration.resource, other.declaration.resource);
 }

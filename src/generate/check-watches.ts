@@ -1,6 +1,6 @@
 // Rejects watches of a controller whose mapping the runtime would never call, or not for changes that matter.
 import type { ControllerDeclaration } from '../api/definition.ts';
-import type { Kind } from '../api/kind.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import { hasGeneration, predicateOf, writersOf } from './changing-kinds.ts';
 
 /** Returns the problem of a controller's watches; undefined for none. */
@@ -19,14 +19,14 @@ export function watchProblem(declaration: ControllerDeclaration): string | undef
     // The watcher knows no namespace for the name.
     if (label !== undefined && named.namespaced && !kind.namespaced)
       return `${field}.label: ${kind.kind} has no namespace, so its label names no ${named.kind}; use mapToKeys`;
-    if (via !== undefined && isSame(via, resource))
+    if (via !== undefined && isSameKind(via, resource))
       return `${field}.via: ${via.kind} is the kind that it reconciles; leave via out`;
     const wrong = isSelfMapped(declaration, watch) ? selfMappedProblem(declaration, watch) : undefined;
     if (wrong !== undefined) return `${field}${wrong}`;
-    const before = watches.findIndex((one) => one.label === undefined && isSame(one.kind, kind));
+    const before = watches.findIndex((one) => one.label === undefined && isSameKind(one.kind, kind));
     if (label === undefined && before < index)
       return `${field}: watches[${before}] maps ${kind.plural} already, and it alone is called; join both`;
-    if (via !== undefined && !watches.some((one) => one.label === undefined && isSame(one.kind, via)))
+    if (via !== undefined && !watches.some((one) => one.label === undefined && isSameKind(one.kind, via)))
       return `${field}.via: no entry of watches has a mapToKeys for ${via.kind}, so nothing maps its key; add one`;
   }
   return undefined;
@@ -36,7 +36,7 @@ type DeclaredWatch = ControllerDeclaration['watches'][number];
 
 /** Returns whether a watch maps objects of the kind that the controller reconciles to others of that kind. */
 export function isSelfMapped({ resource }: ControllerDeclaration, { kind, label }: DeclaredWatch): boolean {
-  return label === undefined && isSame(kind, resource);
+  return label === undefined && isSameKind(kind, resource);
 }
 
 /** A controller writes to the objects that it maps: a write that counted would wake the others, and their writes it. */
@@ -49,8 +49,4 @@ function selfMappedProblem(declaration: ControllerDeclaration, { kind, selector,
     ? "declare changes: 'metadata' here"
     : `${kind.plural} have no generation, so return requeueAfterSeconds instead`;
   return `: each write to one of the ${kind.plural}, also its own, would reconcile the others without end; ${remedy}`;
-}
-
-function isSame(a: Kind, b: Kind): boolean {
-  return a.group === b.group && a.plural === b.plural;
 }

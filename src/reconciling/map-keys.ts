@@ -1,12 +1,14 @@
 // Handles a message about a watched object that refers to primaries, but is not owned by them. The controller's mapping
 // function returns the keys of the primaries, which are sent to the controller's own queue. The mapping function
 // receives only the key of the watched object, and also runs if that object is gone.
+
 import * as z from 'zod';
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { toError } from '../core/errors.ts';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
 import { formatReconcileKey, type Key } from '../core/key.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import { controllerQueue, selfMappedGroup } from '../core/names.ts';
 import { dnsLabel, segment } from '../sqs/body.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
@@ -31,9 +33,9 @@ export function declaresKind(declaration: ControllerDeclaration, message: Messag
 }
 
 /** Returns the collection in the keys of a watched kind. */
-export function mappedCollection({ resource }: ControllerDeclaration, { group, plural }: Kind): Collection {
-  const isOwn = group === resource.group && plural === resource.plural;
-  return { group: isOwn ? selfMappedGroup(group) : group, plural };
+export function mappedCollection({ resource }: ControllerDeclaration, kind: Kind): Collection {
+  const { group, plural } = kind;
+  return { group: isSameKind(resource, kind) ? selfMappedGroup(group) : group, plural };
 }
 
 type Collection = { readonly group: string; readonly plural: string };
