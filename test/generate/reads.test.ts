@@ -9,7 +9,7 @@ import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
-import { inNamespaces } from '../../src/outrigger.ts';
+import { foreignKind, inNamespaces } from '../../src/outrigger.ts';
 import { allowedBy, lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 
 const more = { spec: z.object({}), status: z.object({}), conditions: [] };
@@ -62,6 +62,8 @@ it('a project with namespaces reads a kind in the namespaces that its controller
     'RoleBinding platform',
   ]);
   expect(generatedFiles([zone], [], undefined, ['shop'])).toBeInstanceOf(Map);
+  const ofAnotherGroup = foreignKind({ group: 'vault.example.com', version: 'v1', kind: 'Secret' });
+  expect(generatedFiles([zoneWith({ owns: [ofAnotherGroup] })])).toBeInstanceOf(Map);
 });
 
 it('the access of a function includes the namespaces in which it has a Role', () => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Secret } from '../../src/kubernetes.ts';
-import { defineKind, notOk, ok, type ResultOf, secret } from '../../src/outrigger.ts';
+import { defineKind, notOk, ok, type ResultOf, secret, TerminalError } from '../../src/outrigger.ts';
 import { type BatteryOptions, battery, type OutsideWorld } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
 
@@ -162,13 +162,14 @@ describe('an object that the outside system refuses, because another one has its
       close,
     };
   }
-  type Way = { isSilent?: boolean; takes?: boolean; removes: 'own' | 'named' };
-  const registrar = ({ isSilent = false, takes = false, removes }: Way) =>
+  type Way = { isSilent?: boolean; takes?: boolean; throws?: Error; removes: 'own' | 'named' };
+  const registrar = ({ isSilent = false, takes = false, throws, removes }: Way) =>
     Entry.controller('entry', {
       ...declared,
       async reconcile({ metadata: { name }, spec: { host } }, { clients, signal }): Promise<ResultOf<typeof Entry>> {
         const put = async () => await clients.send('PUT', `${host}/${name}`, signal);
         if ((await put()) === name) return { status: { id: host }, conditions: made };
+        if (throws !== undefined) throw throws;
         if (takes) await clients.send('DELETE', host, signal).then(put);
         return isSilent || takes ? { status: {}, conditions: made } : taken;
       },
@@ -186,6 +187,8 @@ describe('an object that the outside system refuses, because another one has its
     expect(await run({ removes: 'named' })).toMatch(message);
     expect(await run({ removes: 'named' }, 200)).toMatch(message);
     expect(await run({ removes: 'named', isSilent: true }, 412)).toMatch(message);
+    for (const throws of [new Error('taken'), new TerminalError('taken')])
+      expect(await run({ removes: 'named', throws }, 200)).toMatch(message);
     expect(await run({ removes: 'own' })).toBeUndefined();
   });
 
