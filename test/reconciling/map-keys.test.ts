@@ -40,12 +40,14 @@ async function mapped(
     scope = 'Namespaced',
     watched = ConfigMap,
     changes,
+    ownChanges,
   }: {
     messageId?: string;
     through?: Send;
     scope?: 'Namespaced' | 'Cluster';
     watched?: typeof ConfigMap | typeof Namespace;
     changes?: 'metadata';
+    ownChanges?: 'metadata';
   } = {},
 ) {
   const watches = [{ kind: watched, mapToKeys: keys, ...(changes === undefined ? {} : { changes }) }];
@@ -53,7 +55,10 @@ async function mapped(
   const controller =
     scope === 'Cluster'
       ? site.controller('site', { watches, reconcile })
-      : gadget.controller('gadget', { reads: [ConfigMap], watches, reconcile });
+      : gadget.controller('gadget', {
+          ...{ reads: [ConfigMap], watches, reconcile },
+          ...(ownChanges === undefined ? {} : { changes: ownChanges }),
+        });
   const { name } = controller;
   const deps = { name, declaration: controller.declaration, instance: controller.start({}), now: () => new Date(0) };
   const { log } = createRecorder();
@@ -90,6 +95,9 @@ it('a key of the reconciled kind is mapped to itself if changes are mapped that 
   const ofGadgets = { watched: gadget as unknown as typeof ConfigMap, changes: 'metadata' } as const;
   const { messages } = await mapped(async ({ name }) => [{ name }], changedGadget, ofGadgets);
   expect(messages).toMatchObject([{ group: 'example.com', resource: 'gadgets', name: 'prices' }]);
+  const sameChanges = { ...ofGadgets, ownChanges: 'metadata', messageId: 'm2' } as const;
+  const both = await mapped(async ({ name }) => [{ name }], changedGadget, sameChanges);
+  expect(both.messages).toEqual([]);
 });
 
 it('a call of the context after the end of its mapping function is refused', async () => {
