@@ -66,10 +66,10 @@ export function checkpointFixture() {
     stored,
     versions: async () =>
       Object.fromEntries([...(await stored()).entries].map(([name, { version }]) => [name, version])),
-    /** Writes a text into the ConfigMap. */
+    /** Writes a text into the ConfigMap, and returns its new version. */
     writeText: async (text: string) => {
       const object = await readCheckpoint(client);
-      await writeCheckpoint(client, { text, resourceVersion: object?.resourceVersion ?? '' });
+      return (await writeCheckpoint(client, { text, resourceVersion: object?.resourceVersion ?? '' })).resourceVersion;
     },
     /** The text of a checkpoint with these versions, by default of this cluster. */
     textOf: async (versions: Readonly<Record<string, string>>, { cluster = '' } = {}) =>

@@ -169,7 +169,7 @@ describe('the watch checkpoint of a restored cluster', () => {
   it.each(['this watcher', 'another replica'])('a read that a write of %s overtakes detects no restore', async (by) => {
     const [isRead, isHeld] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let reads = 0;
-    const through: KubeClient = {
+    const slowly: KubeClient = {
       ...fixture.client,
       request: async (request) => {
         const response = await fixture.client.request(request);
@@ -182,17 +182,29 @@ describe('the watch checkpoint of a restored cluster', () => {
         return response;
       },
     };
+    let restoredTo: string | undefined;
+    const through = withMetadata(slowly, ({ path }) =>
+      restoredTo !== undefined && path.endsWith(checkpointName) ? { resourceVersion: restoredTo } : undefined,
+    );
     const checkpoint = fixture.createCheckpoint({ through });
+    checkpoint.run();
+    checkpoint.accepted('tanks', '18');
     const verify = () => checkpoint.verify(AbortSignal.timeout(1000));
     await verify();
     const slow = verify();
     await isRead.promise;
+    const write = async (version: string) => await fixture.writeText(await fixture.textOf({ tanks: version }));
+    const between = await write('17');
     if (by === 'this watcher') await checkpoint.flush();
-    else await fixture.writeText(await fixture.textOf({ tanks: '17' }));
+    else await write('18');
+    expect(await fixture.versions()).toEqual({ tanks: '18' });
     expect(await verify()).toBe('same');
     isHeld.resolve();
     expect(await slow).toBe('same');
     expect(checkpoint.warnings()).toEqual([]);
+    // It has not made the known version older.
+    restoredTo = between;
+    expect(await verify()).toBe('restored');
   });
 
   it('a restore that a watch detected is not reported again', async () => {
