@@ -207,6 +207,20 @@ describe('the watch checkpoint of a restored cluster', () => {
     expect(await verify()).toBe('restored');
   });
 
+  it('a restore of the state just before the last write of this watcher is detected', async () => {
+    let restoredTo: string | undefined;
+    const through = withMetadata(fixture.client, () =>
+      restoredTo === undefined ? undefined : { resourceVersion: restoredTo },
+    );
+    const checkpoint = fixture.createCheckpoint({ through });
+    checkpoint.run();
+    checkpoint.accepted('tanks', '18');
+    const before = await fixture.writeText(await fixture.textOf({ tanks: '17' }));
+    await checkpoint.flush();
+    restoredTo = before;
+    expect(await checkpoint.verify(AbortSignal.timeout(1000))).toBe('restored');
+  });
+
   it('a restore that a watch detected is not reported again', async () => {
     for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
     const checkpoint = fixture.createCheckpoint();
