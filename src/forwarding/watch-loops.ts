@@ -25,14 +25,16 @@ export function createWatchLoops(
   { namespaces = listed, ...scope }: WatchScope & { readonly namespaces?: readonly string[] | undefined },
 ): readonly PlacedLoop[] {
   const loops: PlacedLoop[] = [];
-  const requeueOwnersIn =
-    (place: string | undefined): WatchLoopDeps['requeueOwners'] =>
+  const requeueOwnersOf =
+    ({ subscribers }: WatchedResource, place: string | undefined): WatchLoopDeps['requeueOwners'] =>
     (controllers, acks, missedUntilMs) => {
+      // The owner of a child is in its namespace, or in none. A watched object may be mapped to any namespace.
+      const mapping = subscribers.filter(({ as }) => as === 'watched').map(({ controller }) => controller);
       for (const { resource, namespace, loop } of loops) {
-        // The owner of a child is in its namespace, or in none.
-        if (namespace !== undefined && place !== undefined && namespace !== place) continue;
+        const isNear = namespace === undefined || place === undefined || namespace === place;
         for (const { as, controller } of resource.subscribers) {
-          if (as === 'primary' && controllers.includes(controller)) loop.requeueOwners(controller, acks, missedUntilMs);
+          if (as !== 'primary' || !controllers.includes(controller)) continue;
+          if (isNear || mapping.includes(controller)) loop.requeueOwners(controller, acks, missedUntilMs);
         }
       }
     };
@@ -41,7 +43,7 @@ export function createWatchLoops(
       const kind = [collectionName(resource), ...(namespace === undefined ? [] : [namespace])].join('/');
       const loopDeps = {
         ...deps,
-        requeueOwners: requeueOwnersIn(namespace),
+        requeueOwners: requeueOwnersOf(resource, namespace),
         health: deps.health.loop(kind),
         log: withFields(deps.log, { kind }),
       };

@@ -1,9 +1,10 @@
 // Only the loops of a watch list with some namespaces: what they follow, and which owners a list of children requeues.
 // One loop is watch-loop.test.ts. The API server is the embedded one, the queue is an array.
 import { expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
 import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { controllerLabel, ownerAnnotation } from '../../src/core/names.ts';
-import type { WatchedResource, WatchList } from '../../src/core/watch-list.ts';
+import type { Subscriber, WatchedResource, WatchList } from '../../src/core/watch-list.ts';
 import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { startApiServer } from '../../src/testing/api-server.ts';
@@ -77,4 +78,46 @@ it('only the listed namespaces are watched, each kind without namespaces once, a
   expect([...entries].sort()).toEqual(
     ['configmaps/office', 'configmaps/shop', 'namespaces/', 'secrets/office', 'secrets/shop'].sort(),
   );
+});
+
+it.each<[Subscriber['as'], readonly string[]]>([
+  ['owned', ['timers shop/in-shop']],
+  ['watched', ['timers office/in-office', 'timers shop/in-shop']],
+])('what was deleted unseen in a namespace, of a kind that is %s, requeues the primaries %j', async (as, expected) => {
+  const server = await startApiServer({
+    objects: ['shop', 'office'].flatMap((name) => [place(name), namespaced('ConfigMap', name, `in-${name}`)]),
+  });
+  onTestFinished(server.close);
+  const { body } = await server.client.request({ method: 'GET', path: '/api/v1/configmaps' });
+  const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(body);
+  const sent: string[] = [];
+  const listed = Promise.withResolvers<void>();
+  const watcher = await startWatcher(
+    {
+      watchList: {
+        ...{ version: 1, namespaces: ['shop', 'office'] },
+        resources: [
+          { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
+          { ...collection(Secret), subscribers: [{ controller: 'dish', as, primary, predicate: 'any' }] },
+        ],
+      },
+      client: server.client,
+      send: async (queue, entries) => {
+        for (const message of entries.map(({ body }) => parseMessage(body)))
+          sent.push(`${queue} ${message.namespace}/${message.name}`);
+        return entries.map(() => ({ accepted: true, messageId: '' }));
+      },
+      checkpoint: {
+        ...noCheckpoint,
+        start: async (entry) => (entry.includes('_secrets_shop_') ? undefined : metadata.resourceVersion),
+        // After SQS has accepted the keys.
+        accepted: (entry) => entry.includes('_secrets_shop_') && listed.resolve(),
+      },
+      log: createRecorder().log,
+    },
+    { cluster: 'c', lowPriorityPerSecond: 100, host: '127.0.0.1', port: 0 },
+  );
+  onTestFinished(async () => void (await watcher.stop({ drainSeconds: 1 })));
+  await listed.promise;
+  expect(sent.sort()).toEqual(expected);
 });
