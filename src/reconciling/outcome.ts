@@ -17,7 +17,7 @@ import {
   observedAtOf,
   postponementsOf,
 } from '../sqs/message.ts';
-import { nextSlot, slotAt } from '../timers/slots.ts';
+import { nextSlot, type Slot, slotAt } from '../timers/slots.ts';
 
 /** The outcome of a reconcile. */
 export type Outcome =
@@ -120,6 +120,8 @@ const ignoredSignalRetrySeconds = 20;
 
 /** For how long SQS may remember the id of a message that was sent before it was due. */
 const rememberedSeconds = deduplicationSeconds + 60;
+/** A message this close to its due time is not early: it is received up to a second before, and clocks differ. */
+const earlySeconds = 2;
 
 /** The longest wait after a `requeueAt` that has passed. */
 const maxLateSeconds = 300;
@@ -160,6 +162,14 @@ export function decide(
   const after = isKnown ? { afterDueAt } : {};
   const slotIn = (delaySeconds: number) =>
     nextSlot({ key: formatReconcileKey(keyOfMessage(message)), delaySeconds, nowMs, ...after });
+  const requeue = (slot: Slot): Action => {
+    return { type: 'timer', message: { ...keyOfMessage(message), cause: { type: 'requeue', ...slot } } };
+  };
+  // Until a message that was received early is due, SQS drops others of its slot: a requeue that a later reconcile
+  // requests for that time would be lost. So the key is reconciled once more when the time has passed.
+  const isEarly = isKnown && afterDueAt > nowMs / 1000 + earlySeconds;
+  const finish = (): Action =>
+    isEarly ? requeue(slotAt({ atMs: afterDueAt * 1000, nowMs, afterDueAt })) : { type: 'delete' };
   // Only the key is kept. The details of the change are dropped.
   const retry = (counts: RetryCounts, usualSeconds: number): Action => {
     // Not before the process of a reconciler that ignored its signal has ended.
@@ -173,20 +183,20 @@ export function decide(
   switch (outcome.type) {
     case 'done': {
       const { requeueAfterSeconds, requeueAt } = outcome;
-      if (requeueAfterSeconds === undefined && requeueAt === undefined) return { type: 'delete' };
+      if (requeueAfterSeconds === undefined && requeueAt === undefined) return finish();
       const atMs = requeueAt?.getTime();
       // A time that has passed is not returned in a loop: the wait grows with its age.
       const delaySeconds =
         atMs === undefined ? (requeueAfterSeconds ?? 1) : Math.min((nowMs - atMs) / 1000, maxLateSeconds);
-      const slot =
+      return requeue(
         atMs !== undefined && atMs > nowMs
           ? slotAt({ atMs, nowMs, ...after })
-          : slotIn(Math.max(1, Math.round(delaySeconds)));
-      return { type: 'timer', message: { ...keyOfMessage(message), cause: { type: 'requeue', ...slot } } };
+          : slotIn(Math.max(1, Math.round(delaySeconds))),
+      );
     }
     case 'nothing':
     case 'terminal':
-      return { type: 'delete' };
+      return finish();
     case 'refused':
       return { type: 'dead-letter', reason: outcome.error.message };
     case 'failed': {
@@ -194,7 +204,7 @@ export function decide(
       // sent (again).
       if (isLastAttempt(message, policy))
         return { type: 'dead-letter', reason: `retries exhausted after ${policy.attempts} attempts` };
-      if (isLastTry(message, outcome, policy)) return { type: 'delete' };
+      if (isLastTry(message, outcome, policy)) return finish();
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
       return retry({ attempt, postponements: 0 }, delaySeconds);

@@ -92,6 +92,19 @@ it.each([
   expect(action).toMatchObject({ message: { cause: { type: 'requeue', slot: expect.stringContaining(slot) } } });
 });
 
+it.each<[string, Outcome]>([
+  ['done without a requeue', { type: 'done' }],
+  ['gone', { type: 'nothing', reason: 'gone' }],
+  ['terminal', { type: 'terminal', error }],
+  ['Stalled', { type: 'failed', error, stalledBefore: true }],
+])('a key received minutes before its due time that is %s is reconciled after it: SQS drops the slot until then', (_, outcome) => {
+  const dueAt = nowMs / 1000 + 200;
+  const early = aMessage(asRequeue({ dueAt, slot: '300/1' }));
+  const next = { type: 'requeue', dueAt: dueAt + 1, slot: `1/${dueAt + 1}` };
+  expect(decide(outcome, early, nowMs)).toMatchObject({ type: 'timer', message: { cause: next } });
+  expect(decide(outcome, early, (dueAt - 1.5) * 1000)).toEqual({ type: 'delete' });
+});
+
 it('a retry keeps only the time when the change was observed', () => {
   const next = timerOf({ type: 'failed', error, stalledBefore: false });
   expect(next.cause).toEqual({
