@@ -204,7 +204,7 @@ export function decide(
       // sent (again).
       if (isLastAttempt(message, policy))
         return { type: 'dead-letter', reason: `retries exhausted after ${policy.attempts} attempts` };
-      if (isLastTry(message, outcome, policy)) return finish();
+      if (isLastTry(message, outcome, policy)) return { type: 'delete' };
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
       return retry({ attempt, postponements: 0 }, delaySeconds);

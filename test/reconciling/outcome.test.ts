@@ -96,7 +96,6 @@ it.each<[string, Outcome]>([
   ['done without a requeue', { type: 'done' }],
   ['gone', { type: 'nothing', reason: 'gone' }],
   ['terminal', { type: 'terminal', error }],
-  ['Stalled', { type: 'failed', error, stalledBefore: true }],
 ])('a key received minutes before its due time that is %s is reconciled after it: SQS drops the slot until then', (_, outcome) => {
   const dueAt = nowMs / 1000 + 200;
   const early = aMessage(asRequeue({ dueAt, slot: '300/1' }));
