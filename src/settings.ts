@@ -162,7 +162,7 @@ const watcherVariables = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   /** The address to listen on; absent: all addresses, including IPv6, which is the only one in IPv6 clusters. */
   HOST: z.string().optional(),
-  /** The only namespaces to watch, separated by commas; absent: those of the watch list, or all. */
+  /** The only namespaces to watch, for kinds without their own, by commas; absent: those of the watch list, or all. */
   WATCH_NAMESPACES: emptyAsUnset(
     z
       .string()

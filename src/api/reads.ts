@@ -1,4 +1,5 @@
 // What a controller reads: a kind in all namespaces, or by `inNamespaces` in some only; and where a list looks.
+import { isSameKind } from '../core/kind-names.ts';
 import type { Kind } from './kind.ts';
 
 /** A kind that is read in these namespaces only. An interface, so that messages show its name. */
@@ -17,8 +18,8 @@ export type Read = Kind | KindInNamespaces;
 export type KindOfRead<R extends Read> = R extends KindInNamespaces<infer K> ? K : R extends Kind ? R : never;
 
 /**
- * An entry of `reads`: the kind in these namespaces only. The function gets a Role in each of them. A `get` or `list`
- * of another namespace throws.
+ * An entry of `reads`: the kind in these namespaces only. The function gets a Role in each of them, and so does the
+ * watcher if the kind is in `watches`. A `get` or `list` of another namespace throws.
  * @example reads: [ConfigMap, inNamespaces(Secret, ['platform', 'certs'])]
  */
 export function inNamespaces<K extends Kind>(kind: K, namespaces: readonly string[]): KindInNamespaces<K> {
@@ -35,15 +36,18 @@ export function namespacesOfRead(read: Read): readonly string[] | undefined {
   return 'of' in read ? read.namespaces : undefined;
 }
 
+/** The only namespaces in which the kind is read; undefined: all, or the kind is not in `reads`. */
+export function namespacesOfKind(reads: readonly Read[], kind: Kind): readonly string[] | undefined {
+  const read = reads.find((one) => isSameKind(kindOfRead(one), kind));
+  return read === undefined ? undefined : namespacesOfRead(read);
+}
+
 /**
  * Throws a TypeError if a kind is read in named namespaces only, and this is none of them. `*`: all; empty: the call
  * names none, and the object has none.
  */
 export function holdToNamespaces(controller: string, reads: readonly Read[], kind: Kind, namespace: string): void {
-  const namespaces = reads.flatMap((one) => {
-    const { apiVersion, kind: name } = kindOfRead(one);
-    return apiVersion === kind.apiVersion && name === kind.kind ? [namespacesOfRead(one)] : [];
-  })[0];
+  const namespaces = namespacesOfKind(reads, kind);
   if (namespaces === undefined || namespaces.includes(namespace)) return;
   const place = { '': 'no namespace', '*': 'all namespaces' }[namespace] ?? namespace;
   throw new TypeError(

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { systemNamespace } from './names.ts';
 
 /** The most namespaces: beyond that the streams cost an API server more than a watch of all namespaces. */
-const maxNamespaces = 20;
+export const maxNamespaces = 20;
 
 const namespaceName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const maxCharacters = 63;

@@ -32,7 +32,7 @@ const subscriber = z.object({
   matchLabels: z.record(z.string(), z.string()).optional(),
   /** For a primary and a watched kind: only objects with these annotations. Absent: all objects. */
   annotations: z.array(z.string()).optional(),
-  /** For a primary, also where it is mapped: only objects in these namespaces, or Namespaces of these names. */
+  /** Only objects in these namespaces, or Namespaces of these names. Absent: all objects. */
   namespaces: z.array(z.string()).optional(),
 });
 
@@ -51,6 +51,8 @@ const watchList = z.object({
       ...collection,
       /** Served by an extension API server: its resource versions cannot be compared. */
       aggregated: z.boolean().optional(),
+      /** The only namespaces that are watched, if controllers read the kind there alone. Absent: those of the list. */
+      namespaces: z.array(z.string()).min(1).optional(),
       /** Only objects with these labels. Absent: all objects. */
       labelSelector: z.string().optional(),
       /** Only objects with these values of fields. Absent: all objects. */

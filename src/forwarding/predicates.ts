@@ -102,12 +102,13 @@ function keysFor(
 ): readonly Key[] {
   const subscriber = subscribers[index];
   if (subscriber === undefined) return [];
+  const { namespaces } = subscriber;
+  const isWithin = namespaces === undefined || namespaces.includes(key.namespace ?? key.name);
   if (forwardsOwnKey(subscriber)) {
-    const { namespaces } = subscriber;
     const isSelected = !selectsByMetadata(subscriber) || references.some((one) => one.subscriber === index);
-    const isWithin = namespaces === undefined || namespaces.includes(key.namespace ?? key.name);
     return (isSelected && isWithin) || (subscriber.as === 'primary' && deleting) ? [key] : [];
   }
+  if (!isWithin) return [];
   const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};
   return references.filter((one) => one.subscriber === index).map(({ name }) => ({ ...scope, name }));
 }

@@ -17,7 +17,7 @@ type PlacedLoop = { readonly resource: WatchedResource; readonly namespace?: str
 /**
  * Creates the loops of a watch list: one for each kind, or if only some namespaces are watched, one for each namespace
  * and namespaced kind, because no selector selects several namespaces. They do not run yet.
- * @param scope `namespaces`: absent: those of the watch list, or all
+ * @param scope `namespaces`: those of a kind that has none of its own; absent: those of the watch list, or all
  */
 export function createWatchLoops(
   deps: WatchLoopsDeps,
@@ -39,7 +39,7 @@ export function createWatchLoops(
       }
     };
   for (const resource of resources) {
-    for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
+    for (const namespace of (resource.namespaced ? (resource.namespaces ?? namespaces) : undefined) ?? [undefined]) {
       const kind = [collectionName(resource), ...(namespace === undefined ? [] : [namespace])].join('/');
       const loopDeps = {
         ...deps,

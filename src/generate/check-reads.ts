@@ -2,7 +2,7 @@
 import type { ControllerDeclaration } from '../api/definition.ts';
 import { kindOfRead } from '../api/reads.ts';
 import { isSameKind } from '../core/kind-names.ts';
-import { isNamespaceName } from '../core/namespaces.ts';
+import { isNamespaceName, maxNamespaces } from '../core/namespaces.ts';
 
 /** Returns the problem of a controller's reads; undefined for none. */
 export function readProblem({ resource, owns, reads, watches }: ControllerDeclaration): string | undefined {
@@ -18,11 +18,10 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
       return `${field}: ${kind.plural} are in reads twice; keep one entry, with all namespaces that are needed`;
     if ([resource, ...owns].some((other) => isSameKind(other, kind)))
       return `${field}: the controller reconciles or owns ${kind.plural}, so it reads all of them; drop the entry`;
-    // The role of a watcher permits the whole kind in all namespaces.
-    if (watches.some((watch) => isSameKind(watch.kind, kind)))
+    if (namespaces.length > maxNamespaces && watches.some((watch) => isSameKind(watch.kind, kind)))
       return (
-        `${field}: watches has ${kind.plural}, so the watchers would read all of them; use the kind itself, ` +
-        'or return requeueAfterSeconds instead of the watch'
+        `${field}: watches has ${kind.plural}, and each of more than ${maxNamespaces} namespaces would have a watch; ` +
+        'use the kind itself'
       );
   }
   return undefined;

@@ -1,6 +1,7 @@
 // The watch list: every kind that a controller reconciles, owns or watches, with the subscribed controllers.
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
+import { namespacesOfKind } from '../api/reads.ts';
 import { controllerLabel, controllerLabelValue, defaultProject } from '../core/names.ts';
 import { fieldSelectorOf, labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
@@ -33,7 +34,7 @@ export function watchListOf(
   const childLabel = (controller: string) =>
     isDefault ? {} : { childLabel: controllerLabelValue(controller, project) };
   for (const { name: controller, declaration } of registry) {
-    const { resource, owns, watches, selector } = declaration;
+    const { resource, owns, reads, watches, selector } = declaration;
     const primary = collectionOf(resource);
     const within = {
       ...(selector?.annotations === undefined ? {} : { annotations: [...selector.annotations] }),
@@ -59,14 +60,16 @@ export function watchListOf(
         continue;
       }
       const named = via === undefined ? primary : collectionOf(via);
+      const readIn = namespacesOfKind(reads, kind);
       const by = {
         ...(label === undefined ? {} : { label }),
         ...(watched?.matchLabels === undefined ? {} : { matchLabels: watched.matchLabels }),
         ...(watched?.annotations === undefined ? {} : { annotations: [...watched.annotations] }),
+        ...(readIn === undefined ? {} : { namespaces: [...readIn] }),
       };
       const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
       const labelSelector = selected.length === 0 ? undefined : selected.join(',');
-      add(kind, { controller, as: 'watched', primary: named, predicate: changes, ...by }, { labelSelector });
+      add(kind, { controller, as: 'watched', primary: named, predicate: changes, ...by }, { labelSelector, readIn });
     }
   }
   const rateLimits = registry.flatMap(({ name, declaration: { options } }) =>
@@ -79,7 +82,7 @@ export function watchListOf(
     ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
     resources: [...resources]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, resource]) => withSelectors(resource, selectors)),
+      .map(([, resource]) => withSelectors(resource, selectors, namespaces)),
   };
 }
 
@@ -88,15 +91,22 @@ type Selectors = {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly matchLabels?: Subscriber['matchLabels'];
+  /** The only namespaces in which the controller reads a watched kind. */
+  readonly readIn?: readonly string[] | undefined;
 };
 
 /**
  * Adds selectors, so that the API server sends no other objects (for example every ConfigMap or every pod): if all
  * subscribers own the kind, that of their children, and if all have one selector, that one. Label selectors have no OR,
  * and a watch for each controller would cost the API server an evaluation of every event for each. Where there is no
- * common label selector, the watcher compares the labels of a primary: a new label raises no generation.
+ * common label selector, the watcher compares the labels of a primary: a new label raises no generation. A kind that is
+ * read in some namespaces, and by no controller in the whole cluster, is watched in these and those of the project.
  */
-function withSelectors(resource: WatchedResource, selectors: ReadonlyMap<Subscriber, Selectors>): WatchedResource {
+function withSelectors(
+  resource: WatchedResource,
+  selectors: ReadonlyMap<Subscriber, Selectors>,
+  namespaces: readonly string[] | undefined,
+): WatchedResource {
   const { subscribers } = resource;
   if (subscribers.every(({ as }) => as === 'owned')) return { ...resource, labelSelector: childSelector(subscribers) };
   const common = (of: (selected: Selectors) => string | undefined) => {
@@ -109,9 +119,17 @@ function withSelectors(resource: WatchedResource, selectors: ReadonlyMap<Subscri
     const { matchLabels = subscriber.matchLabels } = selectors.get(subscriber) ?? {};
     return labelSelector !== undefined || matchLabels === undefined ? subscriber : { ...subscriber, matchLabels };
   };
+  const readIn = subscribers.map((subscriber) => selectors.get(subscriber)?.readIn);
+  const places = readIn.map((some = namespaces) => some);
+  const isNarrow = readIn.some((some) => some !== undefined) && !places.includes(undefined);
+  const withPlaces = (subscriber: Subscriber, index: number): Subscriber => {
+    const { namespaces: own = places[index] } = subscriber;
+    return isNarrow ? { ...subscriber, namespaces: own?.filter((one) => places[index]?.includes(one)) } : subscriber;
+  };
   return {
     ...resource,
-    subscribers: subscribers.map(withLabels),
+    ...(isNarrow ? { namespaces: [...new Set(places.flatMap((some = []) => some))] } : {}),
+    subscribers: subscribers.map(withLabels).map(withPlaces),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };

@@ -1,13 +1,16 @@
-// Only the loops of a watch list with some namespaces: what they follow, and which owners a list of children requeues.
+// Only the loops of a watch list with some namespaces, for all kinds or for one: what they follow, and which owners a
+// list of children requeues.
 // One loop is watch-loop.test.ts. The API server is the embedded one, the queue is an array.
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { controllerLabel, ownerAnnotation } from '../../src/core/names.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../../src/core/watch-list.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
+import { inNamespaces } from '../../src/outrigger.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
-import { startApiServer } from '../../src/testing/api-server.ts';
+import { startApiServer, type TestApiServer } from '../../src/testing/api-server.ts';
 import { startWatcher } from '../../src/watcher/start.ts';
 import { createRecorder } from '../support/recorder.ts';
 
@@ -32,30 +35,20 @@ const namespaced = (kind: string, namespace: string, name: string, metadata: obj
 });
 const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
-it('only the listed namespaces are watched, each kind without namespaces once, and no request leaves them', async () => {
-  const server = await startApiServer({
-    objects: ['shop', 'office', 'attic'].flatMap((name) => [place(name), namespaced('ConfigMap', name, `in-${name}`)]),
-  });
-  onTestFinished(server.close);
+/** Starts a watcher, and collects what it sends: `queue namespace/name`. */
+async function watch(server: TestApiServer, watchList: WatchList, checkpoint: WatchCheckpoint = noCheckpoint) {
   const sent: string[] = [];
-  const watched: string[] = [];
   let changed = Promise.withResolvers<void>();
-  const watchList: WatchList = { version: 1, namespaces: ['shop', 'office'], resources: [...resources] };
   const watcher = await startWatcher(
     {
-      watchList,
-      client: server.client,
+      ...{ watchList, checkpoint, client: server.client, log: createRecorder().log },
       send: async (queue, entries) => {
-        for (const { body } of entries) {
-          const { namespace = '', name } = parseMessage(body);
+        for (const { namespace = '', name } of entries.map(({ body }) => parseMessage(body)))
           sent.push(`${queue} ${namespace}/${name}`);
-        }
         changed.resolve();
         changed = Promise.withResolvers();
         return entries.map(() => ({ accepted: true, messageId: '' }));
       },
-      checkpoint: { ...noCheckpoint, accepted: (name) => void watched.push(name) },
-      log: createRecorder().log,
     },
     { cluster: 'c', lowPriorityPerSecond: 100, host: '127.0.0.1', port: 0 },
   );
@@ -63,6 +56,18 @@ it('only the listed namespaces are watched, each kind without namespaces once, a
   const until = async (key: string) => {
     while (!sent.includes(key)) await changed.promise;
   };
+  return { sent, until };
+}
+
+it('only the listed namespaces are watched, each kind without namespaces once, and no request leaves them', async () => {
+  const server = await startApiServer({
+    objects: ['shop', 'office', 'attic'].flatMap((name) => [place(name), namespaced('ConfigMap', name, `in-${name}`)]),
+  });
+  onTestFinished(server.close);
+  const watched: string[] = [];
+  const watchList: WatchList = { version: 1, namespaces: ['shop', 'office'], resources: [...resources] };
+  const checkpoint = { ...noCheckpoint, accepted: (name: string) => void watched.push(name) };
+  const { until, sent } = await watch(server, watchList, checkpoint);
   await until('timers shop/in-shop');
   await until('timers office/in-office');
   await until('timers /attic');
@@ -80,6 +85,35 @@ it('only the listed namespaces are watched, each kind without namespaces once, a
   );
 });
 
+it('a kind that is read in named namespaces is watched there alone, and what it maps is sent from wherever it is', async () => {
+  const claim = ConfigMap.controller('claim', {
+    ...{ reads: [inNamespaces(Secret, ['vault'])], reconcile: async () => undefined },
+    watches: [{ kind: Secret, label: 'for' }],
+  });
+  const objects = ['vault', 'shop'].flatMap((name) => [
+    place(name),
+    namespaced('Secret', name, `in-${name}`, { labels: { for: 'one' } }),
+  ]);
+  for (const other of [[], [Secret.controller('all', { reconcile: async () => undefined })]]) {
+    const server = await startApiServer({ objects });
+    onTestFinished(server.close);
+    const { until, sent } = await watch(server, watchListOf([claim, ...other]));
+    await until('timers vault/one');
+    if (other.length > 0) await until('timers shop/in-shop');
+    await server.apply(namespaced('Secret', 'shop', 'more', { labels: { for: 'two' } }));
+    await server.apply(namespaced('Secret', 'vault', 'more', { labels: { for: 'three' } }));
+    await until('claim.fifo vault/three');
+    expect(sent.filter((key) => /\/(one|two|three)$/.test(key))).toEqual([
+      'timers vault/one',
+      'claim.fifo vault/three',
+    ]);
+    const paths = server.requests().map(({ path }) => path.replace(/\?.*/, ''));
+    const secrets = new Set(paths.filter((path) => path.endsWith('/secrets')));
+    expect([...secrets]).toEqual([other.length > 0 ? '/api/v1/secrets' : '/api/v1/namespaces/vault/secrets']);
+    await server.close();
+  }
+});
+
 it.each<[Subscriber['as'], readonly string[]]>([
   ['owned', ['timers shop/in-shop']],
   ['watched', ['timers office/in-office', 'timers shop/in-shop']],
@@ -90,34 +124,20 @@ it.each<[Subscriber['as'], readonly string[]]>([
   onTestFinished(server.close);
   const { body } = await server.client.request({ method: 'GET', path: '/api/v1/configmaps' });
   const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(body);
-  const sent: string[] = [];
   const listed = Promise.withResolvers<void>();
-  const watcher = await startWatcher(
-    {
-      watchList: {
-        ...{ version: 1, namespaces: ['shop', 'office'] },
-        resources: [
-          { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
-          { ...collection(Secret), subscribers: [{ controller: 'dish', as, primary, predicate: 'any' }] },
-        ],
-      },
-      client: server.client,
-      send: async (queue, entries) => {
-        for (const message of entries.map(({ body }) => parseMessage(body)))
-          sent.push(`${queue} ${message.namespace}/${message.name}`);
-        return entries.map(() => ({ accepted: true, messageId: '' }));
-      },
-      checkpoint: {
-        ...noCheckpoint,
-        start: async (entry) => (entry.includes('_secrets_shop_') ? undefined : metadata.resourceVersion),
-        // After SQS has accepted the keys.
-        accepted: (entry) => entry.includes('_secrets_shop_') && listed.resolve(),
-      },
-      log: createRecorder().log,
-    },
-    { cluster: 'c', lowPriorityPerSecond: 100, host: '127.0.0.1', port: 0 },
-  );
-  onTestFinished(async () => void (await watcher.stop({ drainSeconds: 1 })));
+  const watchList: WatchList = {
+    ...{ version: 1, namespaces: ['shop', 'office'] },
+    resources: [
+      { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
+      { ...collection(Secret), subscribers: [{ controller: 'dish', as, primary, predicate: 'any' }] },
+    ],
+  };
+  const { sent } = await watch(server, watchList, {
+    ...noCheckpoint,
+    start: async (entry) => (entry.includes('_secrets_shop_') ? undefined : metadata.resourceVersion),
+    // After SQS has accepted the keys.
+    accepted: (entry) => entry.includes('_secrets_shop_') && listed.resolve(),
+  });
   await listed.promise;
   expect(sent.sort()).toEqual(expected);
 });

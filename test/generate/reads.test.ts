@@ -1,11 +1,12 @@
-// Only what is generated for kinds that are read in named namespaces: Roles, the namespaces of access entries, and what is
-// refused. What the context refuses is test/api/reads.test.ts.
+// Only what is generated for kinds that are read in named namespaces: Roles, the namespaces of access entries, the watch
+// list, and what is refused. What the context refuses is test/api/reads.test.ts, and what the watcher sends is
+// test/forwarding/watch-loops.test.ts.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import type { ControllerDeclaration } from '../../src/api/definition.ts';
+import type { ControllerDeclaration, ControllerDefinition } from '../../src/api/definition.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
-import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
+import { accessEntries, fleetWatcherAccess } from '../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
@@ -23,16 +24,24 @@ const zoneWith = (declaration: Partial<ControllerDeclaration>) => ({
   declaration: { ...zone.declaration, ...declaration },
 });
 
+const watching = zoneWith({ watches: [{ kind: Secret }] });
+const secretsOf = (registry: readonly ControllerDefinition[], namespaces?: readonly string[]) =>
+  watchListOf(registry, undefined, namespaces).resources.find(({ plural }) => plural === 'secrets');
+
 const role = z.object({
   kind: z.enum(['Role', 'ClusterRole', 'RoleBinding']),
-  metadata: z.object({ name: z.literal('outrigger-zone'), namespace: z.string().optional() }),
+  metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
   rules: z.array(z.object({ resources: z.array(z.string()), verbs: z.array(z.string()) })).optional(),
 });
 
-/** `kind namespace: verbs resource, ...` of each role and binding of the controller. */
-function rolesOf(namespaces?: readonly string[]): readonly string[] {
-  return rbacOf([zone], watchListOf([zone], undefined, namespaces))
+/** `kind namespace: verbs resource, ...` of each role and binding of the controller, or of the watcher. */
+function rolesOf(
+  namespaces?: readonly string[],
+  { registry = [zone], name = 'outrigger-zone' }: { registry?: readonly ControllerDefinition[]; name?: string } = {},
+): readonly string[] {
+  return rbacOf(registry, watchListOf(registry, undefined, namespaces))
     .flatMap((one) => role.safeParse(one).data ?? [])
+    .filter(({ metadata }) => metadata.name === name)
     .map(({ kind, metadata, rules = [] }) => {
       const permitted = rules.map(({ resources, verbs }) => `${verbs.join('+')} ${resources.join('+')}`);
       return [kind, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), ...permitted].join(' ');
@@ -73,6 +82,37 @@ it('the access of a function includes the namespaces in which it has a Role', ()
   expect(placesOf(['shop', 'certs'])).toEqual(['shop', 'certs', 'default', 'platform']);
 });
 
+it('a kind that is watched, and read in named namespaces, is in a Role of the watcher in each, as for a fleet watcher', () => {
+  expect(rolesOf(undefined, { registry: [watching], name: 'outrigger-watcher' })).toEqual([
+    'ClusterRole list+watch zones get namespaces',
+    'Role platform list+watch secrets',
+    'RoleBinding platform',
+    'Role certs list+watch secrets',
+    'RoleBinding certs',
+    'Role outrigger-system get+patch configmaps',
+    'RoleBinding outrigger-system',
+  ]);
+  const placesOf = (namespaces?: readonly string[]) =>
+    fleetWatcherAccess(watchListOf([watching], undefined, namespaces)).namespaces;
+  expect(placesOf()).toEqual(['platform', 'certs']);
+  expect(placesOf(['shop', 'certs'])).toEqual(['shop', 'certs', 'platform']);
+});
+
+it('a kind that another controller watches, too, is watched where either of them does, and each is sent its own', () => {
+  const other = { ...ConfigMap.controller('other', { reconcile: async () => undefined }) };
+  const all = { ...other, declaration: { ...other.declaration, reads: [Secret], watches: [{ kind: Secret }] } };
+  const of = (namespaces?: readonly string[]) => {
+    const secrets = secretsOf([watching, all], namespaces);
+    return [secrets?.namespaces, ...(secrets?.subscribers ?? []).map((one) => one.namespaces)];
+  };
+  expect(of()).toEqual([undefined, ['platform', 'certs'], undefined]);
+  expect(of(['shop', 'certs'])).toEqual([
+    ['platform', 'certs', 'shop'],
+    ['platform', 'certs'],
+    ['shop', 'certs'],
+  ]);
+});
+
 it('the battery takes the Roles of the namespace of a request, and of a Role that a controller makes', () => {
   const secrets = (namespace: string) => ({ method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets` }) as const;
   const isAllowed = allowedBy(zone);
@@ -103,7 +143,19 @@ it.each<[string, Partial<ControllerDeclaration>, string]>([
     'reconciles or owns secrets, so it reads all',
   ],
   ['the kind that it reconciles', { resource: Secret, reads: [secrets] }, 'reconciles or owns secrets'],
-  ['a kind that is watched', { reads: [secrets], watches: [{ kind: Secret }] }, 'watches has secrets, so the watchers'],
+  [
+    'a kind that is watched in more than 20',
+    {
+      reads: [
+        inNamespaces(
+          Secret,
+          Array.from({ length: 21 }, (_, index) => `n${index}`),
+        ),
+      ],
+      watches: [{ kind: Secret }],
+    },
+    'watches has secrets, and each of more than 20 namespaces would have a watch',
+  ],
 ])('generate refuses reads in named namespaces of %s', (_, declaration, text) => {
   expect(() => generatedFiles([zoneWith(declaration)])).toThrow(text);
 });

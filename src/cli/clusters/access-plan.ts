@@ -2,6 +2,7 @@
 // a name that only its stack knows, so the command that needs the name queries it.
 import type { ClusterEntry } from '../../clusters/registry/entry.ts';
 import { clusterNames, deploymentPrefix } from '../../core/names.ts';
+import type { WatchList } from '../../core/watch-list.ts';
 import { type AccessEntry, fleetWatcherAccess } from '../../generate/rbac/access-entries.ts';
 
 /**
@@ -27,8 +28,7 @@ export type AccessTarget = {
   readonly user?: string | undefined;
   /** A fleet watcher needs access too. `role` is the ARN of its role on AWS; absent: it has none. */
   readonly fleetWatcher?: { readonly role?: string } | undefined;
-  /** The only namespaces of the project. Absent: all. */
-  readonly namespaces?: readonly string[] | undefined;
+  readonly watchList: WatchList;
 };
 
 /** Plans the access to one cluster. */
@@ -71,9 +71,9 @@ export function accessPlan(
 /** For access types in which all functions have the same credentials. */
 function shared(
   functions: readonly AccessEntry[],
-  { user, fleetWatcher, project, namespaces }: AccessTarget,
+  { user, fleetWatcher, project, watchList }: AccessTarget,
 ): Pick<AccessPlan, 'note' | 'steps'> {
-  const entries = fleetWatcher === undefined ? functions : [...functions, fleetWatcherAccess(project, namespaces)];
+  const entries = fleetWatcher === undefined ? functions : [...functions, fleetWatcherAccess(watchList)];
   if (user !== undefined) {
     const note =
       `has one identity for all functions, ${user}; ` +
@@ -94,10 +94,10 @@ export function planLines({ cluster, note, steps }: AccessPlan): readonly string
 /** A fleet watcher on AWS has a role of its own. One elsewhere cannot sign the tokens of EKS. */
 function fleetWatcherSteps(
   access: { readonly cluster: string; readonly region: string },
-  { fleetWatcher, project }: AccessTarget,
+  { fleetWatcher, watchList }: AccessTarget,
 ): readonly AccessStep[] {
   if (fleetWatcher === undefined) return [];
-  const entry = fleetWatcherAccess(project);
+  const entry = fleetWatcherAccess(watchList);
   const { role } = fleetWatcher;
   if (role === undefined) return [entry];
   return [{ ...entry, command: createAccessEntry(access, { group: entry.group, role: `"${role}"` }) }];

@@ -4,6 +4,7 @@
 import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
+import { watchListOf } from '../../generate/watch-list.ts';
 import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject, readNamespaces, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
@@ -88,7 +89,7 @@ async function runAccess(
   if (isArn && !/^arn:[\w:/+=,.@-]+$/.test(fleetWatcher))
     throw new UserError('--fleet-watcher: the ARN of a role, like arn:aws:iam::123456789012:role/NAME');
   const target = {
-    ...{ project, stage, region, user, namespaces: await readNamespaces(process.cwd()) },
+    ...{ project, stage, region, user },
     ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
   };
   const flags = { ...(table === undefined ? {} : { table }), ...(region === undefined ? {} : { region }) };
@@ -103,11 +104,13 @@ async function runAccess(
 async function readPlans(
   names: readonly string[],
   location: string,
-  deployment: AccessTarget,
+  deployment: Omit<AccessTarget, 'watchList'>,
 ): Promise<{ readonly plans: readonly AccessPlan[]; readonly problems: readonly string[] }> {
   const table = openTable(location, deployment.region === undefined ? {} : { region: deployment.region });
   const { registry } = await loadProject(process.cwd());
-  const entries = accessEntries(registry, deployment.project, deployment.namespaces);
+  const namespaces = await readNamespaces(process.cwd());
+  const entries = accessEntries(registry, deployment.project, namespaces);
+  const target = { ...deployment, watchList: watchListOf(registry, deployment.project, namespaces) };
   const known = await table.list();
   if (known.length === 0)
     throw new UserError(`no cluster in ${location}; put one there, or name another --stage or --table`);
@@ -118,7 +121,7 @@ async function readPlans(
   for (const name of known.filter((one) => names.length === 0 || names.includes(one))) {
     try {
       const entry = await table.get(name);
-      if (entry !== undefined) plans.push(accessPlan(name, entry, entries, deployment));
+      if (entry !== undefined) plans.push(accessPlan(name, entry, entries, target));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       problems.push(error.message);

@@ -3,6 +3,7 @@
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { namespacesOfRead } from '../../api/reads.ts';
 import { clusterNames, controllerIdentity, controllerRole, resyncQueue } from '../../core/names.ts';
+import type { WatchList } from '../../core/watch-list.ts';
 
 /** The namespace of the Events of an object without a namespace. */
 export const eventsNamespace = 'default';
@@ -22,13 +23,14 @@ export type AccessEntry = {
 };
 
 /** Returns the access of a fleet watcher, which is no function. */
-export function fleetWatcherAccess(project?: string, namespaces?: readonly string[]): Omit<AccessEntry, 'function'> {
+export function fleetWatcherAccess({ project, namespaces, resources }: WatchList): Omit<AccessEntry, 'function'> {
   const { watcher, watcherIdentity } = clusterNames(project);
+  const places = [namespaces, ...resources.map((resource) => resource.namespaces)].flatMap((some = []) => some);
   return {
     group: watcherIdentity,
     clusterRole: watcher,
     hasRole: true,
-    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(places.length === 0 ? {} : { namespaces: [...new Set(places)] }),
   };
 }
 

@@ -51,7 +51,7 @@ export function rbacOf(
     ...roles(
       names.watcher,
       [
-        ...resources.map((resource) => ruleOf(resource, ['list', 'watch'])),
+        ...resources.map((resource) => ({ ...ruleOf(resource, ['list', 'watch']), ...withinOf(resource.namespaces) })),
         // The uid of kube-system identifies the cluster.
         { ...rule('', 'namespaces', ['get']), resourceNames: ['kube-system'], namespaced: false },
       ],
@@ -117,10 +117,7 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.
     ...(owns.length === 0 ? [] : [subresource('finalizers', ['update'])]),
     ...owns.map((kind) => ruleOf(kind, ['get', 'list', 'create', 'patch', 'delete'])),
-    ...reads.map((read) => {
-      const within = namespacesOfRead(read);
-      return { ...ruleOf(kindOfRead(read), ['get', 'list']), ...(within === undefined ? {} : { within }) };
-    }),
+    ...reads.map((read) => ({ ...ruleOf(kindOfRead(read), ['get', 'list']), ...withinOf(namespacesOfRead(read)) })),
     // A WebSocket is opened by a GET; since 1.35 it also needs create (KEP-4006).
     ...(exec === undefined ? [] : [{ ...rule('', 'pods/exec', ['get', 'create']), namespaced: true }]),
     ...(clusterRoles.length === 0
@@ -216,6 +213,10 @@ function ruleOf(
   verbs: readonly string[],
 ): ScopedRule {
   return { ...rule(group, plural, verbs), namespaced };
+}
+
+function withinOf(within: readonly string[] | undefined): Pick<ScopedRule, 'within'> {
+  return within === undefined ? {} : { within };
 }
 
 function rule(group: string, resource: string, verbs: readonly string[]): PolicyRule {
