@@ -75,7 +75,7 @@ const policyRule = record(
 );
 const labels = mapOf(text);
 const changes = oneOf('metadata', 'any');
-const watchSelector = record({ matchLabels: labels, annotations: listOf(metadataKey) });
+const watchSelector = record({ matchLabels: labels, annotations: listOf(metadataKey), namespaces: listOf(text) });
 const watchFields = record(
   { kind, selector: watchSelector, changes, label: metadataKey, via: kind, mapToKeys: callable },
   ['kind'],

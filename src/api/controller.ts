@@ -54,8 +54,8 @@ export type NothingIn<List extends string> = Kind<`add the kind to ${List}`, nev
  */
 export type Watch<T extends ContextTypes> = {
   readonly kind: Kind;
-  /** Only objects with these labels and annotations. Absent: all. One that leaves the selection is a change as well. */
-  readonly selector?: Pick<Selector, 'matchLabels' | 'annotations'>;
+  /** Only objects that it selects. Absent: all. One that leaves the selection is a change as well. */
+  readonly selector?: Omit<Selector, 'fields'>;
   /**
    * The changes that count. `metadata`: the spec, labels, annotations, finalizers and deletion, and no write of the
    * status. Only the metadata of Nodes, Leases, Events and Endpoints. Default: `any`, every write.

@@ -47,7 +47,7 @@ export type ControllerDeclaration = {
   readonly reads: readonly Read[];
   readonly watches: readonly {
     readonly kind: Kind;
-    readonly selector?: Pick<Selector, 'matchLabels' | 'annotations'>;
+    readonly selector?: Omit<Selector, 'fields'>;
     /** The changes of its objects that count. Absent: every write. */
     readonly changes?: Changes;
     readonly label?: string;

@@ -18,6 +18,12 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
       return `${field}: ${kind.plural} are in reads twice; keep one entry, with all namespaces that are needed`;
     if ([resource, ...owns].some((other) => isSameKind(other, kind)))
       return `${field}: the controller reconciles or owns ${kind.plural}, so it reads all of them; drop the entry`;
+    const selected = watches.flatMap((watch) =>
+      isSameKind(watch.kind, kind) ? (watch.selector?.namespaces ?? []) : [],
+    );
+    const outside = selected.find((one) => !namespaces.includes(one));
+    if (outside !== undefined)
+      return `${field}: a selector in watches names ${outside}, where ${kind.plural} are not read; add it here`;
     if (namespaces.length > maxNamespaces && watches.some((watch) => isSameKind(watch.kind, kind)))
       return (
         `${field}: watches has ${kind.plural}, and each of more than ${maxNamespaces} namespaces would have a watch; ` +

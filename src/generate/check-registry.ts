@@ -166,26 +166,28 @@ function unseenField(
 /** Returns the first field of the selectors that matches nothing, or that the API server refuses. */
 function selectorProblem({ resource, selector, watches }: ControllerDeclaration): string | undefined {
   const selectors = [
-    ['selector', selector] as const,
-    ...watches.map((watch, index) => [`watches[${index}].selector`, watch.selector] as const),
+    ['selector', resource, selector] as const,
+    ...watches.map((watch, index) => [`watches[${index}].selector`, watch.kind, watch.selector] as const),
   ];
-  for (const [field, given] of selectors) {
+  for (const [field, kind, given] of selectors) {
     const wrong = invalidLabel(given?.matchLabels);
     if (wrong !== undefined) return `${field}.matchLabels: ${wrong} is no valid label and value`;
     if (given?.annotations?.length === 0)
       return `${field}.annotations is empty, so it selects nothing by them; leave it out`;
+    const problem = given?.namespaces === undefined ? undefined : namespacesProblem(kind, given.namespaces);
+    if (problem !== undefined) return `${field}.namespaces${problem}`;
   }
   const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
   if (ambiguous !== undefined)
     return `selector.fields: ${ambiguous.join('=')}: a value without comma, = and \\ is needed`;
-  const { namespaces } = selector ?? {};
-  if (namespaces === undefined) return undefined;
-  if (!resource.namespaced && resource.kind !== 'Namespace')
-    return `selector.namespaces: ${resource.kind} has no namespace; select by matchLabels`;
-  if (namespaces.length === 0) return 'selector.namespaces is empty, so no object is reconciled; leave it out for all';
+  return undefined;
+}
+
+function namespacesProblem({ kind, namespaced }: Kind, namespaces: readonly string[]): string | undefined {
+  if (!namespaced && kind !== 'Namespace') return `: ${kind} has no namespace; select by matchLabels`;
+  if (namespaces.length === 0) return ' is empty, so no object is reconciled; leave it out for all';
   const invalid = namespaces.find((one) => !isNamespaceName(one));
-  if (invalid === undefined) return undefined;
-  return `selector.namespaces: ${JSON.stringify(invalid)} is no name of a namespace`;
+  return invalid === undefined ? undefined : `: ${JSON.stringify(invalid)} is no name of a namespace`;
 }
 
 function isSecret({ group, kind }: Kind): boolean {

@@ -61,11 +61,12 @@ export function watchListOf(
       }
       const named = via === undefined ? primary : collectionOf(via);
       const readIn = namespacesOfKind(reads, kind);
+      const sentFrom = watched?.namespaces ?? readIn;
       const by = {
         ...(label === undefined ? {} : { label }),
         ...(watched?.matchLabels === undefined ? {} : { matchLabels: watched.matchLabels }),
         ...(watched?.annotations === undefined ? {} : { annotations: [...watched.annotations] }),
-        ...(readIn === undefined ? {} : { namespaces: [...readIn] }),
+        ...(sentFrom === undefined ? {} : { namespaces: [...sentFrom] }),
       };
       const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
       const labelSelector = selected.length === 0 ? undefined : selected.join(',');

@@ -85,7 +85,7 @@ describe('the declaration of a controller', () => {
     ['exec.containers', { exec: { container: 'x', commands: [], containers: [] } }],
     ['sets.finalizers', { sets: { finalizers: [] } }],
     ['watches.0.labels', { watches: [{ ...watch, labels: {} }] }],
-    ['watches.0.selector.namespaces', { watches: [{ ...watch, selector: { namespaces: [] } }] }],
+    ['watches.0.selector.fields', { watches: [{ ...watch, selector: { fields: {} } }] }],
   ])('the unknown option %s is refused with its path', (option, spec) => {
     expect(messageOf(spec)).toBe(`controller maps.${option}: there is no such option`);
   });

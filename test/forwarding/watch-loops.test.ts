@@ -85,6 +85,22 @@ it('only the listed namespaces are watched, each kind without namespaces once, a
   );
 });
 
+it('an object outside of the namespaces in the selector of a watch is not sent, also if the kind is read there', async () => {
+  for (const reads of [Secret, inNamespaces(Secret, ['vault', 'shop'])]) {
+    const claim = ConfigMap.controller('claim', {
+      ...{ reads: [reads], reconcile: async () => undefined },
+      watches: [{ kind: Secret, label: 'for', selector: { namespaces: ['vault'] } }],
+    });
+    const server = await startApiServer({ objects: ['vault', 'shop'].map(place) });
+    onTestFinished(server.close);
+    const { until, sent } = await watch(server, watchListOf([claim]));
+    for (const name of ['shop', 'vault'])
+      await server.apply(namespaced('Secret', name, 'one', { labels: { for: `from-${name}` } }));
+    await until('claim.fifo vault/from-vault');
+    expect(sent.filter((key) => key.includes('from-'))).toEqual(['claim.fifo vault/from-vault']);
+  }
+});
+
 it('a kind that is read in named namespaces is watched there alone, and what it maps is sent from wherever it is', async () => {
   const claim = ConfigMap.controller('claim', {
     ...{ reads: [inNamespaces(Secret, ['vault'])], reconcile: async () => undefined },

@@ -144,6 +144,11 @@ it.each<[string, Partial<ControllerDeclaration>, string]>([
   ],
   ['the kind that it reconciles', { resource: Secret, reads: [secrets] }, 'reconciles or owns secrets'],
   [
+    'a kind that is watched in others',
+    { reads: [secrets], watches: [{ kind: Secret, selector: { namespaces: ['certs', 'shop'] } }] },
+    'a selector in watches names shop, where secrets are not read; add it here',
+  ],
+  [
     'a kind that is watched in more than 20',
     {
       reads: [

@@ -44,6 +44,12 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({ label: 'a b' })).toThrow('watches.0.label: give a key such as example.com/size');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
   expect(watching({ selector: { annotations: [] } })).toThrow('watches[0].selector.annotations is empty');
+  expect(watching({ selector: { namespaces: [] } })).toThrow(
+    'watches[0].selector.namespaces is empty, so no object is',
+  );
+  expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is no name');
+  const nodes = { kind: Node, label: undefined, mapToKeys: async () => [], selector: { namespaces: ['a'] } };
+  expect(watching(nodes)).toThrow('watches[0].selector.namespaces: Node has no namespace; select by matchLabels');
 });
 
 it('a second mapping of a kind, which would never be called, is an error with its field', () => {
