@@ -4,6 +4,7 @@
 import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
 import { ownedFields } from '../kube/apply/managed-fields.ts';
+import { ApiError } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 
 /** The primary object of a reconcile. */
@@ -14,7 +15,8 @@ export type PrimaryObject = {
   replace(fresh: KubeObject): void;
   /**
    * Stores the object that the API server returned for a write, and counts the write. With an unchanged version it was
-   * a no-op.
+   * a no-op. Throws an error that is isConflict, and does not store it, if another client has removed the finalizer
+   * meanwhile: a write without the version (setMetadata) does not fail then, and the object may never be finalized.
    */
   written(returned: KubeObject): 'changed' | 'no-op';
   /** Counts a write whose result is not stored. */
@@ -37,6 +39,7 @@ export function createPrimaryObject(
   let owned: { readonly of: KubeObject; readonly status: Readonly<Record<string, unknown>> } | undefined;
   let writes = 0;
   let noops = 0;
+  const holds = ({ metadata }: KubeObject) => metadata.finalizers?.includes(finalizer) === true;
   return {
     current: () => object,
     replace: (fresh) => {
@@ -44,15 +47,19 @@ export function createPrimaryObject(
     },
     written: (returned) => {
       const isChanged = returned.metadata.resourceVersion !== object.metadata.resourceVersion;
-      object = returned;
       if (isChanged) writes += 1;
       else noops += 1;
+      if (object.metadata.deletionTimestamp === undefined && holds(object) && !holds(returned)) {
+        const message = `another client has removed the finalizer ${finalizer}`;
+        throw new ApiError(`PATCH ${object.metadata.name}`, 409, { kind: 'Status', reason: 'Conflict', message });
+      }
+      object = returned;
       return isChanged ? 'changed' : 'no-op';
     },
     countWrite: () => {
       writes += 1;
     },
-    hasFinalizer: () => object.metadata.finalizers?.includes(finalizer) === true,
+    hasFinalizer: () => holds(object),
     ownedStatus: () => {
       if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager) };
       return owned.status;

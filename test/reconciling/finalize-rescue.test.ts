@@ -10,7 +10,7 @@ import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { aMessage } from '../sqs/messages.ts';
 import type { BeforeRequest } from '../support/intercept-requests.ts';
-import { built, silent, widgetsOn } from './widgets.ts';
+import { built, silent, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
@@ -178,6 +178,29 @@ it('an object that gets its finalizer again, whose status needs no write, is fin
   };
   const report = await reconcile('one', {}, { before });
   expect([report.outcome, resources]).toEqual([{ type: 'done' }, new Set()]);
+});
+
+it('an object that is deleted without its finalizer before setMetadata is finalized, although another finalizer keeps it', async () => {
+  await createOne();
+  const { name, declaration, start } = widget.controller('labelling', {
+    sets: { labels: ['example.com/size'] },
+    async reconcile({ metadata: { uid } }, { setMetadata }) {
+      resources.add(uid);
+      await widgets.mergePatch('one', { metadata: { finalizers: ['example.com/other'] } });
+      await widgets.remove('one');
+      await setMetadata({ labels: { 'example.com/size': 'small' } });
+      return { status: {}, conditions: { Built: built } };
+    },
+    async finalize({ metadata: { uid } }) {
+      resources.delete(uid);
+      return 'done';
+    },
+  });
+  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const message = widgets.messageFor('one', { controller: name });
+  await run({ client: widgets.client, message, messageId: 'm', log, signal: AbortSignal.timeout(15_000) });
+  expect([...resources]).toEqual([]);
+  await widgets.mergePatch('one', { metadata: { finalizers: [] } });
 });
 
 it('an object of a kind without a status is finalized if it is deleted in spite of its finalizer', async () => {

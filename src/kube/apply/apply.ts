@@ -62,7 +62,7 @@ export async function createOrApply(
     body: object,
     signal,
   });
-  return { object: parseWritten(body, `PATCH ${path}`), created: status === 201 };
+  return { object: parseWritten(body, `PATCH ${path}`, object.metadata.uid), created: status === 201 };
 }
 
 /** Applies all status fields of a manager, forced, and returns the result. The error is isConflict for a stale read. */
@@ -83,5 +83,5 @@ export async function applyStatus(
     body: { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid }, status },
     signal,
   });
-  return parseWritten(body, `PATCH ${path}`);
+  return parseWritten(body, `PATCH ${path}`, uid);
 }

@@ -140,5 +140,5 @@ async function patchMetadata(
     body: { metadata: { resourceVersion: metadata.resourceVersion, ...changed } },
     signal,
   });
-  return parseWritten(body, `PATCH ${path}`);
+  return parseWritten(body, `PATCH ${path}`, metadata.uid);
 }

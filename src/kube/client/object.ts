@@ -78,9 +78,14 @@ export function safeParseObject(value: unknown): KubeObject | undefined {
   return kubeObject.safeParse(value, uncompiled).data;
 }
 
-/** Validates the body of a response to a write, as parseObject does. Throws a ResponseError that does not quote it. */
-export function parseWritten(body: unknown, request: string): KubeObject {
+/**
+ * Validates the body of a response to a write, as parseObject does. Throws a ResponseError that does not quote it, also
+ * if it is another object than the one of `uid`.
+ */
+export function parseWritten(body: unknown, request: string, uid?: string): KubeObject {
   const object = safeParseObject(body);
   if (object === undefined) throw new ResponseError(`${request}: the response is not that of an API server`);
+  if (uid !== undefined && object.metadata.uid !== uid)
+    throw new ResponseError(`${request}: the response is another object`);
   return object;
 }

@@ -1,6 +1,7 @@
 // Applies of objects and statuses, as test cases for any API server. Excluded: children (apply-all.test.ts).
 import { describe, expect, inject, it } from 'vitest';
 import { applyObject, applyStatus, type StatusTarget } from '../../../src/kube/apply/apply.ts';
+import { holdObject } from '../../../src/kube/apply/finalizers.ts';
 import { isConflict, isInvalidAt, ResponseError } from '../../../src/kube/client/errors.ts';
 import { getObject } from '../../../src/kube/client/read.ts';
 import { useApiServer } from '../../harness/api-server.ts';
@@ -34,6 +35,20 @@ describe('applyObject', () => {
     const applied = applyObject(client, configMaps, fixture.owner, { fieldManager: 'm' });
     await expect(applied).rejects.toThrow(ResponseError);
     await expect(applied).rejects.toThrow(/^PATCH \/api\S+: the response is not that of an API server$/);
+  });
+
+  it('a write throws a ResponseError for a response of 200 that is another object of the same name', async () => {
+    const client = { ...fixture.client, request: async () => ({ status: 200, headers: {}, body: fixture.owner }) };
+    const read = { ...fixture.owner, metadata: { ...fixture.owner.metadata, uid: 'before' } };
+    const { metadata } = read;
+    const target = { apiVersion: 'v1', kind: 'ConfigMap', key: metadata, resourceVersion: '1', uid: metadata.uid };
+    const writes = [
+      applyObject(client, configMaps, read, { fieldManager: 'm' }),
+      applyStatus(client, configMaps, target, {}, { fieldManager: 'm' }),
+      holdObject(client, configMaps, read, { finalizer: 'example.com/m' }),
+    ];
+    for (const write of await Promise.allSettled(writes))
+      expect(write).toMatchObject({ reason: expect.any(ResponseError) });
   });
 });
 
