@@ -250,7 +250,8 @@ it('a controller that adds a condition may patch the status, a policy limits it 
 });
 
 describe('generatedFiles errors', () => {
-  const setting = (name: string) => only('tree', z.object({ [name]: z.string() }));
+  const setting = (...names: string[]) =>
+    only('tree', z.object(Object.fromEntries(names.map((one) => [one, z.string()]))));
   const otherSlice = { resource: OtherTree, statusSlice: { status: [], conditions: ['Other'] } };
   const twice = [...fixtureRegistry, treeWith('tree-two', otherSlice)];
   const b = 'a.example.com/B';
@@ -266,6 +267,7 @@ describe('generatedFiles errors', () => {
     ['a setting of the runtime', setting('LOG_LEVEL'), 'tree.settings.LOG_LEVEL: the runtime'],
     ['a setting of Lambda', setting('AWS_REGION'), 'tree.settings.AWS_REGION: the runtime'],
     ['a setting of the stack', setting('CLUSTERS_KEY'), 'tree.settings.CLUSTERS_KEY: the runtime'],
+    ['two settings with one parameter', setting('KEY_2', 'KEY2'), 'tree.settings.KEY2: KEY_2 has the same parameter'],
     ['a second first controller', [...fixtureRegistry, treeWith('two')], 'two: Tree has a first controller, tree'],
     ['a status slice without a first controller', fixtureRegistry.slice(1), 'tree-pruner: Tree has no first'],
     ['a status slice of a kind that is defined twice', twice, 'there are two definitions of its kind, Tree'],

@@ -1,6 +1,7 @@
 // The settings of controllers as parameters of the stack: `PLANT_URL` is the parameter `PlantUrl`, and the function's
 // variable PLANT_URL. Defaults stay in the schema: an empty variable counts as not set.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { isSecret } from '../../api/secret.ts';
 import { functionLimits, optionParameter } from '../../core/controller-options.ts';
 import { SchemaError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -30,21 +31,28 @@ const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */
 export function parametersOf(registry: readonly ControllerDefinition[]): JsonObject {
   const parameters: Record<string, JsonObject> = {};
+  const settings = environmentNames(registry);
   const optionNames = new Set(
     registry.flatMap(({ name }) => functionOptions.map((option) => optionParameter(name, option))),
   );
   for (const { name: controller, declaration } of registry) {
-    for (const [setting, { _zod }] of Object.entries(declaration.settings?.shape ?? {})) {
+    for (const [setting, schema] of Object.entries(declaration.settings?.shape ?? {})) {
       const path = `${controller}.settings.${setting}`;
       if (!/^[A-Z][A-Z0-9_]*$/.test(setting))
         throw new SchemaError(path, 'the name of a setting is a variable, like PLANT_URL');
       if (reserved.test(setting)) throw new SchemaError(path, 'the runtime has a variable of that name');
       if (optionNames.has(setting))
         throw new SchemaError(path, 'an option of a controller has a parameter of that name');
-      const before = parameters[logicalId(setting)];
+      const id = logicalId(setting);
+      const alike = settings.find((other) => logicalId(other) === id);
+      if (alike !== setting) throw new SchemaError(path, `${alike} has the same parameter, ${id}; rename one of them`);
+      const before = parameters[id];
       // Two controllers may share a parameter; it is optional if it is optional for both.
-      const isOptional = _zod.optin !== undefined && (before === undefined || 'Default' in before);
-      parameters[logicalId(setting)] = isOptional ? optionalParameter(setting) : requiredParameter(setting);
+      const isOptional = schema._zod.optin !== undefined && (before === undefined || 'Default' in before);
+      parameters[id] = {
+        ...(isOptional ? optionalParameter(setting) : requiredParameter(setting)),
+        ...(isSecret(schema) ? secretName(setting, isOptional) : {}),
+      };
     }
   }
   return parameters;
@@ -98,6 +106,15 @@ function requiredParameter(setting: string): JsonObject {
     // An empty value fails the deployment, and not the start of the function.
     AllowedPattern: '.+',
     ConstraintDescription: `${setting} is needed: --param ${setting}=...`,
+  };
+}
+
+/** A value given for its name would be visible in the stack and in the function's configuration. */
+function secretName(setting: string, isOptional: boolean): JsonObject {
+  const name = `\${self:service}/\${self:custom.stage}/settings/`;
+  return {
+    AllowedPattern: `^(arn:.+:secret:)?${name}.+$${isOptional ? '|^$' : ''}`,
+    ConstraintDescription: `${setting} is the name of a secret: --param ${setting}=${name}${setting}`,
   };
 }
 
