@@ -143,6 +143,8 @@ const runtimeEntries: readonly string[] = [
   // Who a watcher is on AWS: every sender of the local queue is the same.
   'sends as',
   'stopped',
+  // While the watchers start; it is a warning later.
+  'watcher down',
 ];
 
 /** The fields that each entry has, or that the line shows elsewhere. */

@@ -94,6 +94,9 @@ describe('formatLog', () => {
   });
   it('formatLog shows entries of the author with their fields, warnings and errors, and no metrics', () => {
     expect(of({ level: 'INFO', message: 'children written', writes: 1 })).toEqual([]);
+    const down = { message: 'watcher down', reason: 'no watcher has started yet' };
+    expect(of({ level: 'INFO', ...down })).toEqual([]);
+    expect(of({ level: 'WARN', ...down })).toHaveLength(1);
     expect(of({ level: 'INFO', message: 'poured', service: 'x', amount: 3, unit: 'g' })[0]?.text).toBe(
       'poured amount=3 unit=g',
     );
