@@ -62,14 +62,14 @@ export function affectedKeys(
 }
 
 /**
- * Lists every key that an object affects, whatever changed. Used when a whole collection is sent at low priority. An
- * object is not mapped to others of its kind, because they are all sent.
+ * Lists every key that an object affects, whatever changed. Used for a list that has nothing to compare an object with.
+ * The object is not mapped to others of its kind, because they are all sent at low priority.
  */
-export function allOwners(collection: WatchedCollection, key: Key, object: TrackedObject): readonly ReconcileKey[] {
+export function allOwners(collection: WatchedCollection, key: Key, object: TrackedObject): readonly AffectedKey[] {
   const mapped = selfMappedGroup(collection.resource.group);
-  return affectedKeys(collection, key, undefined, { type: 'changed', after: object })
-    .map(({ target }) => target)
-    .filter(({ group, resource }) => group !== mapped || resource !== collection.resource.plural);
+  return affectedKeys(collection, key, undefined, { type: 'changed', after: object }).filter(
+    ({ target: { group, resource } }) => group !== mapped || resource !== collection.resource.plural,
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { noCheckpoint, readStart, type WatchCheckpoint } from '../checkpoint/che
 import { isCheckpointConfigMap } from '../checkpoint/config-map.ts';
 import { entryNameOf } from '../checkpoint/document.ts';
 import { toError } from '../core/errors.ts';
-import type { Key, ReconcileKey } from '../core/key.ts';
+import type { Key } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
@@ -21,7 +21,7 @@ import { type ChangeSource, deduplicationSeconds } from '../sqs/deduplication.ts
 import { createAckTracker, type PendingAcks } from './acknowledgements.ts';
 import type { Forwarder } from './forwarder.ts';
 import { type LoopHealth, observedClient } from './health.ts';
-import { affectedKeys, allOwners, type ObjectChange } from './predicates.ts';
+import { type AffectedKey, affectedKeys, allOwners, type ObjectChange } from './predicates.ts';
 import { createOwnerRequeues, type OwnerRequeues } from './requeue-owners.ts';
 import { createTrackedObjects, desiredMetadata, type TrackedObject, toTrackedObject } from './tracked-objects.ts';
 
@@ -112,13 +112,17 @@ export function createWatchLoop(
   let listing: { firstPageMs?: number; readonly inBulk: boolean } = { inBulk: false };
 
   function addChange(key: Key, before: TrackedObject | undefined, change: ObjectChange): void {
-    for (const { target, source } of affectedKeys(collection, key, before, change)) {
+    addKeys(affectedKeys(collection, key, before, change));
+  }
+
+  function addKeys(affected: readonly AffectedKey[]): void {
+    for (const { target, source } of affected) {
       forwarder.add({ target, source: restoreGenerations.stamp(source), observedAt: now(), acks });
     }
   }
 
-  function addLowPriority(targets: readonly ReconcileKey[], runName: string, pendingAcks: PendingAcks): void {
-    for (const target of targets) {
+  function addLowPriority(affected: readonly AffectedKey[], runName: string, pendingAcks: PendingAcks): void {
+    for (const { target } of affected) {
       forwarder.addLowPriority({ target, observedAt: now(), run: runName, acks: pendingAcks });
     }
   }
@@ -146,17 +150,15 @@ export function createWatchLoop(
     }
     const after = toTrackedObject(resource, metadata);
     if (mode === 'initial' || mode === 'restored') addLowPriority(allOwners(collection, key, after), run, acks);
-    if (mode === 'expired' && isNewer(metadata.resourceVersion, start)) {
-      addChange(key, undefined, { type: 'changed', after });
-    }
+    if (mode === 'expired' && isNewer(metadata.resourceVersion, start)) addKeys(allOwners(collection, key, after));
     objects.put(key, after);
   }
 
   function sendAll(controller: string, pendingAcks: PendingAcks): void {
     const runName = newRun();
     for (const [key, object] of objects.entries()) {
-      const targets = allOwners(collection, key, object).filter((target) => target.controller === controller);
-      addLowPriority(targets, runName, pendingAcks);
+      const affected = allOwners(collection, key, object).filter(({ target }) => target.controller === controller);
+      addLowPriority(affected, runName, pendingAcks);
     }
   }
 

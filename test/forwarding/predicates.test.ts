@@ -314,14 +314,14 @@ describe('a kind with several subscribers', () => {
       ['mapped.kitchen.test', 'dishs', 'one', ['kitchen.test', 'dishs', 'shop', 'one']],
     ]);
     expect(affected(of, {}, changed(of, { resourceVersion: '11' }))).toEqual([]);
-    expect(allOwners(collection, key, trackedOf(of, {})).map(({ group }) => group)).toEqual(['kitchen.test']);
+    expect(allOwners(collection, key, trackedOf(of, {})).map(({ target }) => target.group)).toEqual(['kitchen.test']);
   });
 
   it('allOwners returns every key that an object affects, whatever the predicates are', () => {
     const of = watched(dish, primary(), owned({ controller: 'menu' }));
     const tracked = trackedOf(of, dishRef('soup'));
     expect(
-      allOwners({ resource: of, cluster: 'c' }, key, tracked).map(({ controller, name }) => [controller, name]),
+      allOwners({ resource: of, cluster: 'c' }, key, tracked).map(({ target }) => [target.controller, target.name]),
     ).toEqual([
       ['dish', 'one'],
       ['menu', 'soup'],

@@ -2,7 +2,7 @@
 // checkpoint may advance.
 import { describe, expect, it } from 'vitest';
 import { watchId } from '../../src/sqs/deduplication.ts';
-import { childOf, parts, pots, watchLoopFixture } from './watch-loop-harness.ts';
+import { childOf, parts, pots, primary, watchLoopFixture } from './watch-loop-harness.ts';
 
 const { expireWindow, follow, stopServer, put, remove, versionNow } = watchLoopFixture();
 
@@ -29,6 +29,20 @@ describe('a watch loop with a checkpoint', () => {
     await at.until(() => at.on('dish.fifo').length === 1);
     expect(at.on('dish.fifo')).toEqual(['soup']);
     expect(at.requeued).toEqual(['dish']);
+  });
+
+  it('a watch loop whose checkpoint is too old does not map objects to others of their kind, which are all requeued', async () => {
+    const start = await versionNow();
+    await put('newer');
+    expireWindow();
+    const at = follow({ ...pots, subscribers: [primary, { ...primary, as: 'watched' }] }, { start });
+    await at.until(() => at.lists().length === 1);
+    expect(at.requeued).toEqual(['pot']);
+    await put('later');
+    await at.until(() => at.on('pot.fifo').length > 2);
+    expect(at.sent.map(({ message: { group, name } }) => `${group}/${name}`).sort()).toEqual([
+      ...['/later', '/newer', 'mapped/later'],
+    ]);
   });
 
   it('a watch loop retries to read its checkpoint, and forwards nothing before', async () => {
