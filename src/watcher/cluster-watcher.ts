@@ -160,5 +160,7 @@ async function reportWhenReady(
   }
   const kinds = health.report();
   const notServed = kinds.filter(({ served }) => served === false).map(({ kind }) => kind);
-  onWatching({ kinds: kinds.length - notServed.length, ...(notServed.length === 0 ? {} : { notServed }) });
+  // Of a kind that is watched in some namespaces, each is `kind/namespace`.
+  const served = new Set(kinds.filter((one) => one.served !== false).map(({ kind }) => kind.split('/')[0]));
+  onWatching({ kinds: served.size, ...(notServed.length === 0 ? {} : { notServed }) });
 }

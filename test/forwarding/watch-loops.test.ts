@@ -1,6 +1,7 @@
 // Only the loops of a watch list with some namespaces, for all kinds or for one: what they follow, and which owners a
 // list of children requeues.
 // One loop is watch-loop.test.ts. The API server is the embedded one, the queue is an array.
+import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
@@ -38,10 +39,11 @@ const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata
 /** Starts a watcher, and collects what it sends: `queue namespace/name`. */
 async function watch(server: TestApiServer, watchList: WatchList, checkpoint: WatchCheckpoint = noCheckpoint) {
   const sent: string[] = [];
+  const { log, lines } = createRecorder();
   let changed = Promise.withResolvers<void>();
   const watcher = await startWatcher(
     {
-      ...{ watchList, checkpoint, client: server.client, log: createRecorder().log },
+      ...{ watchList, checkpoint, client: server.client, log },
       send: async (queue, entries) => {
         for (const { namespace = '', name } of entries.map(({ body }) => parseMessage(body)))
           sent.push(`${queue} ${namespace}/${name}`);
@@ -56,7 +58,7 @@ async function watch(server: TestApiServer, watchList: WatchList, checkpoint: Wa
   const until = async (key: string) => {
     while (!sent.includes(key)) await changed.promise;
   };
-  return { sent, until };
+  return { sent, until, lines };
 }
 
 it('only the listed namespaces are watched, each kind without namespaces once, and no request leaves them', async () => {
@@ -67,7 +69,7 @@ it('only the listed namespaces are watched, each kind without namespaces once, a
   const watched: string[] = [];
   const watchList: WatchList = { version: 1, namespaces: ['shop', 'office'], resources: [...resources] };
   const checkpoint = { ...noCheckpoint, accepted: (name: string) => void watched.push(name) };
-  const { until, sent } = await watch(server, watchList, checkpoint);
+  const { until, sent, lines } = await watch(server, watchList, checkpoint);
   await until('timers shop/in-shop');
   await until('timers office/in-office');
   await until('timers /attic');
@@ -77,6 +79,9 @@ it('only the listed namespaces are watched, each kind without namespaces once, a
   await server.apply(namespaced('ConfigMap', 'office', 'late'));
   await until('dish.fifo office/late');
   expect(sent.filter((key) => key.includes(' attic/'))).toEqual([]);
+  const watching = () => lines.find(({ message }) => message === 'watching');
+  while (watching() === undefined) await setImmediate();
+  expect(watching()?.fields).toMatchObject({ kinds: 3 });
   const paths = server.requests().map(({ path }) => path);
   expect(paths.filter((path) => /^\/api\/v1\/(configmaps|secrets)/.test(path))).toEqual([]);
   const entries = new Set(watched.map((name) => name.split('_').slice(2, 4).join('/')));
