@@ -11,7 +11,7 @@ import { classifyResponse } from '../kube/client/classify.ts';
 import { getObject } from '../kube/client/read.ts';
 import { resolveFailure } from './classify-error.ts';
 import { formatOrphan } from './orphan.ts';
-import type { Outcome } from './outcome.ts';
+import { type Outcome, requeueSeconds } from './outcome.ts';
 import { objectKeyOf, type PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
 import { writeStatus } from './status/write-status.ts';
@@ -162,9 +162,8 @@ export async function finalizeUntilDone(
     }
   };
   for (let finalized = await once(); finalized !== 'done'; finalized = await once()) {
-    const { requeueAfterSeconds, requeueAt, reason } = finalized;
-    const seconds = requeueAt === undefined ? requeueAfterSeconds : (requeueAt.getTime() - now().getTime()) / 1000;
-    await wait(Math.max(1, seconds), signal).catch(() => {
+    const { reason } = finalized;
+    await wait(Math.max(1, requeueSeconds(requeueOf(finalized), now()) ?? 0), signal).catch(() => {
       throw new Error(`out of time before finalize was done: ${reason}`);
     });
   }

@@ -57,6 +57,12 @@ export type Outcome =
       readonly unverifiedUid?: string | undefined;
     };
 
+/** Returns in how many seconds an outcome requests the next reconcile; undefined: not by a requeue. */
+export function requeueSeconds(outcome: Outcome, now: Date): number | undefined {
+  const { requeueAfterSeconds, requeueAt } = outcome.type === 'done' ? outcome : {};
+  return requeueAt === undefined ? requeueAfterSeconds : (requeueAt.getTime() - now.getTime()) / 1000;
+}
+
 /** The follow-up of a message. The message is deleted after its follow-up was sent. */
 export type Action =
   | { readonly type: 'delete' }

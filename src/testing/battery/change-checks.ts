@@ -7,11 +7,12 @@ import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import { ApiError, isInvalid } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
+import { requeueSeconds } from '../../reconciling/outcome.ts';
 import { refusalsBy } from './children-refusals.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { convergedBeforeDeletion, deselected, expectLeft, lostKey, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
-import { driftsOf, isWrite, lineOf, pathOf, requeueSeconds, type SampleCheck, type Stage } from './stage.ts';
+import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
 import { varyingText } from './varying.ts';
 
 /** A day and an hour, a minute and a second: each unit of a time is another one. */
@@ -44,8 +45,8 @@ export const changeChecks: readonly SampleCheck[] = [
       await converged(stage);
       const { shortestRequeueSeconds: shortest } = stage.options;
       const outcome = await stage.reconcile();
-      const seconds = requeueSeconds(outcome, stage.now());
-      if (seconds === undefined || seconds >= shortest) return;
+      const seconds = Math.round(requeueSeconds(outcome, stage.now()) ?? shortest);
+      if (seconds >= shortest) return;
       fail(
         `a converged object is requeued after ${seconds} s, sooner than ${shortest} s`,
         'return requeueAfterSeconds only while something is awaited that no change reports, or poll less often; ' +

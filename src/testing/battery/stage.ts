@@ -92,12 +92,6 @@ export function isWrite({ method, path }: KubeRequest): boolean {
   return method !== 'GET' && !/\/events(\/|$)/.test(path);
 }
 
-/** Returns in how many seconds the object is reconciled again; undefined: not by a requeue. */
-export function requeueSeconds(outcome: Outcome, now: Date): number | undefined {
-  const { requeueAfterSeconds, requeueAt } = outcome.type === 'done' ? outcome : {};
-  return requeueAt === undefined ? requeueAfterSeconds : Math.round((requeueAt.getTime() - now.getTime()) / 1000);
-}
-
 /** A request as one line. */
 export function lineOf({ method, path }: KubeRequest): string {
   return `${method} ${path}`;
