@@ -103,6 +103,7 @@ function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResp
     ...(senders === undefined ? {} : { senders }),
     reconcile: runMessage,
     findCluster: async (cluster) => await clusters.find(cluster),
+    isKnownCluster: table.has,
     breaker: createBreaker(monotonicMs),
     send,
     deleteMessages: (...handles) => queueCalls().deleteMessages(...handles),

@@ -7,10 +7,13 @@ import { redact } from '../core/redact.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
 import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord, readRecord } from './group-records.ts';
+import { labelKnownClusters } from './known-clusters.ts';
 import type { SenderCheck } from './sender-check.ts';
 
 /** The dependencies of a batch. */
 export type BatchDeps = DispatchDeps & {
+  /** Whether the clusters table, as it was last read, has a cluster. Absent: every one is known. */
+  readonly isKnownCluster?: (cluster: string) => boolean;
   /** Absent: the sender check is off. */
   readonly senders?: SenderCheck;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
@@ -49,8 +52,10 @@ const lastDeleteMs = 1_000;
  * queue.
  */
 export function createBatch(
-  deps: BatchDeps,
+  given: BatchDeps,
 ): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
+  const { isKnownCluster = () => true } = given;
+  const deps = { ...given, metrics: labelKnownClusters(given.metrics, isKnownCluster) };
   return async (records, { reconcileMs, graceMs }) => {
     const startedAt = deps.monotonicMs();
     const remaining = new Set(records.map(({ messageId }) => messageId));

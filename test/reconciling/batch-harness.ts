@@ -80,7 +80,7 @@ export function setUp(
   const reconciled: string[] = [];
   const returned: ReturnedRecord[] = [];
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
-  const { log, metrics, lines, counts } = createRecorder();
+  const { log, metrics, lines, counts, clusters } = createRecorder();
   const seen = {
     clusterAnswer: undefined as ClusterLookup | Error | 'never' | undefined,
     /** `hanging`: SQS does not respond. */
@@ -107,6 +107,7 @@ export function setUp(
       return typeof reconcile === 'function' ? await reconcile(input) : reconcile;
     },
     findCluster: async () => await resolveLookup(seen.clusterAnswer ?? { type: 'client', client }),
+    isKnownCluster: (cluster) => cluster === 'a',
     breaker: createBreaker(() => clock),
     send,
     deleteMessages: async (handles, { signal }) => {
@@ -136,7 +137,7 @@ export function setUp(
   };
   const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
   return {
-    ...{ run, queues, deleted, returned, seen, advance, lines, counts },
+    ...{ run, queues, deleted, returned, seen, advance, lines, counts, clusters },
     /** The names of the objects, in the order in which their reconciles began. */
     reconciled,
     /** The messages on the timers queue. */

@@ -36,6 +36,8 @@ export type ClusterRegistry = {
   get(name: string): Promise<ClusterEntry | undefined>;
   /** Returns one entry as it was last read, and begins the next read if it is due. Does not wait for it. */
   known(name: string): Promise<ClusterEntry | undefined>;
+  /** Returns whether the table, as it was last read, has an entry of that name. */
+  has(name: string): boolean;
   /** Lists the names. A deployment without a table has no clusters yet. */
   list(): Promise<readonly string[]>;
   /** Lists the errors of the entries under a text that is no name. They are ignored: no message could name them. */
@@ -164,6 +166,7 @@ export function createClusterRegistry(
       const found = table?.entries.get(name);
       return found === undefined ? undefined : parsed(name, found);
     },
+    has: (name) => table?.entries.has(name) === true,
     async list() {
       return (await currentNames()).filter(isClusterName);
     },
