@@ -44,6 +44,7 @@ const optionNames = [
   'VPC_SUBNET_IDS',
   'VPC_SECURITY_GROUP_IDS',
   'TRACING',
+  'LOG_LEVEL',
   'METRICS_PER_CLUSTER',
   'SENDER_CHECK',
   'SENDERS',
@@ -89,7 +90,10 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     throw invalidOption('LOG_RETENTION_DAYS', text('LOG_RETENTION_DAYS'), `give one of ${retentionDays.join(', ')}`);
   const tracing = text('TRACING');
   if (tracing !== 'on' && tracing !== 'off') throw invalidOption('TRACING', tracing, 'give on or off');
-  // Checked only: the functions read this option themselves.
+  // Checked only: the functions read these options themselves.
+  const level = text('LOG_LEVEL');
+  if (!['DEBUG', 'INFO', 'WARN', 'ERROR'].includes(level))
+    throw invalidOption('LOG_LEVEL', level, 'give DEBUG, INFO, WARN or ERROR');
   const perCluster = text('METRICS_PER_CLUSTER');
   if (perCluster !== 'true' && perCluster !== 'false')
     throw invalidOption('METRICS_PER_CLUSTER', perCluster, 'give true or false');

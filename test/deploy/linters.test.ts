@@ -26,6 +26,7 @@ const everyOption = {
   TRACING: 'on',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector:4318',
   OTEL_EXPORTER_OTLP_HEADERS_SECRET: 'outrigger/dev/otlp-headers',
+  LOG_LEVEL: 'WARN',
   METRICS_PER_CLUSTER: 'true',
   SENDER_CHECK: 'off',
   PAUSED: 'water-tank',

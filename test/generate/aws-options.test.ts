@@ -11,6 +11,7 @@ const defaults = {
   METRICS_PER_CLUSTER: false,
   SENDER_CHECK: 'on',
   MONITORING: 'full',
+  LOG_LEVEL: 'INFO',
 };
 const topic = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
@@ -56,6 +57,7 @@ describe('the options of a deployment', () => {
     [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
     [{ OTEL_EXPORTER_OTLP_HEADERS_SECRET: 'arn:aws:x' }, 'OTEL_EXPORTER_OTLP_HEADERS_SECRET: "arn:aws:x" is not valid'],
     [{ MONITORING: 'on' }, 'MONITORING: "on" is not valid; give full, lean or off'],
+    [{ LOG_LEVEL: 'debug' }, 'LOG_LEVEL: "debug" is not valid; give DEBUG, INFO, WARN or ERROR'],
     [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
     [{ CLUSTERS_TABLE: 'clusters' }, 'CLUSTERS_TABLE: "clusters" is not valid; give s3://bucket/clusters.json'],

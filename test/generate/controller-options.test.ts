@@ -84,6 +84,7 @@ describe('the options of controllers in the packaged template', () => {
       ['PLAIN_CONCURRENCY=50', 'PLAIN_TIMEOUT_SECONDS=400', 'PLAIN_MEMORY_MB=1024', 'PLAIN_BATCH_SIZE=1'].concat(
         'TUNED_CONCURRENCY=30',
         'PAUSED=plain',
+        'LOG_LEVEL=DEBUG',
       ),
       { registry },
     );
@@ -123,6 +124,11 @@ describe('the options of controllers in the packaged template', () => {
   it('--param overrides an option of one controller in one stage, and what is derived from it', () => {
     expect(rowOf(overridden, 'plain')).toEqual([400, 2400, 1024, 1, 50]);
     expect(rowOf(overridden, 'tuned')).toEqual([900, 5400, 512, 4, 30, 30]);
+  });
+
+  it('--param LOG_LEVEL is that of every function, which is INFO without it', () => {
+    const levels = [declared, overridden].map((text) => new Set(text.match(/(?<="LOG_LEVEL": ?")[A-Z]+/g)));
+    expect(levels).toEqual([new Set(['INFO']), new Set(['DEBUG'])]);
   });
 });
 
