@@ -7,6 +7,7 @@ import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promise
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
 import { errorCode } from './explain-error.ts';
 import { hashFiles } from './hash-files.ts';
@@ -14,6 +15,7 @@ import { replaceFile } from './replace-file.ts';
 
 const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
+const noOutput = { stdout: '', stderr: '' };
 /** The version of osls is in one of the two lock files, as its program is. */
 const inputs = ['serverless.yml', 'package.json', 'infra/aws', 'package-lock.json', 'infra/package-lock.json'];
 /** The template that osls writes. */
@@ -73,14 +75,12 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const output =
-      error instanceof Error && 'stdout' in error && 'stderr' in error ? `${error.stdout} ${error.stderr}` : '';
-    throw new UserError(
-      `serverless.yml: packaging failed; run npx osls package for details: ${output.trim().slice(-500)}`,
-      {
-        cause: error,
-      },
-    );
+    // osls writes its error to stdout, and progress to stderr.
+    const { stdout, stderr } = z.object({ stdout: z.string(), stderr: z.string() }).catch(noOutput).parse(error);
+    const output = stdout.replace(/^\s*Error:/, '').trim() || stderr.trim();
+    throw new UserError(`serverless.yml: packaging failed; run npx osls package for details: ${output.slice(0, 500)}`, {
+      cause: error,
+    });
   }
 }
 

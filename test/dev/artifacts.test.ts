@@ -74,6 +74,13 @@ it('the template is packaged again after the project was renamed in package.json
   expect(await packagedTemplate(folder.path, signal)).toContain('two');
 });
 
+it('an error of osls is shown from its beginning, without the progress', async () => {
+  const osls = `console.error('Packaging'); console.log('Error:\\nFOO is unknown; use one of ' + 'BAR, '.repeat(200)); process.exit(1)`;
+  await folder.write('node_modules/osls/bin/serverless.js', osls);
+  const packaged = packagedTemplate(folder.path, signal);
+  await expect(packaged).rejects.toThrow(/details: FOO is unknown; use one of BAR, (?!.*Packaging)/);
+});
+
 it('the packaging of a new folder finds what osls has generated for another one, unless the user has no home', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('HOME', folder.path);
