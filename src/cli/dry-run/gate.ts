@@ -7,6 +7,7 @@
 import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
+import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { constants } from 'node:os';
@@ -26,6 +27,7 @@ if (!hasNetworkPermission()) for (const [label, prototype] of handlePrototypes()
 closeQueries();
 refuseSignals();
 reportProcesses();
+reportWrites();
 reportLookups();
 syncBuiltinESMExports();
 
@@ -102,20 +104,42 @@ function reportProcesses(): void {
   report(process, 'dlopen', (_, file) => `load the addon ${String(file)}`);
 }
 
-function report(holder: object, name: string, describe: (...given: readonly unknown[]) => string): void {
+/** Node refuses writes to files as well. A number is a file that is open already, such as the output. */
+function reportWrites(): void {
+  const write = (file: unknown) => (typeof file === 'number' ? undefined : `write to ${String(file)}`);
+  const opened = (file: unknown, flags: unknown) => (isForWriting(flags) ? write(file) : undefined);
+  const writers = ['appendFile', 'chmod', 'copyFile', 'cp', 'link', 'mkdir', 'mkdtemp', 'rename', 'rm', 'rmdir'];
+  for (const name of [...writers, 'symlink', 'truncate', 'unlink', 'utimes', 'writeFile', 'open']) {
+    const describe = name === 'open' ? opened : write;
+    for (const [holder, one] of [...[name, `${name}Sync`].map((of) => [fs, of] as const), [fs.promises, name] as const])
+      report(holder, one, describe);
+  }
+}
+
+function isForWriting(flags: unknown): boolean {
+  if (typeof flags === 'string') return /[wa+]/.test(flags);
+  return typeof flags === 'number' && (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) !== 0;
+}
+
+/** Reports the calls of a function, unless `describe` returns nothing. A library may replace it. */
+function report(holder: object, name: string, describe: (...given: readonly unknown[]) => string | undefined): void {
   const real: unknown = Reflect.get(holder, name);
   if (typeof real !== 'function') return;
+  const tell = (given: readonly unknown[]) => {
+    const call = describe(...given);
+    if (call !== undefined) reportRefused(call);
+  };
   const told = new Proxy(real, {
     apply: (target, self, given: unknown[]) => {
-      reportRefused(describe(...given));
+      tell(given);
       return Reflect.apply(target, self, given);
     },
     construct: (target, given: unknown[], newTarget) => {
-      reportRefused(describe(...given));
+      tell(given);
       return Reflect.construct(target, given, newTarget);
     },
   });
-  lock(holder, name, told);
+  Reflect.set(holder, name, told);
 }
 
 /**

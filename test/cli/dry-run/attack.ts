@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { createWriteStream, writeFileSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -80,11 +81,15 @@ const attacks: Readonly<Record<string, () => unknown>> = {
 };
 
 /** What Node refuses without a connection: the code of the error reaches the test. */
-const actions: Readonly<Record<string, () => void>> = {
+const actions: Readonly<Record<string, () => unknown>> = {
   // The program of Node is a library that is no addon, so it is opened and then refused.
   'native addon': () => process.dlopen({ exports: {} }, process.execPath),
   signal: () => void process.kill(process.ppid, 'SIGURG'),
   'file write': () => writeFileSync(`${socketPath}.txt`, 'x'),
+  'file write by a stream': async () => await once(createWriteStream(`${socketPath}.txt`).end('x'), 'finish'),
+  'file write by a handle': async () => await (await open(`${socketPath}.txt`, 'a')).close(),
+  'removed file': async () => await rm(`${socketPath}.txt`),
+  'file read': async () => await (await open(import.meta.filename)).close(),
   // Node's permission model does not cover its files.
   'database file': () => {
     const sqlite = process.getBuiltinModule('node:sqlite');
@@ -92,7 +97,7 @@ const actions: Readonly<Record<string, () => void>> = {
   },
 };
 try {
-  actions[name]?.();
+  await actions[name]?.();
 } catch (error) {
   process.send?.({ code: Reflect.get(Object(error), 'code') });
 }

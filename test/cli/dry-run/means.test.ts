@@ -125,9 +125,20 @@ describe('what needs no connection', () => {
     }
   });
 
-  it('a file is not written', async () => {
-    expect(await attack('file write', both)).toEqual(['ERR_ACCESS_DENIED']);
-    expect(await attack('file write', gate)).toEqual([]);
+  it.each([
+    'file write',
+    'file write by a stream',
+    'file write by a handle',
+    'removed file',
+  ])('nothing of %s is done, and it is reported', async (name) => {
+    const file = `${servers.socketPath}.txt`;
+    // The removal of a file is reported by two functions.
+    expect(new Set(await attack(name, both))).toEqual(new Set([`write to ${file}`, 'ERR_ACCESS_DENIED']));
+    expect(new Set(await attack(name, gate))).toEqual(new Set([`write to ${file}`]));
+  });
+
+  it('a file that is read is not reported', async () => {
+    expect(await attack('file read', both)).toEqual([]);
   });
 
   it('no database of node:sqlite is written', async () => {
