@@ -62,6 +62,16 @@ it.each([
   expect(() => crdOf(kind)).toThrow(new RegExp(`^spec\\.all\\[\\]: .*${message}`));
 });
 
+it('the CRD of a kind whose rule has the path of a field that is not there is refused with the path', () => {
+  const kindWith = (fieldPath: string) => {
+    const size = z.object({ least: z.int() });
+    const cel = { rule: 'self.size.least > 1', message: 'no', fieldPath };
+    return defineKind({ ...aKind, spec: withRule(z.object({ size }), cel, () => true) });
+  };
+  expect(() => crdOf(kindWith('.size.most'))).toThrow(/^spec: .*"\.size\.most": fieldPath must be a valid path/);
+  expect(() => crdOf(kindWith('.size.least'))).not.toThrow();
+});
+
 it('a rule with a syntax that only a real API server knows is accepted', () => {
   expect(() =>
     crdOf(defineKind({ ...aKind, spec: ruled(z.object({ a: z.int() }), "{?'a': self.a} != {}") })),

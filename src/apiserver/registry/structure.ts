@@ -3,7 +3,7 @@
 import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { isPattern } from '../schema/pattern.ts';
 import { ruleError } from '../schema/rule-fields.ts';
-import type { Schema } from '../schema/schema.ts';
+import { fieldSchema, keepsUnknown, type Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 
@@ -35,9 +35,12 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
   }
   for (const [index, rule] of getList(source, 'x-kubernetes-validations').entries()) {
     const error = ruleError(getString(rule, 'rule'), schema);
-    const at = `${path}.x-kubernetes-validations[${index}].rule`;
+    const at = `${path}.x-kubernetes-validations[${index}]`;
     if (error !== undefined)
-      causes.push(statusCause.invalid(at, JSON.stringify(rule), `compilation failed: ERROR: ${error}`));
+      causes.push(statusCause.invalid(`${at}.rule`, JSON.stringify(rule), `compilation failed: ERROR: ${error}`));
+    const fieldPath = getString(rule, 'fieldPath');
+    if (!isFieldPath(fieldPath, schema))
+      causes.push(statusCause.invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), 'fieldPath must be a valid path'));
   }
   const children: [string, Json | undefined][] = [
     ...Object.entries(getMap(source, 'properties')).map(([name, value]): [string, Json] => [
@@ -56,6 +59,18 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
     }
   }
   return causes;
+}
+
+/** Returns whether a path may be that of a field. Only paths of plain names are looked up, such as `.size.least`. */
+function isFieldPath(fieldPath: string, schema: Schema): boolean {
+  if (!/^(\.[\w-]+)+$/.test(fieldPath)) return true;
+  let at: Schema | undefined = schema;
+  for (const name of fieldPath.slice(1).split('.')) {
+    if (keepsUnknown(at)) return true;
+    at = fieldSchema(at, name);
+    if (at === undefined) return false;
+  }
+  return true;
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];

@@ -1,6 +1,6 @@
 // Finds fields in a CEL rule that its schema does not have, and the functions that it calls. kube-apiserver type-checks
-// rules against the schema. This server only looks up the fields of `self` and `oldSelf`, which finds the usual
-// mistakes: a misspelt or renamed field.
+// rules against the schema. This server only looks up the fields of `self`, of `oldSelf`, and of the items of their
+// lists, which finds the usual mistakes: a misspelt or renamed field.
 import { type ParsedRule, parseRule } from './parse-rule.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
@@ -15,7 +15,8 @@ export function ruleError(rule: string, schema: Schema): string | undefined {
     return error instanceof Error ? `Syntax error: ${error.message}` : String(error);
   }
   const missing: string[] = [];
-  collectMissing(expression, schema, missing);
+  const scope = new Map(['self', 'oldSelf'].map((name) => [name, schema]));
+  if (expression !== undefined) collectMissing(expression, scope, missing);
   const [first] = missing;
   return first === undefined ? undefined : `undefined field '${first}'`;
 }
@@ -41,22 +42,35 @@ export function callsOf(rule: string): readonly (readonly [string, string])[] {
   }
 }
 
+/** The schemas of variables. */
+type Scope = ReadonlyMap<string, Schema | undefined>;
+
 /** Collects the missing fields of an expression. Returns the schema of its value, if the value is that of a field. */
-function collectMissing(expression: Expression, self: Schema, missing: string[]): Schema | undefined {
+function collectMissing(expression: Expression, scope: Scope, missing: string[]): Schema | undefined {
   const { exprKind } = expression;
   switch (exprKind.case) {
     case 'identExpr':
-      return exprKind.value.name === 'self' || exprKind.value.name === 'oldSelf' ? self : undefined;
+      return scope.get(exprKind.value.name);
     case 'selectExpr': {
       const { operand, field } = exprKind.value;
-      const on = operand === undefined ? undefined : collectMissing(operand, self, missing);
+      const on = operand === undefined ? undefined : collectMissing(operand, scope, missing);
       if (on === undefined) return undefined;
       return fieldOf(on, field, missing);
     }
-    default:
-      // A variable called `self` inside a comprehension would hide the outer one. That case is not handled.
-      for (const part of partsOf(expression)) collectMissing(part, self, missing);
+    case 'comprehensionExpr': {
+      const { iterRange, iterVar, iterVar2, accuVar, loopStep, result } = exprKind.value;
+      const range = iterRange === undefined ? undefined : collectMissing(iterRange, scope, missing);
+      // With two variables the first one is an index, and of a map it is a key.
+      const item = iterVar2 === '' ? range?.items : undefined;
+      const inner = new Map(scope).set(iterVar, item).set(iterVar2, undefined).set(accuVar, undefined);
+      for (const part of [loopStep, result]) if (part !== undefined) collectMissing(part, inner, missing);
       return undefined;
+    }
+    default: {
+      const [first] = partsOf(expression).map((part) => collectMissing(part, scope, missing));
+      const isIndex = exprKind.case === 'callExpr' && exprKind.value.function === '_[_]';
+      return isIndex ? first?.items : undefined;
+    }
   }
 }
 
@@ -86,7 +100,9 @@ function partsOf({ exprKind }: Expression): readonly Expression[] {
 function fieldOf(schema: Schema, escaped: string, missing: string[]): Schema | undefined {
   const field = unescapeField(escaped);
   const found = fieldSchema(schema, field);
-  if (found === undefined && schema.properties !== undefined && !keepsUnknown(schema)) missing.push(field);
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
+  if (found === undefined && schema.properties !== undefined && !keepsUnknown(schema) && !isEmbedded)
+    missing.push(field);
   return found;
 }
 

@@ -19,6 +19,8 @@ function withRules(...list: readonly ValidationRule[]): Schema {
       namespace: { type: 'string' },
       names: { type: 'array', items: { type: 'string' } },
       labels: { type: 'object', additionalProperties: { type: 'string' } },
+      embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } },
+      parts: { type: 'array', items: { type: 'object', properties: { size: { type: 'integer' } } } },
     },
     'x-kubernetes-validations': list,
   };
@@ -140,6 +142,9 @@ describe('fields of rules', () => {
     ['self.cuont > 0', "undefined field 'cuont'"],
     ['has(self.nope)', "undefined field 'nope'"],
     ['self.names.all(name, self.nope == name)', "undefined field 'nope'"],
+    ['self.parts.all(part, part.nope > 1)', "undefined field 'nope'"],
+    ['self.parts.exists(a, self.parts.exists_one(b, a.size == b.nope))', "undefined field 'nope'"],
+    ['self.parts[0].nope > 1', "undefined field 'nope'"],
     ['self.count >', 'Syntax error'],
   ])('the rule %s is an error of its definition', (rule, error) => {
     expect(ruleError(rule, withRules())).toContain(error);
@@ -148,6 +153,11 @@ describe('fields of rules', () => {
   it.each([
     'self.labels.anything == oldSelf.labels.other',
     'self.dash__dash__ed != self.__namespace__',
+    'self.parts.all(part, part.size > 1 && self.parts[0].size > 1)',
+    'self.parts.map(part, part.size).all(size, size > 1)',
+    "self.labels.all(label, self.labels[label] != '')",
+    'self.parts.all(self, self.size > 1)',
+    "self.embedded.metadata.name != ''",
   ])('the rule %s has no error', (rule) => {
     expect(ruleError(rule, withRules())).toBeUndefined();
   });
