@@ -125,21 +125,21 @@ function isForWriting(flags: unknown): boolean {
 function report(holder: object, name: string, describe: (...given: readonly unknown[]) => string | undefined): void {
   const real: unknown = Reflect.get(holder, name);
   if (typeof real !== 'function') return;
-  const tell = (given: readonly unknown[]) => {
+  const reportCall = (given: readonly unknown[]) => {
     const call = describe(...given);
     if (call !== undefined) reportRefused(call);
   };
-  const told = new Proxy(real, {
+  const reporting = new Proxy(real, {
     apply: (target, self, given: unknown[]) => {
-      tell(given);
+      reportCall(given);
       return Reflect.apply(target, self, given);
     },
     construct: (target, given: unknown[], newTarget) => {
-      tell(given);
+      reportCall(given);
       return Reflect.construct(target, given, newTarget);
     },
   });
-  Reflect.set(holder, name, told);
+  Reflect.set(holder, name, reporting);
 }
 
 /**
