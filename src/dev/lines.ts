@@ -70,7 +70,7 @@ export function formatLambdaEvent(
   }: { readonly prefix: string; readonly kindOf: ReadonlyMap<string, string>; readonly root: string },
 ): readonly OutputLine[] {
   const source = event.function.startsWith(prefix) ? event.function.slice(prefix.length) : event.function;
-  if (event.type === 'failed') return [{ source, text: failureText(event.error, root) }];
+  if (event.type === 'failed') return [{ source, text: failureText(event.error, root, event.groups) }];
   return formatLog(event.text, { source, kind: kindOf.get(source), nowSeconds: Date.now() / 1000, root });
 }
 
@@ -143,8 +143,7 @@ const runtimeEntries: readonly string[] = [
   // Who a watcher is on AWS: every sender of the local queue is the same.
   'sends as',
   'stopped',
-  // While the watchers start; it is a warning later.
-  'watcher down',
+  'watcher down', // While the watchers start. It is a warning later.
 ];
 
 /** The fields that each entry has, or that the line shows elsewhere. */
@@ -266,11 +265,13 @@ function byText(cause: string, causedBy: string): string {
   return `${causedBy.slice(0, -deletedMark.length).trim() || 'it'} was deleted or is no longer selected`;
 }
 
-function failureText(error: Error, root: string): string {
+function failureText(error: Error, root: string, groups: readonly string[] = []): string {
   if (!(error instanceof FunctionError)) return `failed: ${error.message}`;
   const source = error.trace.map((line) => sourceLocation(line, root)).find((found) => found !== undefined);
   const where = source === undefined ? '' : ` (${source})`;
-  const kept = 'the queue keeps its messages';
+  // A function that died has logged nothing of its keys.
+  const keys = `${groups.slice(0, 3).join(', ')}${groups.length > 3 ? ` and ${groups.length - 3} more` : ''}`;
+  const kept = `the queue keeps its messages${keys === '' ? '' : `: ${keys}`}`;
   if (error.errorType === 'Runtime.ImportModuleError') return `cannot be loaded: ${error.message}${where}; ${kept}`;
   return `failed: ${error.message}${where}; ${kept}`;
 }

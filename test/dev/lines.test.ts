@@ -154,6 +154,13 @@ describe('formatLambdaEvent', () => {
     const event = { type: 'failed', function: 'outrigger-dev-pump', error } as const;
     expect(formatLambdaEvent(event, at)).toEqual([{ source: 'pump', text }]);
   });
+  it('formatLambdaEvent of a function that died names the keys of its batch, three at most', () => {
+    const error = failure('Sandbox.Timedout', 'Task timed out');
+    const textOf = (...groups: string[]) =>
+      formatLambdaEvent({ type: 'failed', function: 'outrigger-dev-pump', error, groups }, at)[0]?.text;
+    expect(textOf('a')).toMatch(/; the queue keeps its messages: a$/);
+    expect(textOf('a', 'b', 'c', 'd', 'e')).toMatch(/its messages: a, b, c and 2 more$/);
+  });
 
   it('formatLambdaEvent names the object of a log line with the kind of the controller', () => {
     const fields = { function_request_id: 'id', name: 'north', namespace: 'default' };

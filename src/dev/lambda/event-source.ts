@@ -23,8 +23,8 @@ export type EventSourceDeps = {
   /** Receives and deletes batches. */
   readonly calls: QueueCalls;
   readonly invoke: (event: { readonly Records: readonly SQSRecord[] }) => Promise<unknown>;
-  /** Receives the errors of failed invocations, receives and deletes. The mapping continues. */
-  readonly onFailure: (error: Error) => void;
+  /** Receives the errors of failed invocations, with their batch, of receives and of deletes. The mapping continues. */
+  readonly onFailure: (error: Error, batch?: readonly Message[]) => void;
 };
 
 /** The queue, and the properties of the mapping. */
@@ -89,7 +89,7 @@ export function startEventSource(
       const batch = deliver(deps, options, messages)
         .catch((error: unknown) => {
           failed = [...failed, ...messages].slice(-maximumFailed);
-          deps.onFailure(toError(error));
+          deps.onFailure(toError(error), messages);
         })
         .finally(() => inFlight.delete(batch));
       inFlight.add(batch);

@@ -1,7 +1,7 @@
 // The Lambda service of one machine: it runs the functions, mappings and schedules of a stack. Only options differ from
 // AWS: the concurrency, the interval of the schedule, and the long poll of queues.
 import { randomUUID } from 'node:crypto';
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { localAccountId, localRegion } from './account.ts';
 import { type EventSource, startEventSource } from './event-source.ts';
 import type { ProcessLine } from './function-process.ts';
@@ -15,7 +15,13 @@ import { awsQueueBase, TemplateError } from './template.ts';
 /** An event in the service. */
 export type LambdaEvent =
   | ({ readonly type: 'line'; readonly function: string } & ProcessLine)
-  | { readonly type: 'failed'; readonly function: string; readonly error: Error };
+  | {
+      readonly type: 'failed';
+      readonly function: string;
+      readonly error: Error;
+      /** The message groups of its batch, which are keys. */
+      readonly groups?: readonly string[];
+    };
 
 /** The dependencies of the service. */
 export type LambdaDeps = {
@@ -95,7 +101,12 @@ export function startLambda(
   );
   const functionOf = (arn: string) => find(functions, arn);
   const calls = httpQueueCalls(client);
-  const failure = (of: LocalFunction) => (error: Error) => onEvent({ type: 'failed', function: of.name, error });
+  const failure =
+    (of: LocalFunction) =>
+    (error: Error, batch: readonly Message[] = []) => {
+      const groups = new Set(batch.flatMap(({ Attributes }) => Attributes?.MessageGroupId ?? []));
+      onEvent({ type: 'failed', function: of.name, error, groups: [...groups] });
+    };
 
   const sources = stack.mappings.map(
     ({ queueArn, functionArn, batchSize, reportsFailures, enabled, maximumConcurrency = concurrency }) => {
