@@ -114,8 +114,8 @@ export const configurationMutants: readonly Mutant[] = [
   swap(
     'names a pool after its Service alone, without the port',
     config,
-    'shortHash([name, namespace, String(port)], digits)',
-    'shortHash([name, namespace], digits)',
+    'shortHash([name, namespace, String(port)])',
+    'shortHash([name, namespace])',
   ),
   swap(
     'leaves the pools in the order in which they were found',

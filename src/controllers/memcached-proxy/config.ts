@@ -43,19 +43,20 @@ export function poolsOf(rules: Rule, home: string): readonly PoolReference[] {
     for (const child of children) visit(child);
   };
   visit(rules);
-  const hashOf = ({ name, namespace, port }: Reference, digits?: number) =>
-    shortHash([name, namespace, String(port)], digits);
-  const byName = Map.groupBy(found.values(), (one) => hashOf(one));
-  // With 256 Services, two have the same 20 bits in 3 % of the proxies.
+  const hashOf = ({ name, namespace, port }: Reference) => shortHash([name, namespace, String(port)]);
+  const byName = Map.groupBy(found.values(), hashOf);
+  // With 256 Services, two have the same 20 bits in 3 % of the proxies. Two texts may also be the same when joined.
   const poolOf = (name: string, one: Reference) =>
-    (byName.get(name) ?? []).length > 1 ? hashOf(one, longDigits) : name;
+    (byName.get(name) ?? []).length > 1 ? `${name}${shortHash([identityOf(one, home)], addedDigits)}` : name;
   return [...found.values()].map((one) => ({ ...one, pool: poolOf(hashOf(one), one) }));
 }
 
-const longDigits = 16;
+/** Added to a name that two Services have. */
+const addedDigits = 11;
 
+/** Port 11211 is another port than one with the name "11211". */
 function identityOf({ name, namespace, port }: ServiceReference, home: string): string {
-  return JSON.stringify([name, namespace ?? home, String(port)]);
+  return JSON.stringify([name, namespace ?? home, port]);
 }
 
 /** Writes the configuration, compact and with its pools in order. */

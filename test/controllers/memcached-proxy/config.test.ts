@@ -134,6 +134,18 @@ describe('routes', () => {
     );
   });
 
+  it.each([
+    ['a number and a name have the same digits', { name: 'x', port: 11_211 }, { name: 'x', port: '11211' }],
+    ['their names are the same text when joined', { name: 'x', port: 'ab' }, { name: 'xa', port: 'b' }],
+  ])('M10c: two ports are two pools, even if %s', (_, first, second) => {
+    const rules = over('sharded', { type: 'sharded', service: first }, { type: 'sharded', service: second });
+    const pools = poolsOf(rules, 'a').map(({ pool }) => pool);
+    expect(new Set(pools).size).toBe(2);
+    expect(JSON.stringify(formatConfig(rules, 'a', new Map()))).toContain(
+      `PoolRoute|${pools[0]}\\",\\"PoolRoute|${pools[1]}`,
+    );
+  });
+
   it('M3: pools are in the order of their names, whatever order they came in', () => {
     const [a, b] = [['aaaaa', ['x:1']] as const, ['bbbbb', ['y:1']] as const];
     const config = (...pools: readonly (readonly [string, readonly string[]])[]) =>
