@@ -33,9 +33,9 @@ export const cafe = Cafe.controller('cafe', {
   },
 
   // A cafe that is deleted stays until this says 'done': here, until its own waiters have left.
-  async finalize({ metadata: { name, uid } }, { applyAll, list }) {
+  async finalize({ metadata: { uid } }, { applyAll, list }) {
     await applyAll(Deployment, []);
-    const waiters = await list(Deployment, { cafe: name });
+    const waiters = await list(Deployment);
     const isLeaving = waiters.some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
     return isLeaving ? { requeueAfterSeconds: 5, reason: 'WaitersLeaving' } : 'done';
   },

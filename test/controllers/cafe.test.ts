@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { Cafe, cafe } from '../../src/controllers/cafe.ts';
 import { Deployment } from '../../src/kubernetes.ts';
-import { testContext } from '../../src/testing.ts';
+import { startSystem, testContext } from '../../src/testing.ts';
 
 const available = { status: 'True', type: 'Available', reason: 'MinimumReplicasAvailable' };
 const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'central', namespace: 'default' } };
@@ -45,4 +45,15 @@ it('finalize is done when its own waiters have left: it does not wait for those 
     metadata: { ...orphan.metadata, ownerReferences, deletionTimestamp: '2026-01-01T00:00:00Z' },
   });
   expect(await cafe.finalize?.(central, context)).toMatchObject({ reason: 'WaitersLeaving' });
+});
+
+it('a cafe whose name is too long for a label of its Deployment can be deleted', async () => {
+  await using system = await startSystem({ controllers: [cafe] });
+  const key = { namespace: 'default', name: 'c'.repeat(64) };
+  const { apiVersion, kind } = Cafe;
+  await system.cluster.apply({ apiVersion, kind, metadata: key, spec: { seats: 10 } });
+  await system.settled();
+  await system.cluster.delete(Cafe, key);
+  await system.settled();
+  expect(await system.cluster.get(Cafe, key)).toBeUndefined();
 });
