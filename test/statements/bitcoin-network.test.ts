@@ -84,6 +84,12 @@ describe('BitcoinNetwork: workloads', () => {
     expect(await container()).not.toHaveProperty('envFrom');
   });
 
+  it('B32: a StatefulSet that is updated without a change of its replicas has no Event', async () => {
+    await made();
+    await made({ nodes: 3, secret });
+    expect(await system.events('Scaled')).toEqual([]);
+  });
+
   it.each(children)('B4: where the %s alone is missing, it alone is made', async (_, kind, child) => {
     await made();
     const kept = children.filter(([, other]) => other !== kind);
