@@ -1,6 +1,7 @@
 // A list shows the objects that exist, not the ones that were deleted before it. An owner whose child was deleted while
-// the watcher was down is therefore found only by requeuing every object that could own one. The watch loop of the
-// children requests this, and the watch loop of their owners sends the keys.
+// the watcher was down, or made and deleted while a watch had lost its history, is therefore found only by requeuing
+// every object that could own one. The watch loop of the children requests this, and the watch loop of their owners
+// sends the keys.
 import { holdLowWatermark, type PendingAcks } from './acknowledgements.ts';
 
 /**
@@ -16,7 +17,8 @@ export type OwnerRequeues = {
    * Requests all objects, now or as soon as they are listed. `acks` is held at its current version until SQS has
    * accepted their keys.
    * @param missedUntilMs when the first page arrived of the list that may have missed deletions, in milliseconds. A
-   * list that sent all objects from then on makes the request unnecessary. Absent: they are sent in any case.
+   * list that sent all objects from then on, or another request, makes this one unnecessary: a kind that is watched in
+   * some namespaces has a list in each. Absent: they are sent in any case.
    */
   request(controller: string, acks: PendingAcks, missedUntilMs?: number): void;
   /**
@@ -29,16 +31,24 @@ export type OwnerRequeues = {
 };
 
 /** Creates the requeues of one collection. `send` sends all of its objects for a controller. */
-export function createOwnerRequeues(send: (controller: string, acks: PendingAcks) => void): OwnerRequeues {
+export function createOwnerRequeues(
+  send: (controller: string, acks: PendingAcks) => void,
+  now: () => number,
+): OwnerRequeues {
   let listed = false;
   /** When the first page arrived of the last list that sent all objects. */
   let inBulkSinceMs = Number.NEGATIVE_INFINITY;
+  /** When a request sent all objects of a controller last. */
+  const sentAtMs = new Map<string, number>();
   let waiting: (() => void)[] = [];
 
   return {
     request: (controller, acks, missedUntilMs = Number.POSITIVE_INFINITY) => {
       const sendUnlessSent = (held: PendingAcks) => {
-        if (inBulkSinceMs + simultaneousMs < missedUntilMs) send(controller, held);
+        const sinceMs = Math.max(inBulkSinceMs, sentAtMs.get(controller) ?? Number.NEGATIVE_INFINITY);
+        if (sinceMs + simultaneousMs >= missedUntilMs) return;
+        sentAtMs.set(controller, now());
+        send(controller, held);
       };
       if (listed) {
         sendUnlessSent(acks);

@@ -104,7 +104,7 @@ export function createWatchLoop(
   const createAcks = () => createAckTracker((version) => checkpoint.accepted(entryName, version));
   let acks = createAcks();
   const collection = { resource, cluster };
-  const ownerRequeues = createOwnerRequeues(sendAll);
+  const ownerRequeues = createOwnerRequeues(sendAll, now);
   const restoreGenerations = createRestoreGenerations({ now });
   const client = observedClient(deps.client, health);
   let run = '';
@@ -187,7 +187,7 @@ export function createWatchLoop(
   function endList(mode: ListMode, version: string): void {
     const missing = objects.endListing();
     for (const [key, before] of missing) addChange(key, before, { type: 'gone', version });
-    if (mode !== 'exact' && mode !== 'relist') {
+    if (mode !== 'exact') {
       const controllers = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
       deps.requeueOwners([...new Set(controllers)], acks, listing.firstPageMs);
     }

@@ -69,7 +69,8 @@ async function watch(answer: Responder, versions: Readonly<Record<string, string
   );
   onTestFinished(async () => void (await watcher.stop({ drainSeconds: 1 })));
   await both.promise;
-  return { accepted, sent: sent.map(({ queue, message: { cause, name } }) => `${queue} ${cause.type} ${name}`).sort() };
+  const sentSoFar = () => sent.map(({ queue, message: { cause, name } }) => `${queue} ${cause.type} ${name}`).sort();
+  return { accepted, sent: sentSoFar(), sentSoFar };
 }
 
 it.each([
@@ -86,6 +87,21 @@ it('a start with the checkpoints of both kinds sends nothing', async () => {
   const { sent, accepted } = await watch(cluster(), { dishes: '70', parts: '50' });
   expect(sent).toEqual([]);
   expect(Object.fromEntries(accepted)).toEqual({ dishes: '100', parts: '100' });
+});
+
+it('a watch that lost its history sends every owner, because a child may have been made and deleted meanwhile', async () => {
+  let isLost = true;
+  const { sent, sentSoFar } = await watch(
+    (request, response) => {
+      if (!isLost || request.query.watch !== 'true' || !request.path.endsWith('/parts'))
+        return cluster()(request, response);
+      isLost = false;
+      return sendJson(response, 410, statusOf(410, 'Expired'));
+    },
+    { dishes: '70', parts: '50' },
+  );
+  expect(sent).toEqual([]);
+  await expect.poll(sentSoFar).toEqual(['timers resync soup', 'timers resync stew']);
 });
 
 it('owners that are sent before their children are listed are sent again, because a child may be gone by then', async () => {

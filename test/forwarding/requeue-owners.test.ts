@@ -12,7 +12,7 @@ it('a request before the first list holds back the low watermark until SQS accep
   const ownerRequeues = createOwnerRequeues((_controller, held) => {
     for (const name of ['soup', 'stew'])
       workQueue.add({ target: target(name), observedAt: 0, run: 'r', acks: held }, 0);
-  });
+  }, Date.now);
   const acks = createAckTracker();
   ownerRequeues.request('dish', acks);
   acks.advance('100');
@@ -27,11 +27,32 @@ it('a request before the first list holds back the low watermark until SQS accep
 });
 
 it('a request holds back the low watermark only until the list, if no key is sent', () => {
-  const ownerRequeues = createOwnerRequeues(() => undefined);
+  const ownerRequeues = createOwnerRequeues(() => undefined, Date.now);
   const acks = createAckTracker();
   ownerRequeues.request('dish', acks);
   acks.advance('100');
   expect(acks.lowWatermark()).toBeUndefined();
   ownerRequeues.complete(0);
   expect(acks.lowWatermark()).toBe('100');
+});
+
+it('the requests of several lists that begin within a second send the objects of a controller once', () => {
+  let nowMs = 0;
+  const sent: string[] = [];
+  const ownerRequeues = createOwnerRequeues(
+    (controller) => sent.push(`${controller} ${nowMs}`),
+    () => nowMs,
+  );
+  const request = (controller: string, missedUntilMs: number) =>
+    ownerRequeues.request(controller, createAckTracker(), missedUntilMs);
+  for (const one of ['dish', 'other', 'dish']) request(one, 500);
+  nowMs = 1_000;
+  ownerRequeues.complete();
+  expect(sent).toEqual(['dish 1000', 'other 1000']);
+  nowMs = 5_000;
+  request('dish', 2_000);
+  expect(sent).toHaveLength(2);
+  request('dish', 2_001);
+  request('dish', 4_000);
+  expect(sent.slice(2)).toEqual(['dish 5000']);
 });

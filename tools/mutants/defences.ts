@@ -41,7 +41,7 @@ export const loopDefences: readonly Mutant[] = [
   swap(
     'no full pass after a checkpoint that has expired',
     loop,
-    "if (mode !== 'exact' && mode !== 'relist') {",
+    "if (mode !== 'exact') {",
     'if (false) {',
   ),
   swap('compares a restored cluster with the objects from before', loop, 'objects.clear();', ''),
