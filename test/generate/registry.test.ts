@@ -14,6 +14,7 @@ import { referencePolicy } from '../../src/generate/rbac/reference-policy.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import * as kubernetes from '../../src/kubernetes.ts';
 import { Deployment, Ingress, Pod } from '../../src/kubernetes.ts';
+import { secret } from '../../src/outrigger.ts';
 import { fixtureRegistry, OtherTree, only, running, treeWith, withGrafter } from './sample-registry.ts';
 
 describe('the watch list', () => {
@@ -255,6 +256,9 @@ describe('generatedFiles errors', () => {
   const otherSlice = { resource: OtherTree, statusSlice: { status: [], conditions: ['Other'] } };
   const twice = [...fixtureRegistry, treeWith('tree-two', otherSlice)];
   const b = 'a.example.com/B';
+  const keyed = Pod.controller('pod', {
+    ...{ settings: z.object({ KEY: secret() }), changes: 'metadata', reconcile: async () => {} },
+  });
   const runs = (...commands: readonly (readonly string[])[]) => running({ container: 'a', commands });
   it.each([
     ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
@@ -268,6 +272,7 @@ describe('generatedFiles errors', () => {
     ['a setting of Lambda', setting('AWS_REGION'), 'tree.settings.AWS_REGION: the runtime'],
     ['a setting of the stack', setting('CLUSTERS_KEY'), 'tree.settings.CLUSTERS_KEY: the runtime'],
     ['two settings with one parameter', setting('KEY_2', 'KEY2'), 'tree.settings.KEY2: KEY_2 has the same parameter'],
+    ['a secret that is a text elsewhere', [...setting('KEY'), keyed], 'tree.settings.KEY: is a secret here or in pod'],
     ['a second first controller', [...fixtureRegistry, treeWith('two')], 'two: Tree has a first controller, tree'],
     ['a status slice without a first controller', fixtureRegistry.slice(1), 'tree-pruner: Tree has no first'],
     ['a status slice of a kind that is defined twice', twice, 'there are two definitions of its kind, Tree'],

@@ -46,6 +46,13 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
       const id = logicalId(setting);
       const alike = settings.find((other) => logicalId(other) === id);
       if (alike !== setting) throw new SchemaError(path, `${alike} has the same parameter, ${id}; rename one of them`);
+      // Whether the variable is a name or a value is one for the whole stack.
+      const other = registry.find(({ declaration: { settings } }) => {
+        const shared = settings?.shape[setting];
+        return shared !== undefined && isSecret(shared) !== isSecret(schema);
+      });
+      if (other !== undefined)
+        throw new SchemaError(path, `is a secret here or in ${other.name} only; use secret() in both, or another name`);
       const before = parameters[id];
       // Two controllers may share a parameter; it is optional if it is optional for both.
       const isOptional = schema._zod.optin !== undefined && (before === undefined || 'Default' in before);
