@@ -108,9 +108,11 @@ function reportProcesses(): void {
 function reportWrites(): void {
   const write = (file: unknown) => (typeof file === 'number' ? undefined : `write to ${String(file)}`);
   const opened = (file: unknown, flags: unknown) => (isForWriting(flags) ? write(file) : undefined);
-  const writers = ['appendFile', 'chmod', 'copyFile', 'cp', 'link', 'mkdir', 'mkdtemp', 'rename', 'rm', 'rmdir'];
-  for (const name of [...writers, 'symlink', 'truncate', 'unlink', 'utimes', 'writeFile', 'open']) {
-    const describe = name === 'open' ? opened : write;
+  const copied = (_: unknown, file: unknown) => write(file);
+  const copiers = ['copyFile', 'cp', 'link', 'rename', 'symlink'];
+  const writers = ['appendFile', 'chmod', 'chown', 'lchown', 'lutimes', 'mkdir', 'mkdtemp', 'rm', 'rmdir', 'truncate'];
+  for (const name of [...writers, ...copiers, 'unlink', 'utimes', 'writeFile', 'open']) {
+    const describe = name === 'open' ? opened : copiers.includes(name) ? copied : write;
     for (const [holder, one] of [...[name, `${name}Sync`].map((of) => [fs, of] as const), [fs.promises, name] as const])
       report(holder, one, describe);
   }

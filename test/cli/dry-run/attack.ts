@@ -5,7 +5,7 @@ import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createWriteStream, writeFileSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { copyFile, open, rm } from 'node:fs/promises';
 import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -89,6 +89,7 @@ const actions: Readonly<Record<string, () => unknown>> = {
   'file write by a stream': async () => await once(createWriteStream(`${socketPath}.txt`).end('x'), 'finish'),
   'file write by a handle': async () => await (await open(`${socketPath}.txt`, 'a')).close(),
   'removed file': async () => await rm(`${socketPath}.txt`),
+  'copied file': async () => await copyFile(import.meta.filename, `${socketPath}.txt`),
   'file read': async () => await (await open(import.meta.filename)).close(),
   // Node's permission model does not cover its files.
   'database file': () => {

@@ -130,6 +130,7 @@ describe('what needs no connection', () => {
     'file write by a stream',
     'file write by a handle',
     'removed file',
+    'copied file',
   ])('nothing of %s is done, and it is reported', async (name) => {
     const file = `${servers.socketPath}.txt`;
     // The removal of a file is reported by two functions.
