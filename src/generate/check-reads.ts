@@ -2,7 +2,8 @@
 import type { ControllerDeclaration } from '../api/definition.ts';
 import { kindOfRead } from '../api/reads.ts';
 import { isSameKind } from '../core/kind-names.ts';
-import { isNamespaceName, maxNamespaces } from '../core/namespaces.ts';
+import { systemNamespace } from '../core/names.ts';
+import { isNamespaceName } from '../core/namespaces.ts';
 
 /** Returns the problem of a controller's reads; undefined for none. */
 export function readProblem({ resource, owns, reads, watches }: ControllerDeclaration): string | undefined {
@@ -24,11 +25,9 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
     const outside = selected.find((one) => !namespaces.includes(one));
     if (outside !== undefined)
       return `${field}: a selector in watches names ${outside}, where ${kind.plural} are not read; add it here`;
-    if (namespaces.length > maxNamespaces && watches.some((watch) => isSameKind(watch.kind, kind)))
-      return (
-        `${field}: watches has ${kind.plural}, and each of more than ${maxNamespaces} namespaces would have a watch; ` +
-        'use the kind itself'
-      );
+    // Its Role of the checkpoint would have the name of that of the kind.
+    if (namespaces.includes(systemNamespace) && watches.some((watch) => isSameKind(watch.kind, kind)))
+      return `${field}: watches has ${kind.plural}, and ${systemNamespace} is the watcher's own namespace; drop either`;
   }
   return undefined;
 }

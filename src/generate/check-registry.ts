@@ -185,7 +185,7 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
 
 function namespacesProblem({ kind, namespaced }: Kind, namespaces: readonly string[]): string | undefined {
   if (!namespaced && kind !== 'Namespace') return `: ${kind} has no namespace; select by matchLabels`;
-  if (namespaces.length === 0) return ' is empty, so no object is reconciled; leave it out for all';
+  if (namespaces.length === 0) return ' is empty, so it selects nothing; leave it out for all';
   const invalid = namespaces.find((one) => !isNamespaceName(one));
   return invalid === undefined ? undefined : `: ${JSON.stringify(invalid)} is no name of a namespace`;
 }

@@ -2,7 +2,9 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { namespacesOfKind } from '../api/reads.ts';
+import { SchemaError } from '../core/errors.ts';
 import { controllerLabel, controllerLabelValue, defaultProject } from '../core/names.ts';
+import { maxNamespaces } from '../core/namespaces.ts';
 import { fieldSelectorOf, labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 import { predicateOf } from './changing-kinds.ts';
@@ -61,12 +63,12 @@ export function watchListOf(
       }
       const named = via === undefined ? primary : collectionOf(via);
       const readIn = namespacesOfKind(reads, kind);
-      const sentFrom = watched?.namespaces ?? readIn;
+      const sentFrom = inAll([watched?.namespaces, readIn, via && namespacesOfKind(reads, via)]);
       const by = {
         ...(label === undefined ? {} : { label }),
         ...(watched?.matchLabels === undefined ? {} : { matchLabels: watched.matchLabels }),
         ...(watched?.annotations === undefined ? {} : { annotations: [...watched.annotations] }),
-        ...(sentFrom === undefined ? {} : { namespaces: [...sentFrom] }),
+        ...(sentFrom === undefined ? {} : { namespaces: sentFrom }),
       };
       const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
       const labelSelector = selected.length === 0 ? undefined : selected.join(',');
@@ -127,13 +129,26 @@ function withSelectors(
     const { namespaces: own = places[index] } = subscriber;
     return isNarrow ? { ...subscriber, namespaces: own?.filter((one) => places[index]?.includes(one)) } : subscriber;
   };
+  const all = [...new Set(places.flatMap((some = []) => some))];
+  if (isNarrow && all.length > maxNamespaces)
+    throw new SchemaError(
+      `watches of ${resource.plural}`,
+      `reads name ${all.length} namespaces in all, and each would have a watch; name ${maxNamespaces} at most, ` +
+        'or the kind itself',
+    );
   return {
     ...resource,
-    ...(isNarrow ? { namespaces: [...new Set(places.flatMap((some = []) => some))] } : {}),
+    ...(isNarrow ? { namespaces: all } : {}),
     subscribers: subscribers.map(withLabels).map(withPlaces),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
+}
+
+/** The namespaces that are in all of the lists that are given; undefined: no list is. */
+function inAll(lists: readonly (readonly string[] | undefined)[]): string[] | undefined {
+  const given = lists.filter((one) => one !== undefined);
+  return given[0]?.filter((name) => given.every((one) => one.includes(name)));
 }
 
 /** The label of the children of these controllers. */

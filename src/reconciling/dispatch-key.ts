@@ -165,7 +165,6 @@ async function runOnCluster(
   // Its keys wait in the timers queue, at no cost to the breaker and without an attempt.
   if (found.type === 'paused') return postpone('paused', new Error('the cluster is paused'));
   if (found.type !== 'client') return found.type;
-  // Of a known cluster alone: its name is a dimension of metrics.
   if (deps.declares?.(message) === false)
     return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
   // A key is postponed once for a slow response: its retry has no time limit.

@@ -9,7 +9,7 @@ import { generatedFiles } from '../../src/generate/files.ts';
 import { accessEntries, fleetWatcherAccess } from '../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace, Pod, Secret } from '../../src/kubernetes.ts';
 import { foreignKind, inNamespaces } from '../../src/outrigger.ts';
 import { allowedBy, lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 
@@ -113,6 +113,32 @@ it('a kind that another controller watches, too, is watched where either of them
   ]);
 });
 
+it('a watched label that names an object of a kind that is read in named namespaces is sent from these alone', () => {
+  const pods = { kind: Pod, label: 'secret', via: Secret };
+  const sentFrom = (more: object) => {
+    const reads = [inNamespaces(Secret, ['platform', 'certs'])];
+    const { resources } = watchListOf([zoneWith({ reads, watches: [{ ...pods, ...more }, { kind: Secret }] })]);
+    return resources.find(({ plural }) => plural === 'pods')?.subscribers[0]?.namespaces;
+  };
+  expect(sentFrom({})).toEqual(['platform', 'certs']);
+  expect(sentFrom({ selector: { namespaces: ['shop', 'certs'] } })).toEqual(['certs']);
+});
+
+it('a kind is watched in at most 20 namespaces, those of all controllers and of the project together', () => {
+  const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
+  const watchingIn = (...lists: readonly (readonly string[])[]) =>
+    lists.map((places, index) => ({
+      ...zoneWith({ reads: [inNamespaces(Secret, places)], watches: [{ kind: Secret }] }),
+      name: `zone-${index}`,
+    }));
+  expect(secretsOf(watchingIn(numbered(0, 15), numbered(5, 20)))?.namespaces).toHaveLength(20);
+  const message = 'watches of secrets: reads name 21 namespaces in all, and each would have a watch; name 20 at most';
+  expect(() => secretsOf(watchingIn(numbered(0, 15), numbered(5, 21)))).toThrow(message);
+  const maps = ConfigMap.controller('maps', { watches: [{ kind: Secret, label: 'map' }], reconcile: async () => {} });
+  expect(() => secretsOf([...watchingIn(numbered(0, 20)), maps], ['shop'])).toThrow(message);
+  expect(secretsOf([...watchingIn(numbered(0, 21)), maps])?.namespaces).toBeUndefined();
+});
+
 it('the battery takes the Roles of the namespace of a request, and of a Role that a controller makes', () => {
   const secrets = (namespace: string) => ({ method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets` }) as const;
   const isAllowed = allowedBy(zone);
@@ -149,17 +175,9 @@ it.each<[string, Partial<ControllerDeclaration>, string]>([
     'a selector in watches names shop, where secrets are not read; add it here',
   ],
   [
-    'a kind that is watched in more than 20',
-    {
-      reads: [
-        inNamespaces(
-          Secret,
-          Array.from({ length: 21 }, (_, index) => `n${index}`),
-        ),
-      ],
-      watches: [{ kind: Secret }],
-    },
-    'watches has secrets, and each of more than 20 namespaces would have a watch',
+    'a kind that is watched in the namespace of the watcher',
+    { reads: [inNamespaces(Secret, ['certs', 'outrigger-system'])], watches: [{ kind: Secret }] },
+    "watches has secrets, and outrigger-system is the watcher's own namespace; drop either",
   ],
 ])('generate refuses reads in named namespaces of %s', (_, declaration, text) => {
   expect(() => generatedFiles([zoneWith(declaration)])).toThrow(text);

@@ -17,7 +17,7 @@ it.each([
     'selector.fields: metadata.name=a,b: a value without comma, = and \\ is needed',
   ],
   [{ annotations: [] }, 'selector.annotations is empty, so it selects nothing by them; leave it out'],
-  [{ namespaces: [] }, 'selector.namespaces is empty, so no object is reconciled; leave it out for all'],
+  [{ namespaces: [] }, 'selector.namespaces is empty, so it selects nothing; leave it out for all'],
   [{ namespaces: ['good', 'Team_A'] }, 'selector.namespaces: "Team_A" is no name of a namespace'],
 ])('a selector that the API server refuses or that selects nothing is an error with its field (row %#)', (selector, text) => {
   expect(check(selector)).toThrow(`controller maps`);
@@ -44,9 +44,7 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({ label: 'a b' })).toThrow('watches.0.label: give a key such as example.com/size');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
   expect(watching({ selector: { annotations: [] } })).toThrow('watches[0].selector.annotations is empty');
-  expect(watching({ selector: { namespaces: [] } })).toThrow(
-    'watches[0].selector.namespaces is empty, so no object is',
-  );
+  expect(watching({ selector: { namespaces: [] } })).toThrow('watches[0].selector.namespaces is empty, so it selects');
   expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is no name');
   const nodes = { kind: Node, label: undefined, mapToKeys: async () => [], selector: { namespaces: ['a'] } };
   expect(watching(nodes)).toThrow('watches[0].selector.namespaces: Node has no namespace; select by matchLabels');
