@@ -101,6 +101,7 @@ it.each<[string, Outcome]>([
   const early = aMessage(asRequeue({ dueAt, slot: '300/1' }));
   const next = { type: 'requeue', dueAt: dueAt + 1, slot: `1/${dueAt + 1}` };
   expect(decide(outcome, early, nowMs)).toMatchObject({ type: 'timer', message: { cause: next } });
+  expect(decide(outcome, early, (dueAt - 3) * 1000)).toMatchObject({ type: 'timer', message: { cause: next } });
   expect(decide(outcome, early, (dueAt - 1.5) * 1000)).toEqual({ type: 'delete' });
 });
 
