@@ -70,7 +70,7 @@ export async function localTemplate(root: string, controllers: readonly Controll
   };
   for (const part of service.resources) {
     const { Parameters, Resources } = check(resourcesPart, (await read(part)) ?? {}, `serverless.yml: ${String(part)}`);
-    Object.assign(template.Parameters, Parameters);
+    Object.assign(template.Parameters, substitute(Parameters, variables));
     for (const [id, resource] of Object.entries(Resources)) {
       if (localTypes.includes(resource.Type)) template.Resources[id] = substitute(resource, variables);
       // The functions refer to the ids of roles, and to nothing else of them.

@@ -3,9 +3,12 @@
 import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
 import { localTemplate } from '../../src/dev/local-template.ts';
+import { Pod } from '../../src/kubernetes.ts';
+import { secret } from '../../src/outrigger.ts';
 import { useFolder } from '../support/folder.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
@@ -24,6 +27,12 @@ it('the local template has the functions of the registry, even if the generated 
   expect(functions.map(({ Properties }) => JSON.stringify(Properties)).join()).toContain(`outrigger-dev-${first.name}`);
   // The controller's, the timers', the resync's, and that of external events if it has any.
   expect(functions).toHaveLength(first.declaration.wakes.length > 0 ? 4 : 3);
+});
+
+it('the parameter of a setting that is a secret has the names of the project, like any value of the template', async () => {
+  const token = { settings: z.object({ TOKEN: secret() }), changes: 'metadata', reconcile: async () => {} } as const;
+  const text = await localTemplate(root.path, [Pod.controller('pod', token)]);
+  expect(text).toContain('outrigger/dev/settings/');
 });
 
 it('a variable that the local template does not know is an error with the file and the variable', async () => {

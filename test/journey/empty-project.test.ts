@@ -125,7 +125,7 @@ it(
 
     const file = path.join(project.folder, 'src/controllers/note.ts');
     const right = await readFile(file, 'utf8');
-    const wrong = right.replace('data: { said }', 'data: { said, at: String(performance.now()) }');
+    const wrong = right.replace('data: { text: repeated }', 'data: { text: repeated, at: String(performance.now()) }');
     expect(wrong).not.toBe(right);
     await writeFile(file, wrong);
     const red = await vitest();
