@@ -1,7 +1,6 @@
 // Decides which keys a change of an object affects. The watch loop calls it with the TrackedObject before and after the
 // change, and adds the keys to the forwarder. The decision is pure, so every row of the design's table of predicates is
 // a row in a table test.
-
 import { formatReconcileKey, type Key, type ReconcileKey } from '../core/key.ts';
 import { isSameKind } from '../core/kind-names.ts';
 import { selfMappedGroup } from '../core/names.ts';

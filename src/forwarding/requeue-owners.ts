@@ -70,6 +70,7 @@ export function createOwnerRequeues(
     reset: () => {
       listed = false;
       inBulkSinceMs = Number.NEGATIVE_INFINITY;
+      sentAtMs.clear();
     },
   };
 }

@@ -19,14 +19,13 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
       return `${field}: ${kind.plural} are in reads twice; keep one entry, with all namespaces that are needed`;
     if ([resource, ...owns].some((other) => isSameKind(other, kind)))
       return `${field}: the controller reconciles or owns ${kind.plural}, so it reads all of them; drop the entry`;
-    const selected = watches.flatMap((watch) =>
-      isSameKind(watch.kind, kind) ? (watch.selector?.namespaces ?? []) : [],
-    );
+    const watched = watches.filter((watch) => isSameKind(watch.kind, kind));
+    const selected = watched.flatMap(({ selector }) => selector?.namespaces ?? []);
     const outside = selected.find((one) => !namespaces.includes(one));
     if (outside !== undefined)
       return `${field}: a selector in watches names ${outside}, where ${kind.plural} are not read; add it here`;
     // Its Role of the checkpoint would have the name of that of the kind.
-    if (namespaces.includes(systemNamespace) && watches.some((watch) => isSameKind(watch.kind, kind)))
+    if (namespaces.includes(systemNamespace) && watched.length > 0)
       return `${field}: watches has ${kind.plural}, and ${systemNamespace} is the watcher's own namespace; drop either`;
   }
   return undefined;

@@ -111,11 +111,16 @@ function reportWrites(): void {
   const copied = (_: unknown, file: unknown) => write(file);
   const copiers = ['copyFile', 'cp', 'link', 'rename', 'symlink'];
   const writers = ['appendFile', 'chmod', 'chown', 'lchown', 'lutimes', 'mkdir', 'mkdtemp', 'rm', 'rmdir', 'truncate'];
-  for (const name of [...writers, ...copiers, 'unlink', 'utimes', 'writeFile', 'open']) {
-    const describe = name === 'open' ? opened : copiers.includes(name) ? copied : write;
-    for (const [holder, one] of [...[name, `${name}Sync`].map((of) => [fs, of] as const), [fs.promises, name] as const])
-      report(holder, one, describe);
-  }
+  const reportAll = (names: readonly string[], describe: Describe) => {
+    for (const name of names) {
+      report(fs, name, describe);
+      report(fs, `${name}Sync`, describe);
+      report(fs.promises, name, describe);
+    }
+  };
+  reportAll([...writers, 'unlink', 'utimes', 'writeFile'], write);
+  reportAll(copiers, copied);
+  reportAll(['open'], opened);
 }
 
 function isForWriting(flags: unknown): boolean {
@@ -123,8 +128,11 @@ function isForWriting(flags: unknown): boolean {
   return typeof flags === 'number' && (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) !== 0;
 }
 
-/** Reports the calls of a function, unless `describe` returns nothing. A library may replace it. */
-function report(holder: object, name: string, describe: (...given: readonly unknown[]) => string | undefined): void {
+/** Describes a call by its arguments; undefined: it is not reported. */
+type Describe = (...given: readonly unknown[]) => string | undefined;
+
+/** Reports the calls of a function. A library may replace it. */
+function report(holder: object, name: string, describe: Describe): void {
   const real: unknown = Reflect.get(holder, name);
   if (typeof real !== 'function') return;
   const reportCall = (given: readonly unknown[]) => {

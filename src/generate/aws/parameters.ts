@@ -31,7 +31,7 @@ const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */
 export function parametersOf(registry: readonly ControllerDefinition[]): JsonObject {
   const parameters: Record<string, JsonObject> = {};
-  const settings = environmentNames(registry);
+  const names = environmentNames(registry);
   const optionNames = new Set(
     registry.flatMap(({ name }) => functionOptions.map((option) => optionParameter(name, option))),
   );
@@ -44,7 +44,7 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
       if (optionNames.has(setting))
         throw new SchemaError(path, 'an option of a controller has a parameter of that name');
       const id = logicalId(setting);
-      const alike = settings.find((other) => logicalId(other) === id);
+      const alike = names.find((other) => logicalId(other) === id);
       if (alike !== setting) throw new SchemaError(path, `${alike} has the same parameter, ${id}; rename one of them`);
       // Whether the variable is a name or a value is one for the whole stack.
       const other = registry.find(({ declaration: { settings } }) => {
