@@ -42,7 +42,7 @@ export type KindDefinition = {
   readonly conditions: readonly string[];
   /** Extra columns of `kubectl get`, by name. */
   readonly columns: Readonly<Record<string, PrinterColumn>>;
-  readonly scale?: { readonly spec: string; readonly status: string };
+  readonly scale?: { readonly spec: string; readonly status: string; readonly selector?: string };
   readonly shortNames: readonly string[];
   /** Versions before `version`, which the API server still serves, with a warning. */
   readonly formerVersions: readonly string[];
@@ -185,7 +185,12 @@ export function defineKind<
   readonly conditions: readonly C[];
   /** Columns of `kubectl get` besides Ready, Reason and Age: the JSONPath of each, or more about it. */
   readonly columns?: Readonly<Record<string, PrinterColumn>>;
-  readonly scale?: { readonly spec: `.spec.${string}`; readonly status: `.status.${string}` };
+  /** Fields of the subresource scale. A HorizontalPodAutoscaler needs `selector`, the labels of the pods as text. */
+  readonly scale?: {
+    readonly spec: `.spec.${string}`;
+    readonly status: `.status.${string}`;
+    readonly selector?: `.status.${string}` | `.spec.${string}`;
+  };
   readonly shortNames?: readonly string[];
   /** Versions that this one follows, with the same fields: their clients and stored objects go on. */
   readonly formerVersions?: readonly string[];

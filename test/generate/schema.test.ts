@@ -143,14 +143,17 @@ describe('crdOf', () => {
     version: 'v1',
     kind: 'Berry',
     spec: z.object({ count: z.int().min(0), note: z.string().optional() }),
-    status: z.object({ count: z.int(), ripe: z.boolean().optional(), picked: z.iso.datetime().optional() }),
+    status: z.object({
+      ...{ count: z.int(), pods: z.string().optional() },
+      ...{ ripe: z.boolean().optional(), picked: z.iso.datetime().optional() },
+    }),
     conditions: ['Ripe'],
     columns: {
       Count: '.spec.count',
       Ripe: '.status.ripe',
       Picked: { path: '.status.picked', type: 'string', wide: true, description: 'when' },
     },
-    scale: { spec: '.spec.count', status: '.status.count' },
+    scale: { spec: '.spec.count', status: '.status.count', selector: '.status.pods' },
     nameRule: { rule: 'size(self.metadata.name) <= 20', message: 'a name has at most 20 characters' },
   });
   const text = JSON.stringify(crdOf(kind));
@@ -160,7 +163,10 @@ describe('crdOf', () => {
     ['no required field of a status, so a first failure can be written', '"status":{"type":"object","properties":'],
     ['conditions as a map list, which field managers can share', '"x-kubernetes-list-map-keys":["type"]'],
     ['the subresource status', '"subresources":{"status":{},'],
-    ['the paths of scale', '"scale":{"specReplicasPath":".spec.count","statusReplicasPath":".status.count"}'],
+    [
+      'the paths of scale, by whose selector an autoscaler finds the pods',
+      '{"specReplicasPath":".spec.count","statusReplicasPath":".status.count","labelSelectorPath":".status.pods"}',
+    ],
     ['the types of columns', '{"name":"Ripe","type":"boolean","jsonPath":".status.ripe"}'],
     [
       'a column with a type of its own, shown with -o wide',
@@ -183,12 +189,15 @@ describe('crdOf', () => {
     else expect(crd).toThrow(`columns.Odd: there is no field ${path}`);
   });
   it.each([
-    ['.spec.cuont', '.status.count', 'scale.spec: there is no field .spec.cuont'],
-    ['.spec.count', '.status.ripe', 'scale.status: .status.ripe is no whole number'],
-  ] as const)('crdOf refuses a scale of %s and %s', (from, to, text) => {
+    [{ spec: '.spec.cuont', status: '.status.count' }, 'scale.spec: there is no field .spec.cuont'],
+    [{ spec: '.spec.count', status: '.status.ripe' }, 'scale.status: .status.ripe is no whole number'],
+    [
+      { spec: '.spec.count', status: '.status.count', selector: '.status.count' },
+      'scale.selector: .status.count is no text',
+    ],
+  ] as const)('crdOf refuses the scale %j', (scale, text) => {
     const { spec, status } = kind.definition;
     const names = { group: 'a.example.com', version: 'v1', kind: 'Berry' };
-    const scale = { spec: from, status: to };
     expect(() => crdOf(defineKind({ ...names, spec, status, conditions: ['Ripe'], scale }))).toThrow(text);
   });
 

@@ -1,5 +1,5 @@
 // The CustomResourceDefinition of a custom kind (apiextensions.k8s.io/v1).
-import type { AnyCustomKind, PrinterColumn } from '../../api/custom-kind.ts';
+import type { AnyCustomKind, KindDefinition, PrinterColumn } from '../../api/custom-kind.ts';
 import { checkStructure } from '../../apiserver/registry/structure.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
@@ -91,7 +91,10 @@ export function crdOf(
   const whole = { spec, status: { ...status, properties: fields } };
   for (const [part, jsonPath] of Object.entries(scale ?? {})) {
     const { type } = fieldAt(whole, `scale.${part}`, jsonPath) ?? {};
-    if (type !== 'integer') throw new SchemaError(`scale.${part}`, `${jsonPath} is no whole number (z.int())`);
+    if (part === 'selector' && type !== 'string')
+      throw new SchemaError(`scale.${part}`, `${jsonPath} is no text (z.string())`);
+    if (part !== 'selector' && type !== 'integer')
+      throw new SchemaError(`scale.${part}`, `${jsonPath} is no whole number (z.int())`);
   }
   for (const field of selectable) {
     const { type } = fieldAt(whole, 'selector.fields', `.${field}`) ?? {};
@@ -109,7 +112,7 @@ export function crdOf(
   const content = {
     subresources: {
       status: {},
-      ...(scale === undefined ? {} : { scale: { specReplicasPath: scale.spec, statusReplicasPath: scale.status } }),
+      ...(scale === undefined ? {} : { scale: scalePathsOf(scale) }),
     },
     ...(selectable.length === 0 ? {} : { selectableFields: selectable.map((field) => ({ jsonPath: `.${field}` })) }),
     additionalPrinterColumns: [
@@ -140,6 +143,11 @@ export function crdOf(
       ],
     },
   };
+}
+
+function scalePathsOf({ spec, status, selector }: NonNullable<KindDefinition['scale']>): JsonObject {
+  const paths = { specReplicasPath: spec, statusReplicasPath: status };
+  return selector === undefined ? paths : { ...paths, labelSelectorPath: selector };
 }
 
 /** An optional entry of a list or a map, which the parser of rules does not know. */
