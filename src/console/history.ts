@@ -45,6 +45,7 @@ export type History = {
   timeline(id: string): readonly TimelineEntry[];
   /** The latest entries of all objects, oldest first. */
   recent(): readonly ObjectEntry[];
+  /** The next one of its controllers. */
   dueAt(id: string): number | undefined;
   /** The follow-ups that the log has announced and that are not due yet, the next one first. */
   followUps(): readonly FollowUp[];
@@ -83,7 +84,7 @@ export function createHistory(
   { now = Date.now, logDelayMilliseconds = 0, onEntry }: HistoryOptions,
 ): History {
   const entries = new Map<string, TimelineEntry[]>();
-  const due = new Map<string, FollowUp>();
+  const due = new Map<string, Map<string, FollowUp>>();
   const runs = new Map<string, Run[]>();
   const recent: ObjectEntry[] = [];
   const changes: number[] = [];
@@ -116,8 +117,11 @@ export function createHistory(
       if (found === undefined) return;
       const { id, controller, entry, dueAt, nextCause = 'requeue' } = found;
       add(id, entry);
-      if (dueAt === undefined) due.delete(id);
-      else due.set(id, { id, controller, cause: nextCause, dueAt: dueAt * 1000 });
+      const own = due.get(id) ?? new Map<string, FollowUp>();
+      if (dueAt === undefined) own.delete(controller);
+      else own.set(controller, { id, controller, cause: nextCause, dueAt: dueAt * 1000 });
+      if (own.size === 0) due.delete(id);
+      else due.set(id, own);
       addTo(listOf(runs, controller), { at, failed: entry.failed === true, latencyMs: entry.latencyMs }, maxRuns);
     },
     addChange: (id, change) => {
@@ -139,8 +143,12 @@ export function createHistory(
     // Lines of a log may arrive late.
     timeline: (id) => (entries.get(id) ?? []).toReversed().sort((a, b) => b.at - a.at),
     recent: () => [...recent],
-    dueAt: (id) => due.get(id)?.dueAt,
-    followUps: () => [...due.values()].filter(({ dueAt }) => dueAt > now()).sort((a, b) => a.dueAt - b.dueAt),
+    dueAt: (id) => inOrder(due.get(id))[0]?.dueAt,
+    followUps: () =>
+      [...due.values()]
+        .flatMap(inOrder)
+        .filter(({ dueAt }) => dueAt > now())
+        .sort(byDueTime),
     rates: (controller) => {
       const own = runs.get(controller) ?? [];
       const counted = since(own, ({ at }) => at, rateMilliseconds);
@@ -183,6 +191,15 @@ function listOf<T>(lists: Map<string, T[]>, key: string): T[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
+}
+
+/** The follow-ups of an object by controller, the next one first. */
+function inOrder(own: ReadonlyMap<string, FollowUp> = new Map()): FollowUp[] {
+  return [...own.values()].sort(byDueTime);
+}
+
+function byDueTime(a: FollowUp, b: FollowUp): number {
+  return a.dueAt - b.dueAt;
 }
 
 /** Adds an entry; the oldest one goes when there are too many. */

@@ -153,9 +153,13 @@ export type QueuedMessage = {
   readonly dueAt?: number;
 };
 
-/** What is on the queues. `unread` are the queues that could not be read, `notes` what cannot be read at all. */
+/**
+ * What is on the queues. `more` has the number of dead letters that are not in `messages`, by queue; `unread` are the
+ * queues that could not be read, `notes` what cannot be read at all.
+ */
 export type Queues = {
   readonly messages: readonly QueuedMessage[];
+  readonly more?: Readonly<Record<string, number>>;
   readonly unread: readonly string[];
   readonly notes?: readonly string[];
 };

@@ -9,6 +9,7 @@ import { type KubeObject, parseObject, type ResourceName } from '../kube/client/
 import { collectionPath } from '../kube/client/path.ts';
 import { listPages } from '../kube/client/read.ts';
 import { readWatchLines } from '../kube/watch/ndjson.ts';
+import { withIdleTimeout } from '../kube/watch/watch.ts';
 
 /** A change of an object. `before` is absent for a new object, `after` for a deleted one. */
 export type CachedChange = {
@@ -129,9 +130,15 @@ type FollowedChange =
   | { readonly type: 'changed'; readonly object: KubeObject }
   | { readonly type: 'deleted'; readonly object: KubeObject };
 
-const pauseAfterErrorSeconds = 1;
+/** The pause before the next list. */
+const pauseSeconds = 1;
+/**
+ * A watch without an event for this long is closed: bookmarks arrive every 60 s. The connection of a machine that has
+ * slept, or has changed its network, may never end by itself.
+ */
+const idleSeconds = 90;
 
-/** Lists and watches a collection until the signal aborts. After any error it lists and watches again. */
+/** Lists and watches a collection until the signal aborts. After an error or the end of a watch it does both again. */
 async function* followObjects(
   client: KubeClient,
   resource: ResourceName,
@@ -153,8 +160,14 @@ async function* followObjects(
         query: { watch: true, allowWatchBookmarks: true, resourceVersion },
         signal,
       });
+      let receivedAt = performance.now();
+      const idle = {
+        ...{ seconds: idleSeconds, wait: sleep },
+        idleSeconds: () => (performance.now() - receivedAt) / 1000,
+      };
       try {
-        for await (const event of readWatchLines(stream)) {
+        for await (const event of readWatchLines(withIdleTimeout(stream, idle))) {
+          receivedAt = performance.now();
           const change = changeOf(event);
           if (change === 'expired') break;
           if (change !== undefined) yield change;
@@ -165,8 +178,8 @@ async function* followObjects(
     } catch (error) {
       if (signal.aborted) return;
       onFailure(toError(error));
-      await sleep(pauseAfterErrorSeconds, signal).catch(() => undefined);
     }
+    await sleep(pauseSeconds, signal).catch(() => undefined);
   }
 }
 

@@ -39,3 +39,17 @@ it('dead letters and announced timers are shown, and an action waits for the rea
   // It is not the cached result of before the action.
   expect((await reader.read(signal)).messages).toMatchObject([timer]);
 });
+
+it('of a queue with more than 100 dead letters 100 are shown, with the number of the others', async () => {
+  await using parts = new AsyncDisposableStack();
+  const { create, sqs, urlPrefix, stop } = await startTestQueues();
+  parts.defer(stop);
+  await create('foo-dlq.fifo', 'timers-dlq');
+  const letters = Array.from({ length: 103 }, (_, index) => ({
+    ...{ body: 'no message', groupId: `${index}`, deduplicationId: `${index}` },
+  }));
+  await createSend(sqs, urlPrefix)('foo-dlq.fifo', letters, { signal });
+  const history = createHistory([foo], { onEntry: () => undefined });
+  const { messages, more } = await createDeadLetterReader([foo], { sqs, urlPrefix, history }).read(signal);
+  expect([messages.length, more]).toEqual([100, { 'foo-dlq.fifo': 3 }]);
+});

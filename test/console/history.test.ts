@@ -42,6 +42,18 @@ describe('the history of the local system', () => {
     expect(dueAt(id)).toBe(1_030_000);
   });
 
+  it('the due time of an object of two controllers is the next of theirs, and a reconcile of one keeps that of the other', () => {
+    const { addLogLine, dueAt, followUps } = history();
+    addLogLine(run({ nextCause: 'requeue', dueAt: 1_030 }), 'water-tank');
+    addLogLine(run({ key: `inspector:${id}`, nextCause: 'retry', dueAt: 1_010 }), 'inspector');
+    expect([dueAt(id), followUps().map(({ controller }) => controller)]).toEqual([
+      1_010_000,
+      ['inspector', 'water-tank'],
+    ]);
+    addLogLine(run({ key: `inspector:${id}` }), 'inspector');
+    expect(dueAt(id)).toBe(1_030_000);
+  });
+
   it('a failed reconcile is marked, and other lines of a log are no entries', () => {
     const { addLogLine, timeline, entries } = history();
     addLogLine(run({ outcome: 'failed', error: 'pump stuck', messageId: 'm-1', attempt: 2 }), 'water-tank');

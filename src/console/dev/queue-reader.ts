@@ -72,8 +72,16 @@ export function createQueueReader(
   };
   return async (signal) => {
     const results = await Promise.allSettled(names.map((queue) => read(queue, signal)));
+    const moreOf = (
+      queue: string,
+      one: (typeof results)[number] | undefined,
+    ): readonly (readonly [string, number])[] =>
+      isDead(queue) && one?.status === 'fulfilled' && one.value.length > maxMessages
+        ? [[queue, one.value.length - maxMessages]]
+        : [];
     return {
       messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, maxMessages) : [])),
+      more: Object.fromEntries(names.flatMap((queue, index) => moreOf(queue, results[index]))),
       unread: names.filter((_, index) => results[index]?.status === 'rejected'),
     };
   };

@@ -71,22 +71,31 @@ export function onEntries(listener: (entries: readonly ObjectEntry[]) => void): 
 
 /** Reads the token and the route of the URL, and connects until the page is closed. */
 export function start(): void {
-  const [, given] = /^#([\w-]{20,})$/.exec(location.hash) ?? [];
-  if (given !== undefined) {
-    sessionStorage.setItem(tokenName, given);
-    // The token is in no bookmark and no copied URL.
-    history.replaceState(null, '', '#/flow');
-  }
+  takeToken();
   const readRoute = () => {
     const [, view = 'flow', id] = /^#\/([a-z]+)(?:\/(.+))?$/.exec(location.hash) ?? [];
     route.value = { view, id: id === undefined ? undefined : decoded(id) };
   };
-  addEventListener('hashchange', readRoute);
+  addEventListener('hashchange', () => {
+    // The URL of a console that was started again on the same port. Its page may be of another version.
+    if (takeToken()) location.reload();
+    else readRoute();
+  });
   readRoute();
   setInterval(() => {
     now.value = Date.now();
   }, 1_000);
   void stayConnected();
+}
+
+/** Keeps the token of the URL. Returns false if the URL has none. */
+function takeToken(): boolean {
+  const [, given] = /^#([\w-]{20,})$/.exec(location.hash) ?? [];
+  if (given === undefined) return false;
+  sessionStorage.setItem(tokenName, given);
+  // The token is in no bookmark and no copied URL.
+  history.replaceState(null, '', '#/flow');
+  return true;
 }
 
 /** A URL that a person has changed may be no valid one. */

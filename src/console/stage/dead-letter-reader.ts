@@ -44,18 +44,24 @@ export function createDeadLetterReader(
     return await result;
   };
 
-  async function readAll(signal: AbortSignal): Promise<Pick<Queues, 'messages' | 'unread'>> {
+  async function readAll(signal: AbortSignal): Promise<Required<Omit<Queues, 'notes'>>> {
     const results = await Promise.allSettled(
-      queues.map(async (queue): Promise<readonly QueuedMessage[]> => {
+      queues.map(async (queue): Promise<{ readonly messages: readonly QueuedMessage[]; readonly more: number }> => {
         const { visible } = await depth(queue, { signal });
-        if (visible === 0) return [];
+        if (visible === 0) return { messages: [], more: 0 };
         const browser = createQueueBrowser(sqs, urlPrefix, queue, { visibilitySeconds: 20 });
         const letters = await readDeadLetters(browser, { most: maxLetters, signal });
-        return letters.slice(0, maxLetters).map((letter) => deadLetterRow(queue, letter));
+        const messages = letters.slice(0, maxLetters).map((letter) => deadLetterRow(queue, letter));
+        return { messages, more: Math.max(0, visible - messages.length) };
       }),
     );
     return {
-      messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+      messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value.messages : [])),
+      more: Object.fromEntries(
+        results.flatMap((one, index) =>
+          one.status === 'fulfilled' && one.value.more > 0 ? [[queues[index], one.value.more]] : [],
+        ),
+      ),
       unread: queues.filter((_, index) => results[index]?.status === 'rejected'),
     };
   }
@@ -73,14 +79,14 @@ export function createDeadLetterReader(
       }
     },
     read: async () => {
-      const { messages, unread } = await letters.get();
+      const { messages, more, unread } = await letters.get();
       const timers = history.followUps().map(
         ({ id, controller, cause, dueAt }): QueuedMessage => ({
           ...{ queue: timersQueue, messageId: `${controller} ${id}`, state: 'timer', body: '' },
           ...{ controller, id, cause, dueAt },
         }),
       );
-      return { messages: [...messages, ...timers], unread, notes };
+      return { messages: [...messages, ...timers], more, unread, notes };
     },
   };
 }

@@ -78,6 +78,7 @@ describe('an action', () => {
         },
       ],
       unread: [],
+      more: { [queue]: 3_000 },
     });
     await fake.page.getByRole('link', { name: /^Queues/ }).click();
     await fake.page.getByText('pump stuck').first().waitFor();
@@ -100,7 +101,10 @@ describe('an action', () => {
       async () => fake.source.actions.at(1),
       (one) => expect(one).toEqual({ type: 'delete', queue, messageId: 'south' }),
     );
-    await fake.page.getByRole('button', { name: 'Redrive all 2' }).click();
+    // Also those that are not shown.
+    await fake.page.getByText('3,000 more are not shown.').waitFor();
+    await fake.page.getByRole('button', { name: 'Redrive all 3,002' }).click();
+    await fake.page.getByText('Send 3,002 dead letters again?').waitFor();
     await fake.page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await eventually(
       async () => fake.source.actions.at(2),

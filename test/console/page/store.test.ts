@@ -47,7 +47,7 @@ afterEach(() => {
 
 /** Opens the page with this fragment of its URL, in a session. */
 function open(hash = `#${token}`, session = new Map<string, string>()) {
-  const [window, location] = [new EventTarget(), { hash }];
+  const [window, location] = [new EventTarget(), { hash, reload: vi.fn() }];
   const replaceState = (_: null, __: string, url: string) => Object.assign(location, { hash: url });
   vi.stubGlobal('location', location);
   vi.stubGlobal('history', { replaceState });
@@ -149,6 +149,15 @@ it('the token of the URL is kept for the session, and is in no URL that a person
   expect(location.hash).toBe('#/flow');
   open('#/queues', session);
   expect(requests.map(({ authorization }) => authorization)).toEqual([`Bearer ${token}`, `Bearer ${token}`]);
+});
+
+it('the URL of a console that was started again, opened in the page of the former one, loads the page of the new one', () => {
+  const { session, location, window } = open();
+  location.hash = '#another-token-of-some-length';
+  window.dispatchEvent(new Event('hashchange'));
+  expect([location.hash, location.reload.mock.calls.length]).toEqual(['#/flow', 1]);
+  open(location.hash, session);
+  expect(requests.at(-1)?.authorization).toBe('Bearer another-token-of-some-length');
 });
 
 it.each([

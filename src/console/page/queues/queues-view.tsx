@@ -5,7 +5,7 @@ import type { QueuedMessage, Queues } from '../../wire.ts';
 import { perform } from '../actions.ts';
 import { age, count, shortName } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { displayName, fetchQueues, now, objectHref, rows, system } from '../store.ts';
+import { displayName, fetchQueues, now, objectHref, rows, sum, system } from '../store.ts';
 
 const refreshMilliseconds = 2_000;
 /** The rows of a list on this page. */
@@ -29,7 +29,7 @@ export function QueuesView() {
       clearInterval(timer);
     };
   }, []);
-  const { messages = [], unread = [], notes = [] } = queues.value ?? {};
+  const { messages = [], more = {}, unread = [], notes = [] } = queues.value ?? {};
   const isStage = system.value?.mode === 'stage';
   const of = (...states: readonly QueuedMessage['state'][]) => messages.filter(({ state }) => states.includes(state));
   const timers = distinct(of('timer')).sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
@@ -47,7 +47,7 @@ export function QueuesView() {
           {note}
         </p>
       ))}
-      <DeadLetters letters={of('dead')} isLoaded={isLoaded} />
+      <DeadLetters letters={of('dead')} more={more} isLoaded={isLoaded} />
       <div class="two">
         <List
           title="Timers"
@@ -72,43 +72,63 @@ export function QueuesView() {
 
 function DeadLetters({
   letters,
+  more,
   isLoaded,
 }: {
   readonly letters: readonly QueuedMessage[];
+  readonly more: Readonly<Record<string, number>>;
   readonly isLoaded: boolean;
 }) {
   const byQueue = Map.groupBy(letters, ({ queue }) => queue);
+  const all = letters.length + sum(Object.values(more));
   return (
     <section class="card" aria-labelledby="dead-letters">
       <header class="card-head">
         <h2 id="dead-letters">
-          Dead letters <span class={`count ${letters.length > 0 ? 'bad' : ''}`}>{isLoaded ? letters.length : '–'}</span>
+          Dead letters <span class={`count ${all > 0 ? 'bad' : ''}`}>{isLoaded ? count(all) : '–'}</span>
         </h2>
         <p>Messages that are not retried any more</p>
       </header>
-      {isLoaded && letters.length === 0 && (
+      {isLoaded && all === 0 && (
         <div class="calm">
           <Icon name="check" />
           <p>There are no dead letters.</p>
         </div>
       )}
       {[...byQueue].map(([queue, own]) => (
-        <div key={queue} class="letter-queue">
-          <header>
-            <h3>{queue}</h3>
-            <button type="button" class="button" onClick={() => void redrive(queue, own.length)}>
-              <Icon name="retry" />
-              Redrive {own.length === 1 ? '1' : `all ${own.length}`}
-            </button>
-          </header>
-          <ul>
-            {own.slice(0, maxShown).map((letter) => (
-              <Letter key={letter.messageId} letter={letter} />
-            ))}
-          </ul>
-        </div>
+        <LetterQueue key={queue} queue={queue} letters={own} number={own.length + (more[queue] ?? 0)} />
       ))}
     </section>
+  );
+}
+
+/** A queue with this number of dead letters, of which these were read. */
+function LetterQueue({
+  queue,
+  letters,
+  number,
+}: {
+  readonly queue: string;
+  readonly letters: readonly QueuedMessage[];
+  readonly number: number;
+}) {
+  const shown = letters.slice(0, maxShown);
+  return (
+    <div class="letter-queue">
+      <header>
+        <h3>{queue}</h3>
+        <button type="button" class="button" onClick={() => void redrive(queue, number)}>
+          <Icon name="retry" />
+          Redrive {number === 1 ? '1' : `all ${count(number)}`}
+        </button>
+      </header>
+      <ul>
+        {shown.map((letter) => (
+          <Letter key={letter.messageId} letter={letter} />
+        ))}
+      </ul>
+      {number > shown.length && <p class="none">{count(number - shown.length)} more are not shown.</p>}
+    </div>
   );
 }
 
@@ -220,7 +240,7 @@ async function redrive(queue: string, number: number, messageId?: string): Promi
   await perform(
     { type: 'redrive', queue, ...(messageId === undefined ? {} : { messageId }) },
     {
-      title: number === 1 ? 'Send this dead letter again?' : `Send ${number} dead letters again?`,
+      title: number === 1 ? 'Send this dead letter again?' : `Send ${count(number)} dead letters again?`,
       text:
         number === 1
           ? 'Its object is reconciled once more. If the cause is not fixed, it comes back.'
