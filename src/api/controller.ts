@@ -9,6 +9,7 @@ import type { Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
+import { awaitCalls } from './awaited-calls.ts';
 import { checkSpec } from './check-spec.ts';
 import { type Context, type ContextTypes, contextOfOneCall, type MapContext, typeContext } from './context.ts';
 import type {
@@ -200,10 +201,17 @@ export function controllersOf<P extends PrimaryTypes>(
     const { finalize } = written;
     const any: AnySpec = {
       ...written,
-      reconcile: (object, context) => written.reconcile(object, contextOfOneCall(name, context)),
+      reconcile: async (object, context) =>
+        await awaitCalls(contextOfOneCall(name, context), async (one) => await written.reconcile(object, one)),
       ...(finalize === undefined
         ? {}
-        : { finalize: (object, context) => finalize.call(written, object, contextOfOneCall(name, context)) }),
+        : {
+            finalize: async (object, context) =>
+              await awaitCalls(
+                contextOfOneCall(name, context),
+                async (one) => await finalize.call(written, object, one),
+              ),
+          }),
     };
     const definition: ControllerDefinition = {
       name,

@@ -12,6 +12,12 @@ const { apply, behaviour, reconcile } = { ...widgets, behaviour: () => widgets.b
 const result = { status: {}, conditions: { Built: built } };
 const child = (name: string) => ({ metadata: { name }, data: { size: '1' } });
 
+/** The conditions of the object: type, reason and message. */
+async function conditions(): Promise<unknown> {
+  const { status } = Object(await widgets.read('a'));
+  return Object(status).conditions.map((one: Record<string, unknown>) => [one.type, one.reason, one.message]);
+}
+
 /** Reconciles the object, and returns the requests that are not answered when that ends. */
 async function requestsAtTheEnd(): Promise<readonly string[]> {
   const open = new Set<string>();
@@ -42,6 +48,31 @@ it('a reconcile ends after the applies that its reconciler did not await, and th
   };
   expect(await requestsAtTheEnd()).toEqual([]);
   expect(widgets.requests.filter((request) => request.endsWith('/configmaps/two')).length).toBeGreaterThan(0);
+});
+
+it('an apply that its reconciler did not await fails the reconcile when it is refused, and not the process', async () => {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    void context.apply(configMap, child('No Name'));
+    return result;
+  };
+  await reconcile('a');
+  expect(await conditions()).toContainEqual(['Ready', 'Retrying', expect.stringContaining('"No Name" is invalid')]);
+});
+
+it('an apply that is refused before its reconciler awaits it throws there', async () => {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    const refused = context.apply(configMap, child('No Name'));
+    await context.apply(configMap, child('one')).then(async () => await context.apply(configMap, child('two')));
+    const reason = await refused.then(
+      () => 'Applied',
+      () => 'Refused',
+    );
+    return { ...result, conditions: { Built: { ...built, reason } } };
+  };
+  await reconcile('a');
+  expect(await conditions()).toContainEqual(['Built', 'Refused', '']);
 });
 
 it('an apply after the end of its reconcile is refused', async () => {
