@@ -9,16 +9,19 @@ import type { RegionFlag } from '../stage-table.ts';
 /** The log of a stage. */
 export type StageLog = {
   newLines(controller: string, signal: AbortSignal): Promise<readonly LogLine[]>;
-  /** How long before the start the first read begins. */
+  /** How long before its time a read begins at the earliest. */
   readonly lookBackMilliseconds: number;
   close(): void;
 };
 
 /** Lines may be readable late and out of order, so each read begins this long before the end of the last one. */
 const overlapMilliseconds = 30_000;
-/** The first read. */
+/**
+ * No read begins earlier. A page that was closed for a day, or a controller that logs more than is read, would else show
+ * what happened long ago.
+ */
 const lookBackMilliseconds = 120_000;
-/** The new lines of one read; the next read goes on after them. */
+/** The new lines of one read; the next read goes on after them, if they are not too old. */
 const maxLines = 2_000;
 const callSeconds = 20;
 const filterPattern = '{ $.message = "reconciled" }';
@@ -59,7 +62,8 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
     newLines: async (controller, signal) => {
       const before = known.get(controller);
       const latest = Math.max(startedAt - lookBackMilliseconds, ...(before?.values() ?? []));
-      const from = before === undefined ? latest : latest - overlapMilliseconds;
+      const next = before === undefined ? latest : latest - overlapMilliseconds;
+      const from = Math.max(next, now() - lookBackMilliseconds);
       const query = { logGroupName: logGroupOf(urlPrefix, controller), startTime: from };
       const events = await read(query, ({ eventId = '' }) => before?.has(eventId) === true, signal);
       const found = events.map(({ eventId = '', timestamp: at = now(), message: text = '' }) => ({

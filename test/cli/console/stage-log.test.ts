@@ -28,8 +28,8 @@ beforeEach(() => {
 /** Writes a line that many seconds after the console started. */
 const write = (text: string, seconds: number) =>
   events.push({ eventId: `${events.length}`, timestamp: startedAt + seconds * 1_000, message: text });
-async function open() {
-  const log = await openStageLog('https://sqs/1/outrigger-prod-', { region: 'eu-west-1' }, () => startedAt);
+async function open(now = () => startedAt) {
+  const log = await openStageLog('https://sqs/1/outrigger-prod-', { region: 'eu-west-1' }, now);
   return async (controller = 'tank') => (await log.newLines(controller, signal)).map(({ text }) => text);
 }
 
@@ -48,6 +48,16 @@ it('a controller with more lines than one read has is shown completely by the ne
   for (let line = 0; line < 5_000; line += 1) write(`${line}`, line / 1_000);
   const all = [...(await read()), ...(await read()), ...(await read())];
   expect(all).toEqual(events.map(({ message }) => message));
+});
+
+it('a read after a pause leaves out the lines that are older than two minutes', async () => {
+  let seconds = 0;
+  const read = await open(() => startedAt + seconds * 1_000);
+  write('first', -10);
+  expect(await read()).toEqual(['first']);
+  for (const at of [100, 3_479, 3_481, 3_600]) write(`at ${at}`, at);
+  seconds = 3_600;
+  expect(await read()).toEqual(['at 3481', 'at 3600']);
 });
 
 it('a function that was never invoked has no lines, and any other error is thrown', async () => {
