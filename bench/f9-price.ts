@@ -19,6 +19,7 @@ import {
   type Monitoring,
   measuredShape,
   millionChanges,
+  millionChangesWithChild,
   millionRequeues,
   natMonth,
   type Prices,
@@ -108,11 +109,18 @@ const within = (value: number, max: number, text: string) => ({ goal: `<= ${text
 
 type Million = { readonly what: string; readonly batch: keyof typeof maxOfAMillion; readonly cost: Cost };
 
-function millions({ prices, measured }: Sheet): readonly Million[] {
-  const kinds = [
-    { kind: 'changes', costOf: millionChanges },
-    { kind: 'requeues of converged objects', costOf: millionRequeues },
-  ];
+/** The reconciles that have a goal. */
+const reconciles = [
+  { kind: 'changes', costOf: millionChanges },
+  { kind: 'requeues of converged objects', costOf: millionRequeues },
+];
+/** Two reconciles each. */
+const withChild = {
+  kind: 'changes that write a child, whose change is reconciled too',
+  costOf: millionChangesWithChild,
+};
+
+function millions({ prices, measured }: Sheet, kinds = reconciles): readonly Million[] {
   return kinds.flatMap(({ kind, costOf }) =>
     ([10, 1] as const).map((batch): Million => {
       const how = batch === 1 ? 'one by one' : `in full batches of ${batch}`;
@@ -149,11 +157,11 @@ export function costTables(sheet: Sheet): string {
     '',
     ...withObjects(sheet),
     ...inVpc(sheet),
-    '### A million reconciles',
+    '### A million reconciles or changes',
     '',
     table(
       ['reconciles', 'queues', 'functions', 'logs', 'total'],
-      millions(sheet).map(({ what, cost }) => [
+      millions(sheet, [...reconciles, withChild]).map(({ what, cost }) => [
         what,
         ...[cost.queues, cost.functions, cost.logs, total(cost)].map(dollars),
       ]),

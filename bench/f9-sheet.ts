@@ -170,7 +170,7 @@ function invocations(
   };
 }
 
-/** The price of a million reconciles after a change, with `size` of them in each batch. */
+/** The price of a million reconciles, each after a change, with `size` of them in each batch. */
 export function millionChanges(prices: Prices, measured: Measured, size: 1 | 10): Cost {
   const batches = 1e6 / size;
   // Sent by each watcher, received, deleted.
@@ -178,6 +178,15 @@ export function millionChanges(prices: Prices, measured: Measured, size: 1 | 10)
     queueRequests(prices, { fifo: (assumed.watchers + 2) * batches }),
     invocations(prices, measured[`changed-${size}`], size, batches),
   );
+}
+
+/**
+ * The same where each change writes a child. Its watch event is a change as well: both watchers send the key of the
+ * owner, which is reconciled again, without a write.
+ */
+export function millionChangesWithChild(prices: Prices, measured: Measured, size: 1 | 10): Cost {
+  const again = { ...measured, [`changed-${size}`]: measured[`converged-${size}`] };
+  return sum(millionChanges(prices, measured, size), millionChanges(prices, again, size));
 }
 
 /** The invocation with one more request to a queue: the measurement sent nothing, or counted only API requests. */

@@ -106,7 +106,7 @@ const reconcileSettings = z.object({
   /** A secret with more headers for the collector: a name in Secrets Manager, or `file:` and a path. */
   OTEL_EXPORTER_OTLP_HEADERS_SECRET: emptyAsUnset(z.string().optional()),
   ...clusters,
-  /** Overrides the attempts of every controller. For development: ten attempts take about half an hour. */
+  /** Overrides the attempts of every controller. For development: ten attempts take about 20 minutes. */
   RETRY_ATTEMPTS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
   /** Overrides the delay of every retry, which is up to half as long again. For development. */
   RETRY_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).optional()),

@@ -7,6 +7,7 @@ import {
   idleMonth,
   invocationMs,
   millionChanges,
+  millionChangesWithChild,
   millionRequeues,
   natMonth,
   periodicMonth,
@@ -63,6 +64,20 @@ it('the price of a million single changes and of a pod equals the one computed b
   expect(cost.logs).toBeCloseTo(0.53, 6);
   expect(total(cost)).toBeCloseTo(cost.queues + cost.functions + cost.logs, 6);
   expect(podMonth(prices)).toBeCloseTo(730 * (0.25 * 0.04048 + 0.5 * 0.004445), 6);
+});
+
+it('a change that writes a child costs the reconcile of that, too, and README and FAQ have its price', async () => {
+  const { prices, measured } = await readSheet();
+  const one = { cpuMilliseconds: 10, requests: 4, logBytes: 655, logLines: 0 };
+  const same = { ...measured, 'changed-1': one, 'converged-1': one };
+  expect(total(millionChangesWithChild(prices, same, 1))).toBeCloseTo(2 * total(millionChanges(prices, same, 1)), 6);
+  const [full, single] = ([10, 1] as const).map((size) =>
+    total(millionChangesWithChild(prices, measured, size)).toFixed(2),
+  );
+  for (const page of ['README.md', 'docs/faq.md'])
+    expect((await readFile(page, 'utf8')).replace(/\s+/g, ' ')).toMatch(
+      new RegExp(`million changes that write a child .*\\$${full} in full batches,? (and )?\\$${single} one by one`),
+    );
 });
 
 it('10,000 keys that wait for a paused cluster cost what the page says', async () => {
