@@ -17,8 +17,8 @@ export type StageLog = {
 /** Lines may be readable late and out of order, so each read begins this long before the end of the last one. */
 const overlapMilliseconds = 30_000;
 /**
- * No read begins earlier. A page that was closed for a day, or a controller that logs more than is read, would else show
- * what happened long ago.
+ * No read begins earlier. A page that was closed for a day, or that shows a controller that logs more than is read,
+ * would otherwise be far behind.
  */
 const lookBackMilliseconds = 120_000;
 /** The new lines of one read; the next read goes on after them, if they are not too old. */
