@@ -12,6 +12,7 @@ import * as z from 'zod';
 import { forEachConcurrently } from '../core/async.ts';
 import { UserError } from '../core/errors.ts';
 import { clusterNames } from '../core/names.ts';
+import { withLock } from '../dev/artifacts.ts';
 import { ownModule } from '../dev/lambda/own-module.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
@@ -56,7 +57,7 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
   if (cloudformation !== true && ofTemplate !== undefined)
     throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
   try {
-    await build(root, { check: requireLoadable });
+    await build(root, { check: requireLoadable, signal });
     if (cloudformation === true)
       await writeCloudFormation(root, signal, ['--stage', stage, ...param.flatMap((one) => ['--param', one])]);
     if (chart === true)
@@ -186,12 +187,25 @@ const common = {
   },
 } satisfies BuildOptions;
 
+type BundleOptions = {
+  /** Receives the folder of the new bundles and the names of the functions. Bundles that it refuses replace none. */
+  readonly check?: typeof requireLoadable;
+  readonly signal?: AbortSignal;
+};
+
 /**
- * Builds all bundles of a project. Throws esbuild's error, and an error for a function with a forbidden package.
- * @param check receives the folder of the new bundles and the names of the functions; bundles that it refuses replace
- *   none
+ * Builds all bundles of a project. Throws esbuild's error, and an error for a function with a forbidden package. A lock
+ * is held, because a running `outrigger dev` builds as well: of two builds at once each would delete what the other has
+ * written.
  */
-export async function build(root: string, { check }: { readonly check?: typeof requireLoadable } = {}): Promise<void> {
+export async function build(
+  root: string,
+  { signal = new AbortController().signal, ...options }: BundleOptions = {},
+): Promise<void> {
+  await withLock(path.join(root, '.outrigger/cache/build'), async () => await makeBundles(root, options), signal);
+}
+
+async function makeBundles(root: string, { check }: BundleOptions): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
   await rm(path.join(root, temporaryFolder), { recursive: true, force: true });
   const withExec = await controllersWithExec(root);

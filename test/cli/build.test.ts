@@ -43,6 +43,13 @@ describe('build', () => {
     expect([await call('tree'), await call('fruit')]).toEqual(['tree', 'fruit']);
   });
 
+  it('two builds at once leave the bundles of one of them', async () => {
+    await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
+    await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
+    await Promise.all([build(), build()]);
+    expect(await filesOf('.')).toEqual(['fruit', 'tree', 'watcher']);
+  });
+
   it('a stack names the source, of errors of the handler and of the module itself, and no source map is read without an error', async () => {
     await write(
       'src/pump.ts',
