@@ -134,7 +134,7 @@ export function toError(thrown: unknown): Error {
 /**
  * Returns an error's message, followed by the system errors that caused it: `fetch failed: connect ECONNREFUSED
  * 127.0.0.1:80`. Other causes are left out, because their messages may quote a response. The message of an error of zod
- * is JSON of several lines: in its place is the path and the reason of each issue.
+ * is JSON of several lines: in its place is the path and the reason of each issue. Without a message it is the name.
  */
 export function errorText(error: Error): string {
   const parts = [messageOf(error)];
@@ -147,7 +147,7 @@ export function errorText(error: Error): string {
     if (beginning !== '' && !parts.some((part) => part.includes(beginning))) parts.push(text);
     cause = systemCauseOf(cause);
   }
-  return parts.filter((part) => part !== '').join(': ');
+  return parts.filter((part) => part !== '').join(': ') || error.name || 'Error';
 }
 
 /** How far causes are followed. A chain of them may be circular. */
@@ -156,7 +156,10 @@ export const maxCauses = 4;
 /** The errors of every version of zod have this name and issues. An author's zod may be another copy than ours. */
 function messageOf(error: Error): string {
   const issues: unknown = error.name === 'ZodError' && 'issues' in error ? error.issues : undefined;
-  return isIssues(issues) ? formatZodIssues({ issues }) : error.message;
+  if (isIssues(issues)) return formatZodIssues({ issues });
+  // Some throw the errors that they have collected without a message.
+  const collected: readonly unknown[] = error instanceof AggregateError && error.message === '' ? error.errors : [];
+  return collected.length > 0 ? collected.map((one) => toError(one).message).join('; ') : error.message;
 }
 
 type Issues = Parameters<typeof formatZodIssues>[0]['issues'];

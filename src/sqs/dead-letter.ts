@@ -71,8 +71,8 @@ export function deadLetterAttributes(
     messageId,
     firstSeenAt: new Date(firstReceivedAt).toISOString(),
     ...(attempts === undefined ? {} : { attempts: String(attempts) }),
-    // SQS rejects an attribute without a value.
-    ...(lastError === undefined ? {} : { error: redact(errorText(lastError)) || lastError.name || 'Error' }),
+    // Never an empty text, which SQS rejects.
+    ...(lastError === undefined ? {} : { error: redact(errorText(lastError)) }),
     ...(object === undefined || object === '' ? {} : { object }),
   } satisfies Attributes;
 }

@@ -43,6 +43,8 @@ it.each<[string, Error, string]>([
       new Error(),
     'rack.watts: Invalid input: expected number, received string; id: Invalid input: expected string, received undefined',
   ],
+  ['that collects others is their messages', new AggregateError([new Error('no disk'), 'no fan']), 'no disk; no fan'],
+  ['without a message is its name', new RangeError(), 'RangeError'],
   ['does not repeat its cause', new Error('GET /: reset', { cause: systemError('reset; add the CA') }), 'GET /: reset'],
   ['has the code of a cause without a message', new Error('a', { cause: systemError('', 'EPIPE') }), 'a: EPIPE'],
   [
