@@ -98,10 +98,12 @@ export function createFunctionIds(secret?: string): FunctionIds {
     secret === undefined ? hashOf(...parts) : createHmac('sha256', secret).update(JSON.stringify(parts)).digest('hex');
   return {
     requeue: (key, { slot, dueAt }) => idOf('requeue', ...keyParts(key), slot, dueAt),
-    retry: (key, { attempt, postponements, slot, dueAt, unverifiedUid }) =>
+    retry: (key, { attempt, postponements, slot, dueAt, unverifiedUid, command }) =>
       idOf(
         ...['retry', ...keyParts(key), attempt, Math.min(postponements, mostPostponements), slot, dueAt],
         ...(unverifiedUid === undefined ? [] : [unverifiedUid]),
+        // A retry of a change would stand for it, which is not retried if the object is Stalled.
+        ...(command === true ? ['command'] : []),
       ),
     resync: (key, { run }) => idOf('resync', ...keyParts(key), run),
     wake: (key, { dueAt }) => idOf('wake', ...keyParts(key), dueAt),

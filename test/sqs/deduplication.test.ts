@@ -92,15 +92,15 @@ describe('deduplication ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('the deduplication id of a retry changes with attempt, postponements, slot and due time', () => {
+  it('the deduplication id of a retry changes with attempt, postponements, slot, due time, and with a command', () => {
     const retry = { attempt: 1, postponements: 0, slot: '2/1', dueAt: 3 };
     const more = [
       { ...retry, attempt: 2 },
       { ...retry, postponements: 1 },
       { ...retry, slot: '2/2' },
     ];
-    const all = [retry, ...more, { ...retry, dueAt: 2 }];
-    expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(5);
+    const all = [retry, ...more, { ...retry, dueAt: 2 }, { ...retry, command: true } as const];
+    expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(6);
   });
 });
 
