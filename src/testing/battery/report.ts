@@ -17,7 +17,7 @@ export function fail(happened: string, change: string, cause?: Error): never {
 /** Fails a check unless two states are equal. The message has the first difference. */
 export function expectSame(is: unknown, wanted: unknown, when: string, change: string): void {
   if (isDeepStrictEqual(is, wanted)) return;
-  const [path, now, before] = firstDifference(is, wanted, '');
+  const [path, now, before] = firstDifference(is, wanted);
   const isStatus = path.includes('.owned.status.') && !path.includes('.owned.status.conditions');
   const ignore = isStatus ? '; for a field that changes with an outside system, give the battery ignoreStatus' : '';
   fail(`${when}, ${path} is ${text(now)} instead of ${text(before)}`, `${change}${ignore}`);
@@ -69,7 +69,8 @@ export function describe(outcome: Outcome): string {
 
 type Difference = readonly [path: string, is: unknown, wanted: unknown];
 
-function firstDifference(is: unknown, wanted: unknown, path: string): Difference {
+/** Returns the path of the first difference of two values, and both values there. */
+export function firstDifference(is: unknown, wanted: unknown, path = ''): Difference {
   if (typeof is !== 'object' || typeof wanted !== 'object' || is === null || wanted === null) {
     return [path === '' ? 'the state' : path, is, wanted];
   }

@@ -8,7 +8,7 @@ import { predicateOf } from '../../generate/changing-kinds.ts';
 import { ApiError } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { crashAfterWrite, mostCalls } from './fault-checks.ts';
-import { converged, expectSame, fail, giveCreatedOnce } from './report.ts';
+import { converged, expectSame, fail, firstDifference, giveCreatedOnce } from './report.ts';
 import type { EndState, Stage } from './stage.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
 
@@ -88,8 +88,12 @@ export async function checkSpecChange(
   if (actsUnseen && (await stage.outsideState()) === undefined)
     return `${effect}; give the state() of the outside system`;
   if ((await stage.settle())?.type === 'terminal') return `${effect}; both may end in a TerminalError`;
+  const [varying] = firstDifference(...toRuns);
+  const unless = isDeepStrictEqual(...toRuns)
+    ? ''
+    : `, apart from what varies between two runs of a sample, such as ${varying}`;
   fail(
-    `${effect} for ${stage.kind.kind} ${stage.key.name}`,
+    `${effect} for ${stage.kind.kind} ${stage.key.name}${unless}`,
     `${readSpec}; if its effect is due later, give the battery sampleAgeSeconds; if it has none on purpose, give ` +
       'samples that differ in their children or status',
   );
