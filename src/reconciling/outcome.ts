@@ -17,7 +17,7 @@ import {
   observedAtOf,
   postponementsOf,
 } from '../sqs/message.ts';
-import { nextSlot, type Slot, slotAt } from '../timers/slots.ts';
+import { earlySeconds, nextSlot, type Slot, slotAt } from '../timers/slots.ts';
 
 /** The outcome of a reconcile. */
 export type Outcome =
@@ -126,8 +126,6 @@ const ignoredSignalRetrySeconds = 20;
 
 /** For how long SQS may remember the id of a message that was sent before it was due. */
 const rememberedSeconds = deduplicationSeconds + 60;
-/** A message this close to its due time is not early: it is received up to a second before, and clocks differ. */
-const earlySeconds = 2;
 
 /** The longest wait after a `requeueAt` that has passed. */
 const maxLateSeconds = 300;

@@ -10,6 +10,9 @@ import { returnDelaySeconds } from '../sqs/return.ts';
 /** The longest DelaySeconds of SQS. A longer wait consists of several hops. */
 export const maxDelaySeconds = 900;
 
+/** A message this close to its due time is not early: it is received up to a second before, and clocks differ. */
+export const earlySeconds = 2;
+
 /** A due time on a key's grid. */
 export type Slot = {
   /** Seconds since 1970. */
@@ -44,9 +47,9 @@ export function nextSlot({
 }
 
 /**
- * Finds the slot of a time: the first second that is not before it, later than now, and later than the due time of the
- * current message, which may arrive a second early. Any number of requests for one time are one message. A time that is
- * more than a year ahead is in a year: a later one is refused by the timers.
+ * Finds the slot of a time: the first second that is not before it, later than the due time of the current message, and
+ * of one that another reconcile may have received early: SQS drops a second message of its slot. Any number of requests
+ * for one time are one message. A time that is more than a year ahead is in a year: the timers refuse a later one.
  */
 export function slotAt({
   atMs,
@@ -58,7 +61,7 @@ export function slotAt({
   readonly afterDueAt?: number;
 }): Slot {
   const wanted = Math.min(atMs, nowMs + maxRequeueSeconds * 1000);
-  const dueAt = Math.ceil(Math.max(wanted / 1000, nowMs / 1000 + 1, afterDueAt + 1));
+  const dueAt = Math.ceil(Math.max(wanted / 1000, nowMs / 1000 + earlySeconds, afterDueAt + 1));
   return { dueAt, slot: `1/${dueAt}` };
 }
 

@@ -73,6 +73,7 @@ it('a forged due time of the year 9999 does not delay the next requeue', () => {
 it.each<[string, number, Parameters<typeof decide>[3], number]>([
   ['in an hour is at that time', 3_600_000, {}, 3_600],
   ['with milliseconds is not before it', 10_001, {}, 11],
+  ['of which a message may have been received two seconds early is later than that', 1_000, {}, 2],
   ['that the current message was due at, and early, is later than that', 500, { afterDueAt: nowMs / 1000 + 1 }, 2],
   ['that the current message was due at, and minutes early, too', 359_000, { afterDueAt: nowMs / 1000 + 359 }, 360],
   ['is at that time after a forged due time', 359_000, { afterDueAt: nowMs / 1000 + 361 }, 359],
