@@ -115,10 +115,16 @@ it('a kind that is read in named namespaces is watched there alone, and what it 
     place(name),
     namespaced('Secret', name, `in-${name}`, { labels: { for: 'one' } }),
   ]);
-  for (const other of [[], [Secret.controller('all', { reconcile: async () => undefined })]]) {
+  const all = Secret.controller('all', { reconcile: async () => undefined });
+  const rows = [
+    [[], undefined],
+    [[all], undefined],
+    [[], ['shop']],
+  ] as const;
+  for (const [other, namespaces] of rows) {
     const server = await startApiServer({ objects });
     onTestFinished(server.close);
-    const { until, sent } = await watch(server, watchListOf([claim, ...other]));
+    const { until, sent } = await watch(server, watchListOf([claim, ...other], undefined, namespaces));
     await until('timers vault/one');
     if (other.length > 0) await until('timers shop/in-shop');
     await server.apply(namespaced('Secret', 'shop', 'more', { labels: { for: 'two' } }));

@@ -122,6 +122,14 @@ it('a watched label that names an object of a kind that is read in named namespa
   };
   expect(sentFrom({})).toEqual(['platform', 'certs']);
   expect(sentFrom({ selector: { namespaces: ['shop', 'certs'] } })).toEqual(['certs']);
+  const labelled = zoneWith({
+    reads: [inNamespaces(Secret, ['platform', 'certs'])],
+    watches: [pods, { kind: Secret }],
+  });
+  const other = { ...zoneWith({ reads: [inNamespaces(Pod, ['certs'])], watches: [{ kind: Pod }] }), name: 'other' };
+  const { resources } = watchListOf([labelled, other], undefined, ['shop', 'platform']);
+  const watched = resources.find(({ plural }) => plural === 'pods');
+  expect(watched?.subscribers.map(({ namespaces }) => namespaces)).toEqual([['platform'], ['certs']]);
 });
 
 it('a kind is watched in at most 20 namespaces, those of all controllers and of the project together', () => {

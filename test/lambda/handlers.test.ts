@@ -105,6 +105,21 @@ describe('createReconcileHandler', () => {
     expect(wire.arrived).toEqual([]);
   });
 
+  it('a metric of a cluster that is not in the clusters table does not have its name', async () => {
+    vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+    vi.stubEnv('METRICS_PER_CLUSTER', 'true');
+    const lines = logLines();
+    const reconcileAt = async (cluster: string) =>
+      await createReconcileHandler(controller)(anEvent(widgetRecord('six', { cluster })), aContext());
+    await reconcileAt('alpha');
+    // Without a table nothing refuses the message.
+    vi.stubEnv('CLUSTERS', import.meta.filename);
+    await reconcileAt('beta');
+    const metrics = lines.filter((line) => line.includes('"_aws"'));
+    const named = (cluster: string) => metrics.some((line) => line.includes(`"cluster":"${cluster}"`));
+    expect(['alpha', 'beta', 'not known'].map(named)).toEqual([true, false, true]);
+  });
+
   it('a late batch is not reconciled if another function has received its messages', async () => {
     await apply('late');
     const { queues } = functions;

@@ -79,6 +79,13 @@ describe('a list that takes longer than a function', () => {
     expect(Math.abs(sent.length - objects / 6)).toBeLessThan(objects / 60);
   });
 
+  it('a list that continues another keeps to the rest of its rate, and a further one to the rest of both', async () => {
+    const resync = await resyncOf(many(501, aGadget), { perSecond: 10, remainingMs: 9_000, acceptTimers: true });
+    await resync.run({ scheduledUntil: runSeconds + 2, scheduledPerSecond: 7 });
+    expect([resync.timed.length, largestSecond(resync.timed)]).toEqual([500, 3]);
+    expect(parseResyncMessage(resync.resyncEntries[0]?.body ?? '')).toMatchObject({ scheduledPerSecond: 7 + 3 });
+  });
+
   it('X18: a list in several functions requests each page once, counts every missed change, and keeps one rate limit', async () => {
     const { tokens, sent, missed } = await listInParts(many(10_000, aMissedGadget), 9);
     expect([new Set(names(sent)).size, sent.length, missed]).toEqual([10_000, 10_000, 10_000]);

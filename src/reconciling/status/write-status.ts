@@ -71,9 +71,8 @@ function hasSameInputs(
   const [a, b] = [last.metadata, fresh.metadata];
   // An object whose finalizer another client removed gets it again.
   if (a.finalizers?.includes(finalizer) !== b.finalizers?.includes(finalizer)) return false;
-  // Without a generation it is unknown whether the rest of the object is the same.
-  const isUnchanged = a.generation !== undefined && a.generation === b.generation;
-  const isSame = a.uid === b.uid && isUnchanged && a.deletionTimestamp === b.deletionTimestamp;
+  // Without a generation it is unknown whether the rest of the object is the same. A deletion raises it, too.
+  const isSame = a.uid === b.uid && a.generation !== undefined && a.generation === b.generation;
   const isPaused = b.annotations?.[pausedAnnotation] === 'true';
   const [owned, freshOwned] = [ownedStatusOf(last, fieldManager), ownedStatusOf(fresh, fieldManager)];
   return isSame && !isPaused && ownedEqual({ ...owned }, freshOwned, { isBuiltIn: false });
