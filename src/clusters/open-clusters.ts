@@ -11,6 +11,8 @@ import { openClusterSource } from './registry/source.ts';
 export type OpenClustersOptions = {
   readonly region: string | undefined;
   readonly s3Endpoint: string | undefined;
+  /** How long a read of the table is used. Default: that of its source. */
+  readonly refreshSeconds?: number;
   readonly onFailedRead?: (failed: FailedTableRead) => void;
 };
 
@@ -21,13 +23,14 @@ export type OpenClustersOptions = {
 export function openClusters(
   location: string,
   userAgent: string,
-  { region, s3Endpoint, onFailedRead }: OpenClustersOptions,
+  { region, s3Endpoint, refreshSeconds, onFailedRead }: OpenClustersOptions,
 ): { readonly table: ClusterRegistry; readonly clusters: Clusters; readonly secrets: SecretReader } {
   const now = () => new Date();
   const secrets = createSecretReader({ now });
   const credentials = defaultProvider();
   const aws = { region: async () => requireRegion(region, location), credentials, s3Endpoint, now };
-  const table = createClusterRegistry(openClusterSource(location, aws), {
+  const source = openClusterSource(location, aws);
+  const table = createClusterRegistry(refreshSeconds === undefined ? source : { ...source, refreshSeconds }, {
     now,
     ...(onFailedRead === undefined ? {} : { onFailedRead }),
   });

@@ -56,6 +56,11 @@ type Member = {
   step: Promise<void> | undefined;
 };
 
+/**
+ * How long a read of the table is used. With both jitters, and the time until the next look at it, that is less than a
+ * minute. The functions use it for longer, because there are more of them.
+ */
+export const tableRefreshSeconds = 25;
 /** The deadline of reading a cluster's entry and its credentials. */
 const findSeconds = 15;
 /** The time to send the queued keys of a cluster that is stopped while the others go on. */

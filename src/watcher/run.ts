@@ -20,7 +20,7 @@ import { createSend } from '../sqs/send.ts';
 import { createSqsClient, createSqsTime } from '../sqs/sqs-client.ts';
 import { checkApiServer, requireQueues } from './check-start.ts';
 import { type ClusterWatcherOptions, startClusterWatcher } from './cluster-watcher.ts';
-import { createFleet } from './fleet.ts';
+import { createFleet, tableRefreshSeconds } from './fleet.ts';
 import { serveProbes } from './http.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -120,7 +120,8 @@ async function startFleet(
   // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
   const { openClusters } = await import('../clusters/open-clusters.ts');
   const { NoTableError } = await import('../clusters/registry/registry.ts');
-  const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
+  const options = { ...readAwsSettings(), refreshSeconds: tableRefreshSeconds };
+  const { table, clusters } = openClusters(location, userAgent, options);
   const sqs = createSqsClient();
   const hasQueues = await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);

@@ -20,7 +20,7 @@ import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { startClusterWatcher } from '../../src/watcher/cluster-watcher.ts';
-import { createFleet, type Fleet } from '../../src/watcher/fleet.ts';
+import { createFleet, type Fleet, tableRefreshSeconds } from '../../src/watcher/fleet.ts';
 import { createMetrics } from '../../src/watcher/metrics.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { createRecorder } from '../support/recorder.ts';
@@ -194,6 +194,29 @@ it.each([
     .toBe(true);
   table = new Map(names.map((name) => [name, entryOf(cluster)]));
   await untilAccepted('two/a', 'two/b');
+});
+
+it('the clusters table is read at least once a minute, with any jitter', async () => {
+  const [following, reads] = [new AbortController(), [] as number[]];
+  let nowMs = 0;
+  const read = async () => {
+    reads.push(nowMs);
+    return { type: 'table', entries: new Map() } as const;
+  };
+  const now = () => new Date(nowMs);
+  const registry = createClusterRegistry({ refreshSeconds: tableRefreshSeconds, read }, { now, random: () => 1 });
+  const wait = async (seconds: number) => {
+    // The deadlines of reads, which end before.
+    if (seconds < 16) return await new Promise<void>(() => undefined);
+    nowMs += seconds * 1000;
+    if (nowMs > 3_600_000) following.abort();
+  };
+  const find = async () => await Promise.reject(new Error('no cluster'));
+  const deps = { list: registry.list, find, start, log, now: () => nowMs, wait, random: () => 1 };
+  await createFleet(deps).run(following.signal);
+  const gaps = reads.slice(1).map((at, index) => at - (reads[index] ?? 0));
+  expect(gaps.length).toBeGreaterThan(30);
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(60_000);
 });
 
 it('a watcher continues from the entries of version 0.1, which have no name of the cluster', async () => {
