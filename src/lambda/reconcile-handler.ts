@@ -1,9 +1,11 @@
 // The Lambda handler of a controller. Settings, clients and telemetry are created once, at the first invocation. Every
 // invocation processes one batch of the controller's queue, with the code of src/reconciling.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
+import type { Log } from '../core/log.ts';
 import { controllerLabelValue, controllerQueue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
@@ -50,7 +52,9 @@ export function createReconcileHandler(controller: ControllerDefinition): Handle
 function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
-  logFatalErrors(telemetry);
+  // A rejected promise and a timer have the context of the code that made them.
+  const keyLog = new AsyncLocalStorage<Log>();
+  logFatalErrors(telemetry, () => keyLog.getStore());
   const monotonicMs = () => performance.now();
   const project = settings.PROJECT;
   const { clusters, table, ...opened } = openClusters(
@@ -69,7 +73,7 @@ function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResp
   const reconcile = createReconcile(deps);
   const mapKeys = createMapKeys(deps, send, createIdSource(settings.DEDUPLICATION_SECRET, secrets, telemetry.log({})));
   const runMessage = async (input: ReconcileInput) =>
-    await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input));
+    await keyLog.run(input.log, isMapped(declaration, input.message) ? mapKeys : reconcile, input);
 
   // CloudFormation updates the environment of a function before its code: the role of the wake function may be gone.
   const roles = readRoleIds(settings, [name, timersQueue, resyncQueue]);

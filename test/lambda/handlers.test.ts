@@ -168,7 +168,7 @@ describe('createReconcileHandler', () => {
   it.each([
     ['rejects', 'unhandledRejection'],
     ['throws', 'uncaughtException'],
-  ] as const)('an error of code that a reconciler does not wait for, and that %s, is logged before the runtime ends the process', async (name, event) => {
+  ] as const)('an error of code that a reconciler does not wait for, and that %s, is logged with its key before the runtime ends the process', async (name, event) => {
     await apply(name);
     const lines = logLines();
     const handler = createReconcileHandler(controller);
@@ -185,7 +185,7 @@ describe('createReconcileHandler', () => {
     expect(await handler(anEvent(widgetRecord(name)), aContext())).toEqual(nothingKept);
     const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
     const reason = 'await every promise, and handle the errors of timers, streams and emitters';
-    const expected = { level: 'ERROR', service: 'widget', reason, error: 'lost', stack: place };
+    const expected = { level: 'ERROR', service: 'widget', name, reason, error: 'lost', stack: place };
     expect((await linesOfRuntime).map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(expected));
   });
 
