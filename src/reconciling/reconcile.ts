@@ -209,15 +209,12 @@ function openSession(
     try {
       return await unlessSignalIgnored(running, { signal, wait });
     } catch (error) {
-      if (error instanceof IgnoredSignalError) {
-        ignored = error;
-        reportSignal = AbortSignal.timeout(reportSeconds * 1000);
-        throw error;
-      }
-      if (!signal.aborted) throw error;
+      if (error instanceof IgnoredSignalError) ignored = error;
+      else if (!signal.aborted) throw error;
       // The status is written in the time that is left. A reconciler that hangs at each attempt would otherwise fail
       // without a trace on its object.
       reportSignal = AbortSignal.timeout(reportSeconds * 1000);
+      if (ignored !== undefined) throw ignored;
       const last = error === signal.reason ? '' : `: ${errorText(toError(error))}`;
       throw new ReconcileTimeoutError(`the reconciler did not end within its time limit${last}`, { cause: error });
     }
@@ -227,6 +224,8 @@ function openSession(
   let added: { readonly object: KubeObject; readonly writes: number } | undefined;
   /** Calls the author's code. It ends when the calls that it did not await have, or with its signal. */
   const runAuthor = async <T>(call: (context: ContextHandle['context']) => Promise<T>): Promise<T> => {
+    // A reconciler that still runs could create again what finalize removes.
+    if (ignored !== undefined) throw ignored;
     const { context, end } = openContext();
     return await unlessIgnored(call(context).finally(end));
   };

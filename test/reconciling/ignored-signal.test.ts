@@ -95,6 +95,23 @@ it('a reconciler that ignores its signal is retried even if its object cannot be
   expect(queues.get('timers')).toHaveLength(1);
 });
 
+it('an object that goes while its reconciler ignores its signal is not finalized beside it, and is a dead letter', async () => {
+  const external = new Set(['one']);
+  await widgets.apply('one', { size: 1 });
+  widgets.behaviour.reconcile = async () => {
+    await widgets.vanish('one');
+    return await never();
+  };
+  widgets.behaviour.finalize = async () => {
+    external.delete('one');
+    return 'done';
+  };
+  const { ended, deadLetters } = await runUntilDeadline();
+  expect(ended).toBe('exited');
+  expect([...external]).toEqual(['one']);
+  expect(deadLetters()).toMatchObject([{ attributes: { object: expect.stringContaining('"name":"one"') } }]);
+});
+
 it('a reconciler that ends when its signal aborts is a failed attempt, and its object and an Event name the time limit', async () => {
   await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = (_, { signal }) =>
