@@ -5,7 +5,7 @@ import { sharedRead } from '../core/async.ts';
 import { toError } from '../core/errors.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
-import { callWithin } from '../sqs/call.ts';
+import { callWithin, sqsErrorReason } from '../sqs/call.ts';
 import { createDepth, type QueueDepth } from '../sqs/depth.ts';
 import type { Operator } from './actions.ts';
 import type { History } from './history.ts';
@@ -35,15 +35,15 @@ export function createFlowReader(
   { sqs, urlPrefix, history, oldestAt, pausedControllers, read, maxAgeMilliseconds }: FlowDeps,
 ): ConsoleSource['flow'] {
   const depth = createDepth(sqs, urlPrefix);
-  const depthOf = async (queue: string, signal: AbortSignal): Promise<QueueDepth | undefined> =>
-    await depth(queue, { signal }).catch(() => undefined);
+  type DepthOf = (queue: string) => Promise<QueueDepth | undefined>;
   const controllerFlow = async (
     { name, declaration }: ControllerDefinition,
+    depthOf: DepthOf,
     signal: AbortSignal,
   ): Promise<ControllerFlow> => {
     const [queue, letters] = await Promise.all([
-      depthOf(controllerQueue(name), signal),
-      depthOf(controllerDeadLetterQueue(name), signal),
+      depthOf(controllerQueue(name)),
+      depthOf(controllerDeadLetterQueue(name)),
     ]);
     const isEmpty = queue === undefined || queue.visible + queue.inFlight === 0;
     const oldest = isEmpty ? undefined : await oldestAt?.(controllerQueue(name), signal).catch(() => undefined);
@@ -58,9 +58,15 @@ export function createFlowReader(
   };
   const readFlow = async (signal: AbortSignal): Promise<Flow> => {
     const errors: string[] = [];
+    const unread: string[] = [];
+    const depthOf: DepthOf = async (queue) =>
+      await depth(queue, { signal }).catch((error: unknown) => {
+        unread.push(`Queues cannot be read: ${queue}: ${redact(sqsErrorReason(error))}`);
+        return undefined;
+      });
     const [flows, timers, paused, { notes = [], ...others }] = await Promise.all([
-      Promise.all(controllers.map((one) => controllerFlow(one, signal))),
-      depthOf(timersQueue, signal),
+      Promise.all(controllers.map((one) => controllerFlow(one, depthOf, signal))),
+      depthOf(timersQueue),
       callWithin(pausedSeconds, signal, pausedControllers).catch((error: unknown) => {
         errors.push(`Which controllers are paused cannot be read: ${redact(toError(error).message)}`);
         return new Set<string>();
@@ -68,7 +74,8 @@ export function createFlowReader(
       read(),
     ]);
     return {
-      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others, notes: [...notes, ...errors] },
+      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others },
+      notes: [...notes, ...unread.slice(0, 1), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...history.latencies(),
       controllers: flows.map((flow) => (paused.has(flow.name) ? { ...flow, paused: true } : flow)),

@@ -35,6 +35,9 @@ it('dead letters and announced timers are shown, and an action waits for the rea
   const taken = reader.exclusively(async () => await drain('foo-dlq.fifo'));
   await expect(failed).rejects.toThrow('no');
   expect(await reading).toMatchObject({ messages: [dead, timer], unread: ['water-tank-dlq.fifo'] });
+  expect((await reading).notes).toContainEqual(
+    expect.stringMatching(/^Dead letters cannot be read: water-tank-dlq\.fifo: .*queue does not exist/),
+  );
   expect(await taken).toHaveLength(1);
   // It is not the cached result of before the action.
   expect((await reader.read(signal)).messages).toMatchObject([timer]);

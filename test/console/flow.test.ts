@@ -1,16 +1,20 @@
-// Only the reader of the flow where a service does not respond.
+// Only the reader of the flow where a service does not respond, or refuses.
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createFlowReader } from '../../src/console/flow.ts';
 import { createHistory } from '../../src/console/history.ts';
 import { foo } from '../../src/controllers/foo.ts';
 
-it('the flow is read without Lambda after 5 s, and says that it is not known which controllers are paused', async () => {
+it('the flow is read without SQS and without Lambda, and says why: the first queue, and Lambda after 5 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const sqs = new SQSClient({ region: 'eu-west-1', endpoint: 'http://127.0.0.1:9', maxAttempts: 1, credentials });
   onTestFinished(() => sqs.destroy());
+  const denied = Object.assign(new Error('not authorized to perform: sqs:getqueueattributes'), {
+    name: 'AccessDenied',
+  });
+  vi.spyOn(sqs, 'send').mockImplementation(async () => await Promise.reject(denied));
   const readFlow = createFlowReader([foo], {
     ...{
       sqs,
@@ -25,5 +29,8 @@ it('the flow is read without Lambda after 5 s, and says that it is not known whi
   await vi.advanceTimersByTimeAsync(5_000);
   const { controllers, notes } = await reading;
   expect(controllers).toMatchObject([{ name: 'foo' }]);
-  expect(notes).toEqual(['Which controllers are paused cannot be read: no response within 5 s']);
+  expect(notes).toEqual([
+    'Queues cannot be read: foo.fifo: AccessDenied: not authorized to perform: sqs:getqueueattributes',
+    'Which controllers are paused cannot be read: no response within 5 s',
+  ]);
 }, 10_000);

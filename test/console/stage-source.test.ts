@@ -48,7 +48,8 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
   expect(source.rows()[0]?.kind).toBe(Foo.kind);
   const past = async () =>
     (await source.detail(id, signal))?.timeline.filter(({ type }) => type === 'reconcile').map(({ at }) => at);
-  const notes = async () => (await source.flow(signal)).notes;
+  const notes = async () =>
+    (await source.flow(signal)).notes?.filter((note) => !note.startsWith('Queues cannot be read: foo.fifo: '));
   expect(await past()).toEqual([]);
   await expect
     .poll(notes, { timeout: 15_000 })

@@ -5,8 +5,10 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { sharedRead } from '../../core/async.ts';
 import { controllerDeadLetterQueue, timersDeadLetterQueue, timersQueue } from '../../core/names.ts';
+import { redact } from '../../core/redact.ts';
 import { readDeadLetters } from '../../operations/redrive.ts';
 import { createQueueBrowser } from '../../sqs/browse.ts';
+import { sqsErrorReason } from '../../sqs/call.ts';
 import { createDepth } from '../../sqs/depth.ts';
 import type { History } from '../history.ts';
 import { deadLetterRow } from '../queued-message.ts';
@@ -44,7 +46,7 @@ export function createDeadLetterReader(
     return await result;
   };
 
-  async function readAll(signal: AbortSignal): Promise<Required<Omit<Queues, 'notes'>>> {
+  async function readAll(signal: AbortSignal): Promise<Required<Queues>> {
     const results = await Promise.allSettled(
       queues.map(async (queue): Promise<{ readonly messages: readonly QueuedMessage[]; readonly more: number }> => {
         const { visible } = await depth(queue, { signal });
@@ -63,6 +65,14 @@ export function createDeadLetterReader(
         ),
       ),
       unread: queues.filter((_, index) => results[index]?.status === 'rejected'),
+      // The first reason: a missing permission is that of each queue.
+      notes: results
+        .flatMap((one, index) =>
+          one.status === 'rejected'
+            ? [`Dead letters cannot be read: ${queues[index]}: ${redact(sqsErrorReason(one.reason))}`]
+            : [],
+        )
+        .slice(0, 1),
     };
   }
 
@@ -79,14 +89,14 @@ export function createDeadLetterReader(
       }
     },
     read: async () => {
-      const { messages, more, unread } = await letters.get();
+      const { messages, more, unread, notes: reasons } = await letters.get();
       const timers = history.followUps().map(
         ({ id, controller, cause, dueAt }): QueuedMessage => ({
           ...{ queue: timersQueue, messageId: `${controller} ${id}`, state: 'timer', body: '' },
           ...{ controller, id, cause, dueAt },
         }),
       );
-      return { messages: [...messages, ...timers], more, unread, notes };
+      return { messages: [...messages, ...timers], more, unread, notes: [...reasons, ...notes] };
     },
   };
 }

@@ -171,7 +171,7 @@ function TrackBoxes({
           {cut(name, oldest === '' ? 24 : 20)}
         </text>
         <text class="track-count" x={queue.x + queue.w - 12} y={middle}>
-          {queued === undefined ? 'no response' : `${oldest}${count(queued)}`}
+          {queued === undefined ? 'not read' : `${oldest}${count(queued)}`}
         </text>
       </g>
       {deadLetters > 0 && (
