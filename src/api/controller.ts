@@ -140,7 +140,7 @@ export interface ControllerSpec<
   reconcile(
     object: P['primary'],
     context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
-  ): Promise<Exactly<Returned, P['conditions']>>;
+  ): Promise<Exactly<Returned, P['status'], P['conditions']>>;
   finalize?(
     object: P['primary'],
     context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,

@@ -85,9 +85,14 @@ export type Finalized =
  * A result as it was returned, and `never` for each field that no result has. An inferred return type would let them
  * pass, because TypeScript checks surplus fields of fresh literals only.
  */
-export type Exactly<R, C extends string> = [Surplus<R, C>] extends [never]
+export type Exactly<R, Status, C extends string> = [Surplus<R, C> | SurplusStatus<R, Status>] extends [never]
   ? R
-  : R & { readonly [F in Surplus<R, C>]: never };
+  : R & { readonly [F in Surplus<R, C>]: never } & {
+      readonly status?: { readonly [F in SurplusStatus<R, Status>]: never };
+    };
+
+type SurplusStatus<R, Status> = R extends { readonly status: infer S } ? Exclude<KeyOfEach<S>, keyof Status> : never;
+type KeyOfEach<U> = U extends object ? keyof U : never;
 
 type Surplus<R, C extends string> = R extends object
   ?

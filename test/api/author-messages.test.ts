@@ -44,6 +44,12 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     last: "Type 'number' is not assignable to type 'never'.",
   },
   {
+    what: 'a status field that the kind does not have, not annotated',
+    code: `Tank.controller('a', { reconcile: async () => ({ status: { ...status, liters: 5 }, conditions }) });`,
+    first: /^Type 'Promise<\{.*liters: number; .*\}>' is not assignable to type /,
+    last: "Type 'number' is not assignable to type 'never'.",
+  },
+  {
     what: 'a missing condition',
     code: returning(`{ status, conditions: { AtLevel: ok('InBand') } }`),
     first:
