@@ -24,16 +24,21 @@ export type AckTracker = {
 /** The part of a tracker that a pending key needs. */
 export type PendingAcks = Pick<AckTracker, 'open' | 'close'>;
 
-/**
- * Holds the low watermark at its current version for keys that are found later. It is held until `release` is called
- * and every key that was opened on it has been closed.
- */
-export function holdLowWatermark(acks: PendingAcks): PendingAcks & { release(): void } {
+/** A low watermark that is held until `release` is called and every key that was opened on it has been closed. */
+export type HeldWatermark = PendingAcks & {
+  release(): void;
+  /** Holds the current version of another tracker for as long. */
+  join(acks: PendingAcks): void;
+};
+
+/** Holds the low watermark at its current version for keys that are found later. */
+export function holdLowWatermark(acks: PendingAcks): HeldWatermark {
   const pending = acks.open();
+  const held = [() => acks.close(pending)];
   let open = 1;
   const close = () => {
     open -= 1;
-    if (open === 0) acks.close(pending);
+    if (open === 0) for (const one of held) one();
   };
   return {
     open: () => {
@@ -42,6 +47,11 @@ export function holdLowWatermark(acks: PendingAcks): PendingAcks & { release(): 
     },
     close,
     release: close,
+    join: (other) => {
+      if (open === 0) return;
+      const joined = other.open();
+      held.push(() => other.close(joined));
+    },
   };
 }
 

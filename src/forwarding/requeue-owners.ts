@@ -2,7 +2,7 @@
 // the watcher was down, or made and deleted while a watch had lost its history, is therefore found only by requeuing
 // every object that could own one. The watch loop of the children requests this, and the watch loop of their owners
 // sends the keys.
-import { holdLowWatermark, type PendingAcks } from './acknowledgements.ts';
+import { type HeldWatermark, holdLowWatermark, type PendingAcks } from './acknowledgements.ts';
 
 /**
  * A watcher that starts lists owners and children at the same time. If their first pages arrive within this time, one
@@ -26,8 +26,6 @@ export type OwnerRequeues = {
    * @param sentSinceMs when the first page arrived, if this list sent all of its objects at low priority
    */
   complete(sentSinceMs?: number): void;
-  /** Reports that the collection is no longer known: the cluster was restored. */
-  reset(): void;
 };
 
 /** Creates the requeues of one collection. `send` sends all of its objects for a controller. */
@@ -38,27 +36,28 @@ export function createOwnerRequeues(
   let listed = false;
   /** When the first page arrived of the last list that sent all objects. */
   let inBulkSinceMs = Number.NEGATIVE_INFINITY;
-  /** When a request sent all objects of a controller last. */
-  const sentAtMs = new Map<string, number>();
+  /** The last request of a controller that sent all objects, and when. */
+  const sent = new Map<string, { readonly atMs: number; readonly held: HeldWatermark }>();
   let waiting: (() => void)[] = [];
 
   return {
     request: (controller, acks, missedUntilMs = Number.POSITIVE_INFINITY) => {
-      const sendUnlessSent = (held: PendingAcks) => {
-        const sinceMs = Math.max(inBulkSinceMs, sentAtMs.get(controller) ?? Number.NEGATIVE_INFINITY);
-        if (sinceMs + simultaneousMs >= missedUntilMs) return;
-        sentAtMs.set(controller, now());
+      const held = holdLowWatermark(acks);
+      const isSent = (sinceMs: number) => sinceMs + simultaneousMs >= missedUntilMs;
+      const sendUnlessSent = () => {
+        const last = sent.get(controller);
+        // A list that sent all objects has no checkpoint yet: a watcher that ends before SQS has them sends them again.
+        if (isSent(inBulkSinceMs)) return;
+        if (last !== undefined && isSent(last.atMs)) return last.held.join(acks);
+        sent.set(controller, { atMs: now(), held });
         send(controller, held);
       };
-      if (listed) {
-        sendUnlessSent(acks);
-        return;
-      }
-      const held = holdLowWatermark(acks);
-      waiting.push(() => {
-        sendUnlessSent(held);
+      const run = () => {
+        sendUnlessSent();
         held.release();
-      });
+      };
+      if (listed) run();
+      else waiting.push(run);
     },
     complete: (sentSinceMs) => {
       listed = true;
@@ -66,11 +65,6 @@ export function createOwnerRequeues(
       const requests = waiting;
       waiting = [];
       for (const run of requests) run();
-    },
-    reset: () => {
-      listed = false;
-      inBulkSinceMs = Number.NEGATIVE_INFINITY;
-      sentAtMs.clear();
     },
   };
 }

@@ -176,7 +176,6 @@ export function createWatchLoop(
       acks.reset();
       acks = createAcks();
       checkpoint.drop(entryName);
-      ownerRequeues.reset();
       restoreGenerations.begin(run);
     }
     const inBulk = (mode === 'initial' || mode === 'restored') && objects.size() === 0;

@@ -1,6 +1,7 @@
 // The watch loops of a cluster, and what connects them: a list of children requeues their owners, which another loop
 // watches, and a restore that one loop detects is reported to all.
 import { collectionName } from '../core/key.ts';
+import { isSameKind } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
 import type { WatchedResource, WatchList } from '../core/watch-list.ts';
 import type { Health } from './health.ts';
@@ -28,13 +29,18 @@ export function createWatchLoops(
   const requeueOwnersOf =
     ({ subscribers }: WatchedResource, place: string | undefined): WatchLoopDeps['requeueOwners'] =>
     (controllers, acks, missedUntilMs) => {
-      // The owner of a child is in its namespace, or in none. A watched object may be mapped to any namespace.
-      const mapping = subscribers.filter(({ as }) => as === 'watched').map(({ controller }) => controller);
+      // The owner of a child is in its namespace, or in none, and so is one that a label names. A function may map a
+      // watched object, or the one that its label names, to any namespace.
+      const mapsTo = (owner: WatchedResource, name: string) =>
+        subscribers.some(
+          ({ as, controller, label, primary }) =>
+            as === 'watched' && controller === name && (label === undefined || !isSameKind(primary, owner)),
+        );
       for (const { resource, namespace, loop } of loops) {
         const isNear = namespace === undefined || place === undefined || namespace === place;
         for (const { as, controller } of resource.subscribers) {
           if (as !== 'primary' || !controllers.includes(controller)) continue;
-          if (isNear || mapping.includes(controller)) loop.requeueOwners(controller, acks, missedUntilMs);
+          if (isNear || mapsTo(resource, controller)) loop.requeueOwners(controller, acks, missedUntilMs);
         }
       }
     };

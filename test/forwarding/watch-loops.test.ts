@@ -141,10 +141,16 @@ it('a kind that is read in named namespaces is watched there alone, and what it 
   }
 });
 
-it.each<[Subscriber['as'], readonly string[]]>([
-  ['owned', ['timers shop/in-shop']],
-  ['watched', ['timers office/in-office', 'timers shop/in-shop']],
-])('what was deleted unseen in a namespace, of a kind that is %s, requeues the primaries %j', async (as, expected) => {
+it.each<[string, Partial<Subscriber> & Pick<Subscriber, 'as'>, readonly string[]]>([
+  ['owned', { as: 'owned' }, ['timers shop/in-shop']],
+  ['watched', { as: 'watched' }, ['timers office/in-office', 'timers shop/in-shop']],
+  ['watched by a label', { as: 'watched', label: 'for' }, ['timers shop/in-shop']],
+  [
+    'watched by a label via another kind',
+    { as: 'watched', label: 'for', primary: collection(Namespace) },
+    ['timers office/in-office', 'timers shop/in-shop'],
+  ],
+])('what was deleted unseen in a namespace, of a kind that is %s, requeues the primaries there or in all', async (_, more, expected) => {
   const server = await startApiServer({
     objects: ['shop', 'office'].flatMap((name) => [place(name), namespaced('ConfigMap', name, `in-${name}`)]),
   });
@@ -156,7 +162,7 @@ it.each<[Subscriber['as'], readonly string[]]>([
     ...{ version: 1, namespaces: ['shop', 'office'] },
     resources: [
       { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
-      { ...collection(Secret), subscribers: [{ controller: 'dish', as, primary, predicate: 'any' }] },
+      { ...collection(Secret), subscribers: [{ controller: 'dish', primary, predicate: 'any', ...more }] },
     ],
   };
   const { sent } = await watch(server, watchList, {
