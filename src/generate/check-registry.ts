@@ -4,6 +4,7 @@ import { runtimeConditions } from '../api/conditions.ts';
 import { type ControllerDeclaration, type ControllerDefinition, marksHeldObjects } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
+import { namespacesOfKind } from '../api/reads.ts';
 import { SchemaError } from '../core/errors.ts';
 import { isBuiltInGroup, isSameKind } from '../core/kind-names.ts';
 import { invalidLabel } from '../core/labels.ts';
@@ -21,6 +22,7 @@ import { isAlwaysSelectable, maySelect } from './selectable-fields.ts';
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 /** The limit of Kubernetes for the value of a label, and for the name in a finalizer. */
 const maxLabelCharacters = 63;
+const namespacesSetting = 'outrigger.namespaces of package.json';
 const domainLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 /** The type of a condition with a domain (metav1.Condition: at most 316 characters). */
 const qualifiedCondition = new RegExp(
@@ -61,7 +63,7 @@ export function checkRegistry(
     if (mistaken !== undefined) throw schemaError(mistaken);
     const taken = takenFromRuntime(declaration);
     if (taken !== undefined) throw schemaError(taken);
-    const undecided = undecidedIn(declaration);
+    const undecided = selectorProblem(declaration, namespaces) ?? undecidedIn(declaration);
     if (undecided !== undefined) throw schemaError(undecided);
     const unseen = unseenField(declaration, registry);
     if (unseen !== undefined) throw schemaError(unseen);
@@ -81,7 +83,7 @@ function checkScope({ name, declaration: { resource, owns, reads } }: Controller
   throw new SchemaError(
     `controller ${name}`,
     `${resource.kind} has no namespace, so its ${inNamespaces.plural} are listed in all namespaces; ` +
-      'outrigger.namespaces of package.json permits only some',
+      `${namespacesSetting} permits only some`,
   );
 }
 
@@ -104,8 +106,6 @@ function takenFromRuntime({ resource: { kind, definition } }: ControllerDeclarat
 function undecidedIn(declaration: ControllerDeclaration): string | undefined {
   const { resource, changes, finalizes, blocksDeletion, evidence, selector, sets, owns } = declaration;
   const { plural } = resource;
-  const invalidSelector = selectorProblem(declaration);
-  if (invalidSelector !== undefined) return invalidSelector;
   const outside = owns.find(({ namespaced }) => !namespaced);
   if (resource.namespaced && outside !== undefined) {
     const remedy = resource.definition === undefined ? '' : "; declare it with scope: 'Cluster'";
@@ -163,8 +163,14 @@ function unseenField(
   );
 }
 
-/** Returns the first field of the selectors that matches nothing, or that the API server refuses. */
-function selectorProblem({ resource, selector, watches }: ControllerDeclaration): string | undefined {
+/**
+ * Returns the first field of the selectors that matches nothing, or that the API server refuses.
+ * @param all the only namespaces of the project; absent: all
+ */
+function selectorProblem(
+  { resource, selector, reads, watches }: ControllerDeclaration,
+  all: readonly string[] | undefined,
+): string | undefined {
   const selectors = [
     ['selector', resource, selector] as const,
     ...watches.map((watch, index) => [`watches[${index}].selector`, watch.kind, watch.selector] as const),
@@ -176,6 +182,11 @@ function selectorProblem({ resource, selector, watches }: ControllerDeclaration)
       return `${field}.annotations is empty, so it selects nothing by them; leave it out`;
     const problem = given?.namespaces === undefined ? undefined : namespacesProblem(kind, given.namespaces);
     if (problem !== undefined) return `${field}.namespaces${problem}`;
+    // A kind that is read in named namespaces is watched in these.
+    const watched = kind.namespaced && namespacesOfKind(reads, kind) === undefined ? all : undefined;
+    const outside = given?.namespaces?.find((one) => watched?.includes(one) === false);
+    if (outside !== undefined)
+      return `${field}.namespaces: ${outside} is not in ${namespacesSetting}, so nothing is sent from there; drop it`;
   }
   const ambiguous = Object.entries(selector?.fields ?? {}).find(([, value]) => /[,=\\]/.test(value));
   if (ambiguous !== undefined)

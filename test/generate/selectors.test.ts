@@ -1,5 +1,7 @@
 // The selectors that a registry may have. Excluded: the fields by which a kind is selected (selectable-fields.test.ts).
 import { expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { inNamespaces, type Read } from '../../src/api/reads.ts';
 import type { Selector } from '../../src/core/selector.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { ConfigMap, Deployment, Namespace, Node, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
@@ -48,6 +50,18 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is no name');
   const nodes = { kind: Node, label: undefined, mapToKeys: async () => [], selector: { namespaces: ['a'] } };
   expect(watching(nodes)).toThrow('watches[0].selector.namespaces: Node has no namespace; select by matchLabels');
+});
+
+it('a selector with a namespace outside of those of the project, from where nothing is sent, is an error', () => {
+  const selector = { namespaces: ['shop', 'attic'] };
+  const check = (controller: ControllerDefinition) => () => checkRegistry([controller], undefined, ['shop', 'office']);
+  const watching = (kind: typeof Secret | typeof Namespace, reads: readonly Read[] = []) =>
+    check(ConfigMap.controller('maps', { reads, watches: [{ kind, mapToKeys: async () => [], selector }], reconcile }));
+  const problem = 'namespaces: attic is not in outrigger.namespaces of package.json, so nothing is sent from there';
+  expect(watching(Secret)).toThrow(`controller maps: watches[0].selector.${problem}`);
+  expect(check(ConfigMap.controller('maps', { selector, reconcile }))).toThrow(`controller maps: selector.${problem}`);
+  expect(watching(Secret, [inNamespaces(Secret, ['shop', 'attic'])])).not.toThrow();
+  expect(watching(Namespace)).not.toThrow();
 });
 
 it('a second mapping of a kind, which would never be called, is an error with its field', () => {
