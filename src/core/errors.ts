@@ -147,7 +147,7 @@ export function errorText(error: Error): string {
     if (beginning !== '' && !parts.some((part) => part.includes(beginning))) parts.push(text);
     cause = systemCauseOf(cause);
   }
-  return parts.filter((part) => part !== '').join(': ') || error.name || 'Error';
+  return parts.filter((part) => part.trim() !== '').join(': ') || error.name || 'Error';
 }
 
 /** How far causes are followed. A chain of them may be circular. */
