@@ -98,12 +98,17 @@ export function createTelemetry(
       metricsOf(controller, { [clusterDimension]: cluster }).addMetric(name, unit, value);
   };
   return {
-    log: (fields) => ({
-      debug: (message, more) => logger.debug(message, { ...fields, ...more }),
-      info: (message, more) => logger.info(message, { ...fields, ...more }),
-      warn: (message, more) => logger.warn(message, { ...fields, ...more }),
-      error: (message, more) => logger.error(message, { ...fields, ...more }),
-    }),
+    log: (fields) => {
+      // The commands find the lines of an object by its key. The fields of an Error cannot be enumerated.
+      const own = 'key' in fields ? { key: fields.key } : {};
+      const entry = (more?: object) => ({ ...fields, ...(more instanceof Error ? { error: more } : more), ...own });
+      return {
+        debug: (message, more) => logger.debug(message, entry(more)),
+        info: (message, more) => logger.info(message, entry(more)),
+        warn: (message, more) => logger.warn(message, entry(more)),
+        error: (message, more) => logger.error(message, entry(more)),
+      };
+    },
     metrics: {
       count: (name, value = 1, labels) => add(name, MetricUnit.Count, value, labels),
       milliseconds: (name, value, labels) => add(name, MetricUnit.Milliseconds, value, labels),

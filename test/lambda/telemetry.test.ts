@@ -27,6 +27,18 @@ it('a log line has the fields of its log and of the entry', () => {
   ]);
 });
 
+it('an error in the place of the fields is a field, and no field replaces the key', () => {
+  const lines = printed(() => {
+    const log = createTelemetry('widget', settings).log({ key: 'a' });
+    log.error('not sent', new TypeError('no host'));
+    log.info('issued', { key: 'tls.key', size: 2 });
+  });
+  expect(lines).toMatchObject([
+    { key: 'a', error: { name: 'TypeError', message: 'no host' } },
+    { key: 'a', size: 2 },
+  ]);
+});
+
 const root = 'Root=1-5759e988-bd862e3fe1be46a994272793';
 it.each([
   ['with its id if it is sampled', `${root};Sampled=1`, ['xray_trace_id']],
