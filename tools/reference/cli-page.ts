@@ -12,7 +12,7 @@ Each works on the project in the current folder, and prints with \`--help\` what
 | exit status | means |
 | --- | --- |
 | 0 | The command succeeded. |
-| 1 | It failed: the last line on stderr names the problem and the next step. Or it found a problem and printed it, as \`doctor\` and \`explain\` do. Or it only showed what it would do, because \`--yes\` is missing (\`detach\`, \`dlq delete\`). |
+| 1 | It failed: the last line on stderr names the problem and the next step. Or it found a problem and printed it, as \`doctor\` and \`status\` do. Or it only showed what it would do, because \`--yes\` is missing (\`detach\`, \`dlq delete\`). |
 | 2 | \`replay --dry-run --exit-code\`: something would change. |
 
 This page is written by \`node tools/reference/cli-page.ts\` from the definitions of the commands.
