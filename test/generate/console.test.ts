@@ -129,19 +129,22 @@ describe('the alarms', () => {
     expect(emissions.metrics.some(({ name }) => name === 'ClusterTrouble')).toBe(true);
   });
 
-  it('lean monitoring has five alarms, one of all dead letters, their topic and no dashboard, and off has none of them', async () => {
+  it('lean monitoring has five alarms, one of all dead letters, whose queues the resync may read, and no dashboard, and off has none of it', async () => {
     const resourcesOf = async (monitoring: string) => {
       const template = parseTemplate(await packageTemplate('test', [`MONITORING=${monitoring}`]));
       const resources = Object.entries(template.Resources).filter(([, { Type }]) => /CloudWatch|SNS/.test(Type));
-      return { ids: resources.map(([id]) => id).toSorted(), resolve: createResolve(template), of: template.Resources };
+      const readsDepths = JSON.stringify(template.Resources.ResyncRole).includes('-dlq*');
+      const ids = resources.map(([id]) => id).toSorted();
+      return { ids, readsDepths, resolve: createResolve(template), of: template.Resources };
     };
-    const { ids, resolve, of } = await resourcesOf('lean');
+    const { ids, readsDepths, resolve, of } = await resourcesOf('lean');
+    expect(readsDepths).toBe(true);
     const own = ['ClusterTroubleAlarm', 'DeadLettersAlarm', 'ResyncErrorsAlarm', 'ResyncNotRunAlarm'];
     expect(ids).toEqual(['AlarmTopic', ...own, 'TimersErrorsAlarm']);
     const id = 'DeadLettersAlarm';
     const deadLetters = alarmShape.parse(resolve(of[id]?.Properties, id));
     expect(problemsOf(alarmMetrics(deadLetters))).toEqual([]);
-    expect((await resourcesOf('off')).ids).toEqual([]);
+    expect(await resourcesOf('off')).toMatchObject({ ids: [], readsDepths: false });
   }, 120_000);
 
   it('there is a set of alarms for each controller, and one for the shared resources', () => {
