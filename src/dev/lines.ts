@@ -127,7 +127,9 @@ export function formatLog(
     return [{ ...ran, text: [ranText(run.data, nowSeconds), ...stackLines(stack, root)].join('\n') }];
   }
   if (level === 'DEBUG' || (level === 'INFO' && runtimeEntries.includes(message))) return [];
-  const error = typeof entry.data.error === 'string' ? `: ${entry.data.error}` : '';
+  // An Error that the author logs is an object with its message.
+  const given = isRecord(entry.data.error) ? entry.data.error.message : entry.data.error;
+  const error = typeof given === 'string' ? `: ${given}` : '';
   return [{ source, ...about, text: `${message}${error}${authorFields(entry.data)}`, fields: entry.data }];
 }
 
@@ -183,10 +185,7 @@ export function debounceStatuses(onLine: (line: OutputLine) => void): { line(lin
   const delayed = new Map<NodeJS.Timeout, OutputLine>();
   return {
     line: (line) => {
-      if (line.source !== 'status') {
-        onLine(line);
-        return;
-      }
+      if (line.source !== 'status') return onLine(line);
       const timer = setTimeout(() => {
         delayed.delete(timer);
         onLine(line);
