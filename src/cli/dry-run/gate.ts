@@ -8,7 +8,8 @@ import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import inspector from 'node:inspector';
+import module, { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { constants } from 'node:os';
 import workerThreads from 'node:worker_threads';
@@ -95,13 +96,17 @@ function refuseSignals(): void {
   }
 }
 
-/** Node refuses a process, a thread and an addon by itself. They are reported here. */
+/** Node refuses a process, a thread, an addon, a binding and the inspector by itself. They are reported here. */
 function reportProcesses(): void {
   const starters = ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'];
   for (const name of starters) report(childProcess, name, (command) => `start the process ${String(command)}`);
   report(workerThreads, 'Worker', () => 'start a thread');
   report(process, 'execve', (command) => `start the process ${String(command)}`);
   report(process, 'dlopen', (_, file) => `load the addon ${String(file)}`);
+  report(process, 'binding', (name) => `use the binding ${String(name)}`);
+  report(module, 'register', (hooks) => `register the module hooks ${String(hooks)}`);
+  report(inspector, 'open', () => 'start the inspector');
+  report(inspector.Session.prototype, 'connect', () => 'start the inspector');
 }
 
 /** Node refuses writes to files as well. A number is a file that is open already, such as the output. */

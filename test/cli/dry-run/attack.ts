@@ -9,6 +9,8 @@ import { copyFile, open, rm } from 'node:fs/promises';
 import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
+import inspector from 'node:inspector';
+import { register } from 'node:module';
 import net from 'node:net';
 import { createContext, runInContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
@@ -84,6 +86,10 @@ const attacks: Readonly<Record<string, () => unknown>> = {
 const actions: Readonly<Record<string, () => unknown>> = {
   // The program of Node is a library that is no addon, so it is opened and then refused.
   'native addon': () => process.dlopen({ exports: {} }, process.execPath),
+  'a binding of Node': () => Reflect.get(process, 'binding').call(process, 'tcp_wrap'),
+  'module hooks': () => register('data:text/javascript,'),
+  'the inspector': () => new inspector.Session().connect(),
+  'the port of the inspector': () => inspector.open(0),
   signal: () => void process.kill(process.ppid, 'SIGURG'),
   'file write': () => writeFileSync(`${socketPath}.txt`, 'x'),
   'file write by a stream': async () => await once(createWriteStream(`${socketPath}.txt`).end('x'), 'finish'),

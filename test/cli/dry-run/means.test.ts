@@ -111,6 +111,16 @@ describe('what needs no connection', () => {
     expect(await attack('native addon', gate)).not.toContain('ERR_DLOPEN_DISABLED');
   });
 
+  it.each([
+    ['a binding of Node', 'use the binding tcp_wrap'],
+    ['module hooks', 'register the module hooks data:text/javascript,'],
+    ['the inspector', 'start the inspector'],
+    ['the port of the inspector', 'start the inspector'],
+  ])('Node refuses %s, and it is reported', async (name, call) => {
+    expect(await attack(name, both)).toEqual([call, 'ERR_ACCESS_DENIED']);
+    expect(await attack(name, gate)).not.toContain('ERR_ACCESS_DENIED');
+  });
+
   it('a signal reaches no other process, and it is reported', async () => {
     const received: string[] = [];
     const take = (signal: string) => void received.push(signal);
