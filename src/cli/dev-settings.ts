@@ -41,7 +41,9 @@ export async function readDevSettings(
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-  for (const controller of registry) await checkSettings(controller, given, { root, hasSecretsManager });
+  const unreadable = new Map<string, string>();
+  for (const controller of registry) await checkSettings(controller, given, { root, hasSecretsManager, unreadable });
+  if (unreadable.size > 0) throw new UserError([...unreadable.values()].join('; '));
   return Object.fromEntries([...given].map(([name, value]) => [logicalId(name), value]));
 }
 
@@ -49,7 +51,16 @@ export async function readDevSettings(
 async function checkSettings(
   { name: controller, declaration }: ControllerDefinition,
   given: Map<string, string>,
-  { root, hasSecretsManager }: { readonly root: string; readonly hasSecretsManager: boolean },
+  {
+    root,
+    hasSecretsManager,
+    unreadable,
+  }: {
+    readonly root: string;
+    readonly hasSecretsManager: boolean;
+    /** By setting: why the file of a secret cannot be read. */
+    readonly unreadable: Map<string, string>;
+  },
 ): Promise<void> {
   const { settings } = declaration;
   if (settings === undefined) return;
@@ -65,7 +76,8 @@ async function checkSettings(
     if (value?.startsWith(filePrefix) === true && isSecret(schema)) {
       const file = path.resolve(root, value.slice(filePrefix.length));
       await access(file, constants.R_OK).catch((error: unknown) => {
-        throw new UserError(`controller ${controller}: ${name}: ${file} cannot be read (${errorCode(error)})`);
+        const reason = `controller ${controller}: ${name}: ${file} cannot be read (${errorCode(error)})`;
+        if (!unreadable.has(name)) unreadable.set(name, reason);
       });
       given.set(name, filePrefix + file);
     }

@@ -64,3 +64,14 @@ it.each<[string, readonly string[], string]>([
   expect(error).toBeInstanceOf(UserError);
   expect(String(error)).toContain(expected);
 });
+
+it('secret files that do not exist are one error that names all of them', async () => {
+  const other = { ...dns, name: 'other' };
+  const set = ['DNS_URL=http://a.test', 'DNS_TOKEN=file:nowhere', 'OTHER_TOKEN=file:nowhere-else'];
+  const settings = z.object({ OTHER_TOKEN: secret(), DNS_TOKEN: secret() });
+  const registry = [dns, { ...other, declaration: { ...dns.declaration, settings } }];
+  await expect(read({ set }, registry)).rejects.toThrow(
+    `controller dns-record: DNS_TOKEN: ${folder.at('nowhere')} cannot be read (ENOENT); ` +
+      `controller other: OTHER_TOKEN: ${folder.at('nowhere-else')} cannot be read (ENOENT)`,
+  );
+});
