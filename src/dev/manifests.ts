@@ -45,6 +45,7 @@ export async function readManifests(source: string): Promise<readonly Manifest[]
   });
   if (!found.isDirectory()) return parseManifests(await readFile(source, 'utf8'), source);
   const names = (await readdir(source)).filter((name) => /\.ya?ml$/.test(name)).sort();
+  if (names.length === 0) throw new UserError(`${source}: has no .yaml or .yml file; its own folders are not read`);
   const all = await Promise.all(names.map(async (name) => await readManifests(path.join(source, name))));
   return all.flat();
 }

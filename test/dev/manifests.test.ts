@@ -37,8 +37,10 @@ it('readManifests reads the manifests of a folder in the order of their names', 
   expect((await readManifests(folder.path)).map(({ object }) => object.metadata.name)).toEqual(['first', 'second']);
 });
 
-it('readManifests names a missing path', async () => {
+it('readManifests names a missing path, and a folder without a manifest, whose own folders are not read', async () => {
   await expect(readManifests('/nowhere')).rejects.toThrow('/nowhere: cannot be read');
+  await folder.write('north/1.yaml', document('first'));
+  await expect(readManifests(folder.path)).rejects.toThrow(`${folder.path}: has no .yaml or .yml file`);
 });
 
 it('applyManifests names the file and the object that the API server refuses, also for a field of the wrong type', async () => {
