@@ -80,6 +80,13 @@ it('a change that writes a child costs the reconcile of that, too, and README an
     );
 });
 
+it('the README has the price of an idle month that the tables have', async () => {
+  const [page, readme] = await Promise.all([readFile(file, 'utf8'), readFile('README.md', 'utf8')]);
+  const [, lean] = /\*\*two watchers in each cluster, on existing nodes\*\* \| (\$[\d.]+)/.exec(page) ?? [];
+  const [, full] = /\*\*total\*\* \| \*\*(\$[\d.]+)/.exec(page) ?? [];
+  expect(readme).toContain(`| ${lean} (full monitoring: ${full}) |`);
+});
+
 it('10,000 keys that wait for a paused cluster cost what the page says', async () => {
   const { prices, measured } = await readSheet();
   const cost = ([10, 1] as const).map(
