@@ -16,13 +16,10 @@ let listener: (error: unknown) => void = () => undefined;
 export function logFatalErrors(telemetry: Telemetry, keyLog: () => Log | undefined = () => undefined): void {
   process.removeListener('unhandledRejection', listener);
   process.removeListener('uncaughtExceptionMonitor', listener);
-  const log = telemetry.log({});
   listener = (error) => {
+    const log = keyLog() ?? telemetry.log({});
     const reason = 'await every promise, and handle the errors of timers, streams and emitters';
-    (keyLog() ?? log).error('process ends: an error outside of any reconcile', {
-      reason,
-      ...errorFields(toError(error)),
-    });
+    log.error('process ends: an error outside of any reconcile', { reason, ...errorFields(toError(error)) });
     telemetry.flush();
   };
   process.prependListener('unhandledRejection', listener);
