@@ -17,7 +17,11 @@ const stryker = '@stryker-mutator/core@9.6.1';
 /** Folder below src → the tests that are meant to hold it. Vitest compares prefixes, so a folder ends with a slash. */
 const suites: Readonly<Record<string, readonly string[]>> = {
   api: ['test/api/'],
-  core: ['test/core/', 'test/settings.test.ts'],
+  core: [
+    ...['test/core/', 'test/settings.test.ts', 'test/compatibility/', 'test/api/custom-kind.test.ts'],
+    ...['test/generate/namespaces.test.ts', 'test/generate/project-name.test.ts', 'test/generate/selectors.test.ts'],
+    'test/resync/selection.test.ts',
+  ],
   forwarding: ['test/forwarding/', 'test/watcher/restart.test.ts'],
   reconciling: ['test/reconciling/'],
   sqs: ['test/sqs/', 'test/lambda/sender-check.test.ts', 'test/reconciling/sender-check.test.ts', 'test/operations/'],
