@@ -175,10 +175,10 @@ export function controllerRole(controller: string, project = defaultProject): st
 
 /**
  * Returns the group in the key of an object that a controller maps to others of the kind that it reconciles. A key in
- * the kind's own group is reconciled. No API has two dots in its group, and no CRD has a group without one.
+ * the kind's own group is reconciled. The group has no dot if that of the kind is empty, so no CRD has it.
  */
 export function selfMappedGroup(group: string): string {
-  return group === '' ? 'mapped' : `mapped..${group}`;
+  return group === '' ? 'mapped' : `mapped.${group}`;
 }
 
 /** The longest name of a project: what is left of 63 characters of a label for a controller's name. */

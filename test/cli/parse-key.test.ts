@@ -9,9 +9,9 @@ it('a key of the reconciled kind in the group of mapped keys, as a log has it, i
   const alone = Deployment.controller('maps', { reconcile });
   const key = { namespace: 'shop', name: 'a' };
   const complete = (controller: typeof alone) =>
-    completeKey(parseKey('maps:local:deployments.mapped..apps/shop/a', [controller]), controller, 'local');
+    completeKey(parseKey('maps:local:deployments.mapped.apps/shop/a', [controller]), controller, 'local');
   expect(complete(maps)).toEqual({
-    ...{ controller: 'maps', cluster: 'local', group: 'mapped..apps', resource: 'deployments', ...key },
+    ...{ controller: 'maps', cluster: 'local', group: 'mapped.apps', resource: 'deployments', ...key },
   });
-  expect(() => complete(alone)).toThrow('maps neither reconciles nor watches deployments.mapped..apps');
+  expect(() => complete(alone)).toThrow('maps neither reconciles nor watches deployments.mapped.apps');
 });

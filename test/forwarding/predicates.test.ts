@@ -311,7 +311,7 @@ describe('a kind with several subscribers', () => {
       groups.map(({ target: { group, resource, name }, source }) => [group, resource, name, source.object]),
     ).toEqual([
       ['kitchen.test', 'dishs', 'one', undefined],
-      ['mapped..kitchen.test', 'dishs', 'one', ['kitchen.test', 'dishs', 'shop', 'one']],
+      ['mapped.kitchen.test', 'dishs', 'one', ['kitchen.test', 'dishs', 'shop', 'one']],
     ]);
     expect(affected(of, {}, changed(of, { resourceVersion: '11' }))).toEqual([]);
     expect(allOwners(collection, key, trackedOf(of, {})).map(({ target }) => target.group)).toEqual(['kitchen.test']);

@@ -82,7 +82,7 @@ it('isMapped is true for messages about another kind than the controller’s', (
 });
 
 it('a key of the reconciled kind in the group of mapped keys is mapped to the others, and not to itself', async () => {
-  const changedGadget = aMessage({ group: 'mapped..example.com', resource: 'gadgets', name: 'prices' });
+  const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
   const ofGadgets = { watched: gadget as unknown as typeof ConfigMap };
   const { outcome, messages } = await mapped(async ({ name }) => [{ name }, { name: 'b' }], changedGadget, ofGadgets);
   expect(outcome).toEqual({ type: 'done' });
@@ -91,7 +91,7 @@ it('a key of the reconciled kind in the group of mapped keys is mapped to the ot
 });
 
 it('a key of the reconciled kind is mapped to itself if changes are mapped that do not reconcile it, as of a label', async () => {
-  const changedGadget = aMessage({ group: 'mapped..example.com', resource: 'gadgets', name: 'prices' });
+  const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
   const ofGadgets = { watched: gadget as unknown as typeof ConfigMap, changes: 'metadata' } as const;
   const { messages } = await mapped(async ({ name }) => [{ name }], changedGadget, ofGadgets);
   expect(messages).toMatchObject([{ group: 'example.com', resource: 'gadgets', name: 'prices' }]);
