@@ -31,6 +31,7 @@ const filledPod = {
   schedulerName: 'default-scheduler',
 };
 const labels = { a: 'b' };
+const backend = { service: { name: 'a', port: { number: 80 } } };
 const none = [undefined, undefined] as const;
 
 const rows: readonly Row[] = [
@@ -109,7 +110,7 @@ const rows: readonly Row[] = [
   },
   {
     ...{ kind: 'Ingress', at: '/apis/networking.k8s.io/v1/ingresses' },
-    made: { spec: { defaultBackend: { service: { name: 'a', port: { number: 80 } } } } },
+    made: { spec: { defaultBackend: backend } },
     filled: { status: { loadBalancer: {} } },
     change: { spec: { ingressClassName: 'x' } },
   },
@@ -252,4 +253,17 @@ it.each([
   const ns = await namespace();
   const made = await wire.post(gadgets(ns), gadget('one', { size: 1, host }));
   expect(made.status, made.text).toBe(status);
+});
+
+it.each([
+  ['*.a-b.example.com', []],
+  ['A_b', ['spec.rules[0].host']],
+  ['a.*.example.com', ['spec.rules[0].host']],
+  ['192.0.2.1', ['spec.rules[0].host']],
+])('an Ingress with the host %s is rejected at the fields %j', async (host, fields) => {
+  const ns = await namespace();
+  const rules = [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }];
+  const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'a' }, spec: { rules } };
+  const { body } = await wire.post(`/apis/networking.k8s.io/v1/namespaces/${ns}/ingresses`, ingress);
+  expect((body.details?.causes ?? []).map(({ field }) => field)).toEqual(fields);
 });

@@ -1,11 +1,14 @@
 // Built-in kinds that a user's controller may own or reconcile besides those of builtins.ts: batch, networking,
 // scaling, quotas, storage and nodes. Their defaults are what a real kube-apiserver returns for the smallest object of
 // each kind (test/conformance/further-kinds.test.ts).
+import { isIPv4 } from 'node:net';
 import { getMap, isList, isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
+import { statusCause } from '../status-error.ts';
 import { allOf, checkSelector, immutableFields } from './builtin-checks.ts';
 import { inSpec, podTemplate } from './builtin-defaults.ts';
-import type { ResourceDefinition } from './resource.ts';
+import { subdomainError } from './names.ts';
+import type { Check, ResourceDefinition } from './resource.ts';
 import { checkTemplate, checkWorkload } from './workload-checks.ts';
 
 const all = { categories: ['all'] };
@@ -42,6 +45,19 @@ function jobLabels({ uid = '', name = '' }: ApiObject['metadata']): Record<strin
     'job-name': name,
   };
 }
+
+/** Rejects hosts of rules that are no DNS names. */
+const checkIngressHosts: Check = (object) => {
+  const { rules } = getMap(object, 'spec');
+  return (isList(rules) ? rules : []).flatMap((rule, index) => {
+    const { host } = getMap({ rule }, 'rule');
+    if (typeof host !== 'string' || host === '') return [];
+    const error = isIPv4(host)
+      ? 'must be a DNS name, not an IP address'
+      : subdomainError(host.startsWith('*.') ? host.slice(2) : host);
+    return error === undefined ? [] : [statusCause.invalid(`spec.rules[${index}].host`, JSON.stringify(host), error)];
+  });
+};
 
 function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const complete = inSpec(jobSpec, {})(object, old);
@@ -245,6 +261,7 @@ export const furtherGroups: readonly {
         ...withStatus,
         generation: 'spec',
         prepare: inSpec(same, { loadBalancer: {} }),
+        check: checkIngressHosts,
       },
       { kind: 'IngressClass', plural: 'ingressclasses', ...clusterScoped, generation: 'spec', prepare: inSpec(same) },
       {
