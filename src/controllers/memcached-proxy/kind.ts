@@ -108,8 +108,11 @@ const mcrouter = z.object({
       .string()
       .max(255)
       .regex(/^\/[^:]*$/),
-    { rule: "!self.contains('..')", message: 'must not contain ..' },
-    (path) => !path.includes('..'),
+    {
+      rule: "!self.contains('..') && !self.matches('^/*(etc/mcrouter(/.*)?)?/*$')",
+      message: 'must not contain .., nor be / or in /etc/mcrouter',
+    },
+    (path) => !path.includes('..') && !/^\/*(etc\/mcrouter(\/.*)?)?\/*$/.test(path),
   ).default('/var/mcrouter/stats'),
   resources: z.object({ requests: quantities, limits: quantities }).exactOptional(),
 });

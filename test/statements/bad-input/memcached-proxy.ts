@@ -61,6 +61,13 @@ export const memcachedProxyInput: BadInput = {
     { what: 'mcrouter.port 70000', spec: mcrouter({ port: 70_000 }), fields: ['spec.mcrouter.port'] },
     { what: 'statsRoot "relative"', spec: mcrouter({ statsRoot: 'relative' }), fields: statsRoots },
     { what: 'statsRoot with ".."', spec: mcrouter({ statsRoot: '/a/../etc' }), fields: statsRoots },
+    { what: 'statsRoot /', spec: mcrouter({ statsRoot: '/' }), fields: statsRoots },
+    {
+      what: 'statsRoot where the configuration is',
+      spec: mcrouter({ statsRoot: '/etc/mcrouter' }),
+      fields: statsRoots,
+    },
+    { what: 'statsRoot below it', spec: mcrouter({ statsRoot: '/etc/mcrouter/stats/' }), fields: statsRoots },
     badName('a.b', { rules }, tooLong),
     badName('1a', { rules }, tooLong),
     badName('a'.repeat(48), { rules }, tooLong),
@@ -79,6 +86,7 @@ export const memcachedProxyInput: BadInput = {
         mcrouter: { image: 'ianmlewis/mcrouter:v0.36.0-2', port: 11_211, statsRoot: '/var/mcrouter/stats' },
       },
     },
+    { what: 'statsRoot next to it', spec: mcrouter({ statsRoot: '/etc/mcrouter-stats' }), stored: {} },
     { what: 'image ""', spec: mcrouter({ image: '' }), stored: { mcrouter: { image: '' } } },
   ],
 };
