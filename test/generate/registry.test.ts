@@ -267,6 +267,11 @@ describe('generatedFiles errors', () => {
     ['the name of another role of the stack', only('schedule'), 'controller schedule: that name is reserved'],
     ['the name of a dead-letter queue', only('tree-dlq'), 'controller tree-dlq: the end -dlq is'],
     ['a duplicate name', [...only('tree'), ...only('tree')], 'controller tree: there are two'],
+    [
+      'a setting with the name of a variable of Node',
+      setting('UV_THREADPOOL_SIZE'),
+      'the runtime has a variable of that',
+    ],
     ['a setting with another name than a variable', setting('url'), 'tree.settings.url: the name of a setting is'],
     ['a setting of the runtime', setting('LOG_LEVEL'), 'tree.settings.LOG_LEVEL: the runtime'],
     ['a setting of Lambda', setting('AWS_REGION'), 'tree.settings.AWS_REGION: the runtime'],

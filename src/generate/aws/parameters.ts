@@ -23,6 +23,7 @@ const reservedNames = [
     'SENDERS',
     'SENDER_CHECK',
     'SENDER_IDS',
+    'UV_THREADPOOL_SIZE',
   ],
   '(?:AWS|LAMBDA|OTEL|POWERTOOLS|RESYNC)_.*',
 ];
