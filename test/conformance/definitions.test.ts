@@ -158,6 +158,10 @@ const properties = { b: text };
 const objects = { type: 'array', items: { type: 'object' } };
 const exclusive = 'Forbidden: additionalProperties and properties are mutual exclusive';
 const atomic = 'Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set';
+const unknownPath = {
+  ...{ type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.b' }],
+};
 const foreignKey = 'Invalid value: ["c"]: entries must all be names of item properties';
 const optionalKey = 'it must have a default or be a required property';
 it.each<[string, object, string, string]>([
@@ -174,6 +178,7 @@ it.each<[string, object, string, string]>([
   ['a set of objects', { ...objects, 'x-kubernetes-list-type': 'set' }, '.items.x-kubernetes-map-type', atomic],
   ['a list-map without keys', listMap([]), `.${mapKeys}`, 'must not be empty if x-kubernetes-list-type is map'],
   ['a list-map with a key that its items do not have', listMap(['c']), `.${mapKeys}`, foreignKey],
+  ['a rule with the path of an unknown field', unknownPath, `.${rules}[0].fieldPath`, 'Invalid value: ".b": must be a'],
   ['a list-map with an optional key without default', listMap(['b']), '.items.properties[b].default', optionalKey],
 ])('a definition of a field with %s is Invalid', async (_what, a, at, message) => {
   await expectInvalid(field(a), `.properties[a]${at}`, message);

@@ -3,7 +3,7 @@
 import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { isPattern } from '../schema/pattern.ts';
 import { ruleError } from '../schema/rule-fields.ts';
-import { fieldSchema, keepsUnknown, type Schema } from '../schema/schema.ts';
+import { fieldSchema, type Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 
@@ -40,7 +40,7 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
       causes.push(statusCause.invalid(`${at}.rule`, JSON.stringify(rule), `compilation failed: ERROR: ${error}`));
     const fieldPath = getString(rule, 'fieldPath');
     if (!isFieldPath(fieldPath, schema))
-      causes.push(statusCause.invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), 'fieldPath must be a valid path'));
+      causes.push(statusCause.invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), 'must be a valid path'));
   }
   const children: [string, Json | undefined][] = [
     ...Object.entries(getMap(source, 'properties')).map(([name, value]): [string, Json] => [
@@ -66,7 +66,6 @@ function isFieldPath(fieldPath: string, schema: Schema): boolean {
   if (!/^(\.[\w-]+)+$/.test(fieldPath)) return true;
   let at: Schema | undefined = schema;
   for (const name of fieldPath.slice(1).split('.')) {
-    if (keepsUnknown(at)) return true;
     at = fieldSchema(at, name);
     if (at === undefined) return false;
   }
