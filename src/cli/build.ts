@@ -2,7 +2,7 @@
 // template and the packages of the functions, and with --chart a Helm chart.
 
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -57,14 +57,16 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
   if (cloudformation !== true && ofTemplate !== undefined)
     throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
   try {
-    await build(root, { check: requireLoadable, signal });
-    if (cloudformation === true)
-      await writeCloudFormation(root, signal, ['--stage', stage, ...param.flatMap((one) => ['--param', one])]);
-    if (chart === true)
-      await writeChart(root, {
-        name: clusterNames(await readProjectName(root)).watcher,
-        version: await versionOf(root),
-      });
+    const pack = async () => {
+      if (cloudformation === true)
+        await writeCloudFormation(root, signal, ['--stage', stage, ...param.flatMap((one) => ['--param', one])]);
+      if (chart === true)
+        await writeChart(root, {
+          name: clusterNames(await readProjectName(root)).watcher,
+          version: await versionOf(root),
+        });
+    };
+    await build(root, { check: requireLoadable, pack, signal });
     const folders = [
       'dist/',
       ...(cloudformation === true ? [`${cloudFormationFolder}/`] : []),
@@ -190,6 +192,8 @@ const common = {
 type BundleOptions = {
   /** Receives the folder of the new bundles and the names of the functions. Bundles that it refuses replace none. */
   readonly check?: typeof requireLoadable;
+  /** Runs before another build may replace the bundles. */
+  readonly pack?: () => Promise<void>;
   readonly signal?: AbortSignal;
 };
 
@@ -200,12 +204,18 @@ type BundleOptions = {
  */
 export async function build(
   root: string,
-  { signal = new AbortController().signal, ...options }: BundleOptions = {},
+  { signal = new AbortController().signal, check, pack }: BundleOptions = {},
 ): Promise<void> {
-  await withLock(path.join(root, '.outrigger/cache/build'), async () => await makeBundles(root, options), signal);
+  // The lock is a folder: none is made where there is no project.
+  await access(path.join(root, 'functions'));
+  const work = async () => {
+    await makeBundles(root, check);
+    await pack?.();
+  };
+  await withLock(path.join(root, '.outrigger/cache/build'), work, signal);
 }
 
-async function makeBundles(root: string, { check }: BundleOptions): Promise<void> {
+async function makeBundles(root: string, check: BundleOptions['check']): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
   await rm(path.join(root, temporaryFolder), { recursive: true, force: true });
   const withExec = await controllersWithExec(root);

@@ -9,8 +9,8 @@ import { sleep } from '../core/time.ts';
 import { hashFiles } from './hash-files.ts';
 import { packagedTemplate } from './packaged-template.ts';
 
-/** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled. */
-export type Build = (root: string) => Promise<void>;
+/** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled, and the signal's reason. */
+export type Build = (root: string, options: { readonly signal: AbortSignal }) => Promise<void>;
 
 const inputs = ['src', 'functions', 'infra/kubernetes/generated', 'package-lock.json'];
 
@@ -21,7 +21,7 @@ export async function buildArtifacts(build: Build, root: string, signal: AbortSi
   return await withLock(
     path.join(cache, 'artifacts'),
     async () => {
-      await makeBundles(build, root, path.join(cache, 'bundles'));
+      await makeBundles(build, root, { stamp: path.join(cache, 'bundles'), signal });
       return await packagedTemplate(root, signal);
     },
     signal,
@@ -32,11 +32,15 @@ export async function buildArtifacts(build: Build, root: string, signal: AbortSi
 export async function buildBundles(build: Build, root: string, signal: AbortSignal): Promise<void> {
   const cache = path.join(root, '.outrigger', 'cache');
   await mkdir(cache, { recursive: true });
-  const make = async () => await makeBundles(build, root, path.join(cache, 'bundles'));
+  const make = async () => await makeBundles(build, root, { stamp: path.join(cache, 'bundles'), signal });
   await withLock(path.join(cache, 'artifacts'), make, signal);
 }
 
-async function makeBundles(build: Build, root: string, stamp: string): Promise<void> {
+async function makeBundles(
+  build: Build,
+  root: string,
+  { stamp, signal }: { readonly stamp: string; readonly signal: AbortSignal },
+): Promise<void> {
   // The watcher's bundle stands for all, and its time for the build: a deleted `dist/` is built again, and so is one
   // that `outrigger build` or a reload has written since, maybe of other sources.
   const wanted = async () => {
@@ -49,7 +53,7 @@ async function makeBundles(build: Build, root: string, stamp: string): Promise<v
   );
   if (isCurrent) return;
   const before = await hashFiles(root, inputs);
-  await build(root);
+  await build(root, { signal });
   // What was saved during the build may be in a part of the bundles.
   const built = await wanted();
   if (built.startsWith(`${before} `)) await writeFile(stamp, built);

@@ -314,7 +314,7 @@ export async function startDev(
       }, until),
     state: currentState,
     reload: async () => {
-      await build(root);
+      await build(root, { signal: following.signal });
       await applyGenerated();
       await lambda.reload();
       watchers.restart();

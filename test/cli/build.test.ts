@@ -1,7 +1,7 @@
 // Only the bundles that `outrigger build` makes of a folder of functions, and its errors.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, rm, symlink } from 'node:fs/promises';
+import { access, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { build as buildFolder } from '../../src/cli/build.ts';
+import { buildBundles } from '../../src/dev/artifacts.ts';
 import { useFolder } from '../support/folder.ts';
 import { startHttpServer } from '../support/listen.ts';
 
@@ -228,6 +229,23 @@ describe('build', () => {
     await write('src/controllers/registry.ts', registry.replace('declaration: {} }', 'declaration: { exec: {} } }'));
     await build();
     expect((await filesOf('tree')).length).toBeGreaterThan(2);
+  });
+
+  it('build in a folder without functions writes nothing', async () => {
+    await expect(build()).rejects.toThrow('functions');
+    expect(await readdir(folder.path)).not.toContain('.outrigger');
+  });
+
+  it('the bundles of dev do not wait for another build when dev is stopped', async () => {
+    await write('functions/tree.ts', 'export const handler = () => 1;');
+    await mkdir(at('.outrigger/cache/build.lock'), { recursive: true });
+    await expect(buildBundles(buildFolder, folder.path, AbortSignal.timeout(300))).rejects.toThrow('timeout');
+  });
+
+  it('no other build replaces the bundles while they are packaged', async () => {
+    await write('functions/tree.ts', 'export const handler = () => 1;');
+    await buildFolder(folder.path, { pack: async () => await access(at('.outrigger/cache/build.lock')) });
+    await expect(access(at('.outrigger/cache/build.lock'))).rejects.toThrow('ENOENT');
   });
 
   it('build fails with the file and line of a source that does not compile', async () => {
