@@ -45,7 +45,7 @@ export type History = {
   timeline(id: string): readonly TimelineEntry[];
   /** The latest entries of all objects, oldest first. */
   recent(): readonly ObjectEntry[];
-  /** The next one of its controllers. */
+  /** The next one of its controllers. One that is late, as of a paused controller, is it only if there is no other. */
   dueAt(id: string): number | undefined;
   /** The follow-ups that the log has announced and that are not due yet, the next one first. */
   followUps(): readonly FollowUp[];
@@ -143,7 +143,10 @@ export function createHistory(
     // Lines of a log may arrive late.
     timeline: (id) => (entries.get(id) ?? []).toReversed().sort((a, b) => b.at - a.at),
     recent: () => [...recent],
-    dueAt: (id) => inOrder(due.get(id))[0]?.dueAt,
+    dueAt: (id) => {
+      const own = inOrder(due.get(id));
+      return (own.find(({ dueAt }) => dueAt > now()) ?? own[0])?.dueAt;
+    },
     followUps: () =>
       [...due.values()]
         .flatMap(inOrder)

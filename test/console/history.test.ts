@@ -42,14 +42,19 @@ describe('the history of the local system', () => {
     expect(dueAt(id)).toBe(1_030_000);
   });
 
-  it('the due time of an object of two controllers is the next of theirs, and a reconcile of one keeps that of the other', () => {
-    const { addLogLine, dueAt, followUps } = history();
+  it('the due time of an object of two controllers is the next of theirs, and that of one is kept when the other reconciles, or is late', () => {
+    const { addLogLine, dueAt, followUps, pass } = history();
     addLogLine(run({ nextCause: 'requeue', dueAt: 1_030 }), 'water-tank');
     addLogLine(run({ key: `inspector:${id}`, nextCause: 'retry', dueAt: 1_010 }), 'inspector');
+    addLogLine(run({ key: `tank:${id}-2`, nextCause: 'retry', dueAt: 1_020 }), 'tank');
     expect([dueAt(id), followUps().map(({ controller }) => controller)]).toEqual([
       1_010_000,
-      ['inspector', 'water-tank'],
+      ['inspector', 'tank', 'water-tank'],
     ]);
+    pass(15_000);
+    expect(dueAt(id)).toBe(1_030_000);
+    pass(20_000);
+    expect(dueAt(id)).toBe(1_010_000);
     addLogLine(run({ key: `inspector:${id}` }), 'inspector');
     expect(dueAt(id)).toBe(1_030_000);
   });

@@ -110,6 +110,9 @@ describe('an action', () => {
       async () => fake.source.actions.at(2),
       (one) => expect(one).toEqual({ type: 'redrive', queue }),
     );
+    // SQS still counts messages that a redrive has sent.
+    fake.source.setQueues({ messages: [], unread: [], more: { [queue]: 5 } });
+    await fake.page.getByRole('button', { name: 'Redrive all 5' }).waitFor();
     fake.source.setQueues({ messages: [], unread: [] });
     await fake.page.getByText('There are no dead letters.').waitFor();
     expect(fake.problems).toEqual([]);

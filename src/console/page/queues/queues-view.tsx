@@ -80,6 +80,8 @@ function DeadLetters({
   readonly isLoaded: boolean;
 }) {
   const byQueue = Map.groupBy(letters, ({ queue }) => queue);
+  // Of a queue with messages none may be read, as just after a redrive.
+  const queues = new Set([...byQueue.keys(), ...Object.keys(more)]);
   const all = letters.length + sum(Object.values(more));
   return (
     <section class="card" aria-labelledby="dead-letters">
@@ -95,9 +97,10 @@ function DeadLetters({
           <p>There are no dead letters.</p>
         </div>
       )}
-      {[...byQueue].map(([queue, own]) => (
-        <LetterQueue key={queue} queue={queue} letters={own} number={own.length + (more[queue] ?? 0)} />
-      ))}
+      {[...queues].map((queue) => {
+        const own = byQueue.get(queue) ?? [];
+        return <LetterQueue key={queue} queue={queue} letters={own} number={own.length + (more[queue] ?? 0)} />;
+      })}
     </section>
   );
 }
