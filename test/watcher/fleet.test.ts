@@ -212,7 +212,13 @@ it('the clusters table is read at least once a minute, with any jitter', async (
     if (nowMs > 3_600_000) following.abort();
   };
   const find = async () => await Promise.reject(new Error('no cluster'));
-  const deps = { list: registry.list, find, start, log, now: () => nowMs, wait, random: () => 1 };
+  // The second look is just before a read of the longest period is due, and the third one as late as possible.
+  const looks = [0.29, 0.29, 1];
+  const random = () => {
+    looks.push(looks.shift() ?? 0);
+    return looks.at(-1) ?? 0;
+  };
+  const deps = { list: registry.list, find, start, log, now: () => nowMs, wait, random };
   await createFleet(deps).run(following.signal);
   const gaps = reads.slice(1).map((at, index) => at - (reads[index] ?? 0));
   expect(gaps.length).toBeGreaterThan(30);
