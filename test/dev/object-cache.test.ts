@@ -1,6 +1,7 @@
 // Only the changes that the cache reports, and when it lists again. The journeys cover the watch.
 import { expect, it, vi } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { sleep } from '../../src/core/time.ts';
 import { type CachedChange, createObjectCache } from '../../src/dev/object-cache.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 
@@ -56,9 +57,11 @@ it('an object whose change cannot be shown, such as one that is nested too deepl
   await server.close();
 });
 
-/** A client whose watches have these events and do not end, or end at once. Counts its lists. */
-function fakeClient({ ends }: { readonly ends: boolean }) {
-  const counted = { lists: 0 };
+type WatchEvent = { readonly type: string; readonly seconds: number };
+
+/** A client whose watches have this event, and do not end, or end at once. Counts its lists and its open watches. */
+function fakeClient({ event, ends = false }: { readonly event?: WatchEvent; readonly ends?: boolean }) {
+  const counted = { lists: 0, open: 0 };
   const client: KubeClient = {
     request: async () => {
       counted.lists += 1;
@@ -67,16 +70,18 @@ function fakeClient({ ends }: { readonly ends: boolean }) {
     },
     stream: async () => {
       const closed = Promise.withResolvers<void>();
-      return {
-        headers: {},
-        close: () => closed.resolve(),
-        [Symbol.asyncIterator]: () => ({
-          next: async () => {
-            if (!ends) await closed.promise;
-            return { done: true, value: undefined };
-          },
-        }),
+      counted.open += 1;
+      closed.promise.then(() => {
+        counted.open -= 1;
+      });
+      const chunks = async function* () {
+        if (event !== undefined) {
+          await sleep(event.seconds, new AbortController().signal);
+          yield Buffer.from(`${JSON.stringify({ type: event.type })}\n`);
+        }
+        if (!ends) await closed.promise;
       };
+      return { headers: {}, close: () => closed.resolve(), [Symbol.asyncIterator]: chunks };
     },
     webSocket: async () => undefined,
     close: () => undefined,
@@ -84,21 +89,31 @@ function fakeClient({ ends }: { readonly ends: boolean }) {
   return { client, counted };
 }
 
+const idle = 'the watch received no event for 90 s';
 it.each([
-  ['is silent, as after a machine has slept, lists again after 90 seconds, and reports it', false, 89, 93],
-  ['ends at once, as behind a proxy, lists again after a second, and not in a loop', true, 0.9, 1.1],
-])('a watch that %s', async (_, ends, before, after) => {
+  ['is silent, as after a machine has slept, lists again after 90 seconds, and reports it', {}, 89, 93, [idle]],
+  [
+    'is silent after an event lists again 90 seconds after it',
+    { event: { type: 'BOOKMARK', seconds: 60 } },
+    149,
+    153,
+    [idle],
+  ],
+  ['ends at once, as behind a proxy, lists again after a second, and not in a loop', { ends: true }, 0.9, 1.1, []],
+  ['has expired is closed, and lists again after a second', { event: { type: 'ERROR', seconds: 0.5 } }, 1.4, 1.6, []],
+])('a watch that %s', async (_, watch, before, after, reported) => {
   vi.useFakeTimers();
   const ending = new AbortController();
   const failures: string[] = [];
   try {
-    const { client, counted } = fakeClient({ ends });
+    const { client, counted } = fakeClient(watch);
     const onFailure = ({ message }: Error) => void failures.push(message);
     createObjectCache(client, [configMaps], { signal: ending.signal, onFailure });
     await vi.advanceTimersByTimeAsync(before * 1000);
     expect([counted.lists, failures]).toEqual([1, []]);
     await vi.advanceTimersByTimeAsync((after - before) * 1000);
-    expect([counted.lists, failures]).toEqual([2, ends ? [] : ['the watch received no event for 90 s']]);
+    expect([counted.lists, failures]).toEqual([2, reported]);
+    expect(counted.open).toBeLessThanOrEqual(1);
   } finally {
     ending.abort();
     vi.useRealTimers();
