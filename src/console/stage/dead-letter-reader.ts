@@ -54,12 +54,13 @@ export function createDeadLetterReader(
         const browser = createQueueBrowser(sqs, urlPrefix, queue, { visibilitySeconds: 20 });
         const letters = await readDeadLetters(browser, { most: maxLetters, signal });
         const messages = letters.slice(0, maxLetters).map((letter) => deadLetterRow(queue, letter));
-        return { messages, more: Math.max(0, visible - messages.length) };
+        return { messages, more: visible - messages.length };
       }),
     );
     return {
       messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value.messages : [])),
       more: Object.fromEntries(
+        // The number of SQS is approximate, and may be less than those that were read.
         results.flatMap((one, index) =>
           one.status === 'fulfilled' && one.value.more > 0 ? [[queues[index], one.value.more]] : [],
         ),
