@@ -9,19 +9,18 @@ import type { RegionFlag } from '../stage-table.ts';
 /** The log of a stage. */
 export type StageLog = {
   newLines(controller: string, signal: AbortSignal): Promise<readonly LogLine[]>;
-  /** How long before its time a read begins at the earliest. */
+  /** How long before the start the first read begins. */
   readonly lookBackMilliseconds: number;
   close(): void;
 };
 
 /** Lines may be readable late and out of order, so each read begins this long before the end of the last one. */
 const overlapMilliseconds = 30_000;
-/**
- * No read begins earlier. A page that was closed for a day, or that shows a controller that logs more than is read,
- * would otherwise be far behind.
- */
+/** The first read, and one after a read with too many lines, which would otherwise get further and further behind. */
 const lookBackMilliseconds = 120_000;
-/** The new lines of one read; the next read goes on after them, if they are not too old. */
+/** After CloudWatch did not respond, or no page was open, a read goes on after the last line, but not before that. */
+const longestLookBackMilliseconds = 3_600_000;
+/** The new lines of one read. */
 const maxLines = 2_000;
 const callSeconds = 20;
 const filterPattern = '{ $.message = "reconciled" }';
@@ -33,6 +32,8 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
   const startedAt = now();
   /** The ids of the events of the overlap, by controller. */
   const known = new Map<string, ReadonlyMap<string, number>>();
+  /** The controllers whose last read had too many lines. */
+  const cut = new Set<string>();
 
   /** Known events do not count: the overlap alone may have more than a read. */
   async function read(
@@ -63,9 +64,12 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
       const before = known.get(controller);
       const latest = Math.max(startedAt - lookBackMilliseconds, ...(before?.values() ?? []));
       const next = before === undefined ? latest : latest - overlapMilliseconds;
-      const from = Math.max(next, now() - lookBackMilliseconds);
+      const longest = cut.has(controller) ? lookBackMilliseconds : longestLookBackMilliseconds;
+      const from = Math.max(next, now() - longest);
       const query = { logGroupName: logGroupOf(urlPrefix, controller), startTime: from };
       const events = await read(query, ({ eventId = '' }) => before?.has(eventId) === true, signal);
+      if (events.length < maxLines) cut.delete(controller);
+      else cut.add(controller);
       const found = events.map(({ eventId = '', timestamp: at = now(), message: text = '' }) => ({
         eventId,
         at,

@@ -13,10 +13,12 @@ const startedAt = 1_700_000_000_000;
 const group = '/aws/lambda/outrigger-prod-tank';
 const pageSize = 500;
 let events: { readonly eventId: string; readonly timestamp: number; readonly message: string }[] = [];
+/** The time since the start. */
+let seconds = 0;
 const cloudWatch = mockClient(CloudWatchLogsClient);
 afterAll(() => cloudWatch.restore());
 beforeEach(() => {
-  events = [];
+  [events, seconds] = [[], 0];
   cloudWatch.on(FilterLogEventsCommand).callsFake(({ logGroupName, startTime, nextToken = '0' }) => {
     if (logGroupName !== group) throw new ResourceNotFoundException({ message: 'no log group', $metadata: {} });
     const found = events.filter(({ timestamp }) => timestamp >= startTime).sort((a, b) => a.timestamp - b.timestamp);
@@ -26,9 +28,10 @@ beforeEach(() => {
 });
 
 /** Writes a line that many seconds after the console started. */
-const write = (text: string, seconds: number) =>
-  events.push({ eventId: `${events.length}`, timestamp: startedAt + seconds * 1_000, message: text });
-async function open(now = () => startedAt) {
+const write = (text: string, at: number) =>
+  events.push({ eventId: `${events.length}`, timestamp: startedAt + at * 1_000, message: text });
+async function open() {
+  const now = () => startedAt + seconds * 1_000;
   const log = await openStageLog('https://sqs/1/outrigger-prod-', { region: 'eu-west-1' }, now);
   return async (controller = 'tank') => (await log.newLines(controller, signal)).map(({ text }) => text);
 }
@@ -50,14 +53,22 @@ it('a controller with more lines than one read has is shown completely by the ne
   expect(all).toEqual(events.map(({ message }) => message));
 });
 
-it('a read after a pause leaves out the lines that are older than two minutes', async () => {
-  let seconds = 0;
-  const read = await open(() => startedAt + seconds * 1_000);
+it('a read after a pause or a failure goes on after the last line, and leaves out those that are older than an hour', async () => {
+  const read = await open();
   write('first', -10);
   expect(await read()).toEqual(['first']);
-  for (const at of [100, 3_479, 3_481, 3_600]) write(`at ${at}`, at);
-  seconds = 3_600;
-  expect(await read()).toEqual(['at 3481', 'at 3600']);
+  for (const at of [390, 410, 900]) write(`at ${at}`, at);
+  seconds = 4_000;
+  expect(await read()).toEqual(['at 410', 'at 900']);
+});
+
+it('a read after one with too many lines leaves out those that are older than two minutes', async () => {
+  const read = await open();
+  seconds = 600;
+  for (let line = 0; line < 2_500; line += 1) write('long ago', 100);
+  for (const at of [479, 481]) write(`at ${at}`, at);
+  expect(await read()).toHaveLength(2_000);
+  expect(await read()).toEqual(['at 481']);
 });
 
 it('a function that was never invoked has no lines, and any other error is thrown', async () => {
