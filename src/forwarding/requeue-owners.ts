@@ -48,7 +48,7 @@ export function createOwnerRequeues(
         const last = sent.get(controller);
         // A list that sent all objects has no checkpoint yet: a watcher that ends before SQS has them sends them again.
         if (isSent(inBulkSinceMs)) return;
-        if (last !== undefined && isSent(last.atMs)) return last.held.join(acks);
+        if (last !== undefined && isSent(last.atMs)) return last.held.join(held);
         sent.set(controller, { atMs: now(), held });
         send(controller, held);
       };

@@ -23,7 +23,8 @@ export type Slot = {
 
 /**
  * Finds the slot of a delay: the first one that is at least half the delay from now, and later than the due time of the
- * current message. The first wait is 0.5 to 1.5 times the delay. The following waits are exactly the delay.
+ * current message. The first wait is 0.5 to 1.5 times the delay, and two seconds or more: a message of an earlier slot
+ * may have been received early, and SQS drops a second one. The following waits are exactly the delay.
  * @param key the key whose grid is used (formatReconcileKey)
  * @param delaySeconds whole seconds, at least 1; a smaller value counts as 1
  * @param afterDueAt `dueAt` of the current message, on any grid
@@ -32,7 +33,7 @@ export function nextSlot({
   key,
   delaySeconds,
   nowMs,
-  afterDueAt = 0,
+  afterDueAt,
 }: {
   readonly key: string;
   readonly delaySeconds: number;
@@ -41,7 +42,8 @@ export function nextSlot({
 }): Slot {
   const delay = Math.max(1, Math.round(delaySeconds));
   const offset = resyncOffset(key, delay);
-  const earliest = Math.max(nowMs / 1000 + delay / 2, afterDueAt + 1);
+  const now = nowMs / 1000;
+  const earliest = Math.max(now + delay / 2, afterDueAt === undefined ? now + earlySeconds : afterDueAt + 1);
   const number = Math.ceil((earliest - offset) / delay);
   return { dueAt: offset + number * delay, slot: `${delay}/${number}` };
 }

@@ -155,7 +155,7 @@ describe('a deployment with osls', () => {
         OTEL_EXPORTER_OTLP_HEADERS_SECRET: '',
         SENDER_CHECK: 'on',
         SENDERS: '',
-        UV_THREADPOOL_SIZE: '16',
+        UV_THREADPOOL_SIZE: '32',
         CLUSTERS: `s3://${bucketName()}/clusters.json`,
         ...Object.fromEntries(Object.entries(sampleSettings).filter(([setting]) => asked.includes(setting))),
       });

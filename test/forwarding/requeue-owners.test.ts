@@ -36,18 +36,22 @@ it('a request holds back the low watermark only until the list, if no key is sen
   expect(acks.lowWatermark()).toBe('100');
 });
 
-it('a request whose keys another one has sent holds back its low watermark until SQS accepted them, too', () => {
+it.each([
+  ['has sent', true],
+  ['waits to send', false],
+])('a request whose keys another one %s holds back its low watermark until SQS accepted them, too', (_, isListed) => {
   const workQueue = createWorkQueue();
   const ownerRequeues = createOwnerRequeues(
     (_controller, held) => workQueue.add({ target: target('soup'), observedAt: 0, run: 'r', acks: held }, 0),
     () => 0,
   );
-  ownerRequeues.complete();
+  if (isListed) ownerRequeues.complete();
   const [shop, office, attic] = [createAckTracker(), createAckTracker(), createAckTracker()];
   for (const acks of [shop, office]) {
     ownerRequeues.request('dish', acks, 0);
     acks.advance('100');
   }
+  if (!isListed) ownerRequeues.complete();
   expect([shop, office].map((acks) => acks.lowWatermark())).toEqual([undefined, undefined]);
   for (const soup of workQueue.take(2, 0)) workQueue.done(soup, 'accepted', 0);
   ownerRequeues.request('dish', attic, 0);

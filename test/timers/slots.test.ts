@@ -12,12 +12,22 @@ const delaySeconds = fc.integer({ min: 1, max: 86_400 });
 const key = fc.string({ minLength: 1 });
 
 describe('nextSlot', () => {
-  it('the first slot is always 0.5 to 1.5 times the delay away', () => {
+  it('the first slot is always 0.5 to 1.5 times a delay of four seconds or more away', () => {
     fc.assert(
-      fc.property(key, delaySeconds, nowMs, (key, delaySeconds, nowMs) => {
+      fc.property(key, fc.integer({ min: 4, max: 86_400 }), nowMs, (key, delaySeconds, nowMs) => {
         const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
         expect(waited).toBeGreaterThanOrEqual(delaySeconds / 2);
         expect(waited).toBeLessThanOrEqual(delaySeconds * 1.5);
+      }),
+    );
+  });
+
+  it('the first slot of a shorter delay is two seconds away or more, as a message of it may have been received early', () => {
+    fc.assert(
+      fc.property(key, fc.integer({ min: 1, max: 3 }), nowMs, (key, delaySeconds, nowMs) => {
+        const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
+        expect(waited).toBeGreaterThanOrEqual(2);
+        expect(waited).toBeLessThanOrEqual(2 + delaySeconds);
       }),
     );
   });

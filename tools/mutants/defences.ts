@@ -107,8 +107,8 @@ export const slotDefences: readonly Mutant[] = [
   swap(
     'takes the same slot again, which SQS deduplicates',
     slots,
-    'const earliest = Math.max(nowMs / 1000 + delay / 2, afterDueAt + 1);',
-    'const earliest = nowMs / 1000 - delay / 2;',
+    'const earliest = Math.max(now + delay / 2, afterDueAt === undefined ? now + earlySeconds : afterDueAt + 1);',
+    'const earliest = now - delay / 2;',
   ),
   swap('calculates slots by the local clock', slots, 'if (receiveCount <= 1) return bySqs;', 'return Date.now();'),
   swap(
