@@ -10,22 +10,25 @@ import { logFileName, olderLogFile } from '../dev/log-file.ts';
 import { callWithin } from '../sqs/call.ts';
 import type { Installation } from './installation.ts';
 
+// A controller may have logged a field of the same name with a value of another type.
+const text = z.string().optional().catch(undefined);
+const number = z.number().optional().catch(undefined);
 const entry = z.looseObject({
-  timestamp: z.string().optional(),
-  level: z.string().optional(),
-  message: z.string().optional(),
+  timestamp: text,
+  level: text,
+  message: text,
   key: z.string(),
-  cause: z.string().optional(),
-  attempt: z.number().optional(),
-  postponements: z.number().optional(),
-  outcome: z.string().optional(),
-  reason: z.string().optional(),
-  error: z.string().optional(),
-  writes: z.number().optional(),
-  durationMs: z.number().optional(),
-  nextCause: z.string().optional(),
-  dueAt: z.number().optional(),
-  deadLetterReason: z.string().optional(),
+  cause: text,
+  attempt: number,
+  postponements: number,
+  outcome: text,
+  reason: text,
+  error: text,
+  writes: number,
+  durationMs: number,
+  nextCause: text,
+  dueAt: number,
+  deadLetterReason: text,
 });
 
 /** A log line about a key. */

@@ -127,9 +127,7 @@ export function formatLog(
     return [{ ...ran, text: [ranText(run.data, nowSeconds), ...stackLines(stack, root)].join('\n') }];
   }
   if (level === 'DEBUG' || (level === 'INFO' && runtimeEntries.includes(message))) return [];
-  // An Error that the author logs is an object with its message.
-  const given = isRecord(entry.data.error) ? entry.data.error.message : entry.data.error;
-  const error = typeof given === 'string' ? `: ${given}` : '';
+  const error = typeof entry.data.error === 'string' ? `: ${entry.data.error}` : '';
   return [{ source, ...about, text: `${message}${error}${authorFields(entry.data)}`, fields: entry.data }];
 }
 

@@ -52,7 +52,7 @@ export function createReconcileHandler(controller: ControllerDefinition): Handle
 function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
-  // A rejected promise and a timer have the context of the code that made them.
+  // Mostly that of the code that made a promise or a timer. A promise that another key's code rejects has the other's.
   const keyLog = new AsyncLocalStorage<Log>();
   logFatalErrors(telemetry, () => keyLog.getStore());
   const monotonicMs = () => performance.now();

@@ -15,6 +15,7 @@ import {
   metricNames,
   troubleDimension,
 } from '../core/metrics.ts';
+import { errorFields } from '../reconciling/report.ts';
 import { readTraceHeader, type TimersSettings } from '../settings.ts';
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];
@@ -99,9 +100,9 @@ export function createTelemetry(
   };
   return {
     log: (fields) => {
-      // The commands find the lines of an object by its key. The fields of an Error cannot be enumerated.
+      // The commands find the lines of an object by its key.
       const own = 'key' in fields ? { key: fields.key } : {};
-      const entry = (more?: object) => ({ ...fields, ...(more instanceof Error ? { error: more } : more), ...own });
+      const entry = (more?: object) => ({ ...fields, ...readable(more), ...own });
       return {
         debug: (message, more) => logger.debug(message, entry(more)),
         info: (message, more) => logger.info(message, entry(more)),
@@ -123,6 +124,12 @@ export function createTelemetry(
       for (const metrics of byDimensions.values()) if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
     },
   };
+}
+
+/** Returns fields with an Error as text. Powertools would write all its properties, which may quote a request. */
+function readable(fields: object = {}): object {
+  if (fields instanceof Error) return errorFields(fields);
+  return 'error' in fields && fields.error instanceof Error ? { ...fields, ...errorFields(fields.error) } : fields;
 }
 
 /** The levels of lines that name their invocation: of the others, the id would be a tenth of the bytes. */

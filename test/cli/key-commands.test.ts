@@ -51,7 +51,7 @@ describe('logs and history', () => {
   it('logs prints the lines of one key in this time, oldest first', async () => {
     await writeLog([
       [7200, { message: 'too old' }],
-      [20, { message: 'children written', kind: 'ConfigMap' }],
+      [20, { message: 'children written', kind: 'ConfigMap', reason: 7, attempt: '1' }],
       [10, done],
       [5, { key: north.replace('north', 'north-2'), message: 'another key' }],
     ]);

@@ -27,16 +27,18 @@ it('a log line has the fields of its log and of the entry', () => {
   ]);
 });
 
-it('an error in the place of the fields is a field, and no field replaces the key', () => {
+it('an error in the place of the fields, or in the field error, is text without credentials, and no field replaces the key', () => {
+  const secret = 'hvs.abcdefghijkl';
+  const error = Object.assign(new TypeError(`no host ${secret}`), { request: `with ${secret}` });
   const lines = printed(() => {
     const log = createTelemetry('widget', settings).log({ key: 'a' });
-    log.error('not sent', new TypeError('no host'));
+    log.error('not sent', error);
+    log.error('not sent', { error, to: 'b' });
     log.info('issued', { key: 'tls.key', size: 2 });
   });
-  expect(lines).toMatchObject([
-    { key: 'a', error: { name: 'TypeError', message: 'no host' } },
-    { key: 'a', size: 2 },
-  ]);
+  const expected = { key: 'a', error: 'no host [redacted]', stack: [expect.stringContaining('telemetry.test.ts')] };
+  expect(lines).toMatchObject([expected, { ...expected, to: 'b' }, { key: 'a', size: 2 }]);
+  expect(JSON.stringify(lines)).not.toContain(secret);
 });
 
 const root = 'Root=1-5759e988-bd862e3fe1be46a994272793';
