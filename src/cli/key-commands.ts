@@ -279,7 +279,7 @@ function historyTable(entries: readonly KeyLogEntry[]): readonly string[] {
 }
 
 function logLine({ timestamp = '', level = '', message = '', key: _, ...fields }: KeyLogEntry): string {
-  const shown = Object.entries(fields).filter(([name]) => !hidden.has(name));
+  const shown = Object.entries(fields).filter(([name, value]) => !hidden.has(name) && value !== undefined);
   const rest = shown.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return [timestamp, level, message, ...rest].filter((part) => part !== '').join(' ');
 }
