@@ -274,7 +274,7 @@ function startController(name: string, view: StatusView, spec: AnySpec, start: S
     mapToKeys: async (index, changed, context) => {
       const watch = spec.watches?.[index];
       return watch !== undefined && 'mapToKeys' in watch
-        ? await watch.mapToKeys(changed, typeContext(context, clients, access))
+        ? await awaitCalls(typeContext(context, clients, access), async (one) => await watch.mapToKeys(changed, one))
         : [];
     },
   };

@@ -75,6 +75,26 @@ it('an apply that is refused before its reconciler awaits it throws there', asyn
   expect(await conditions()).toContainEqual(['Built', 'Refused', '']);
 });
 
+it('an apply that is refused and caught leaves the reconcile successful', async () => {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    try {
+      await context.apply(configMap, child('No Name'));
+    } catch {}
+    return result;
+  };
+  expect((await reconcile('a')).outcome.type).toBe('done');
+});
+
+it('an apply that is not awaited, of a follow-up after the reconciler returned, fails the reconcile when it is refused', async () => {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    void context.list(configMap).then(() => void context.apply(configMap, child('No Name')));
+    return result;
+  };
+  expect((await reconcile('a')).outcome.type).toBe('failed');
+});
+
 it('an apply after the end of its reconcile is refused', async () => {
   await apply('a', { size: 1 });
   let later = async (): Promise<unknown> => undefined;

@@ -74,6 +74,14 @@ async function mapped(
   return { outcome: report.outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }
 
+it('a read that a mapping function does not await fails the message, and not the process', async () => {
+  const { outcome } = await mapped(async (_, context) => {
+    void context.get(ConfigMap, { name: 'prices' });
+    return [];
+  });
+  expect(outcome.type).not.toBe('done');
+});
+
 it('isMapped is true for messages about another kind than the controller’s', () => {
   const { declaration } = gadget.controller('gadget', { reconcile: async () => ({ status: {}, conditions: {} }) });
   expect(isMapped(declaration, aMessage())).toBe(false);
