@@ -137,7 +137,12 @@ export function toError(thrown: unknown): Error {
  * is JSON of several lines: in its place is the path and the reason of each issue. Without a message it is the name.
  */
 export function errorText(error: Error): string {
-  const parts = [messageOf(error)];
+  return textOf(error, 0);
+}
+
+/** `depth`: of how many collected errors it is a part. */
+function textOf(error: Error, depth: number): string {
+  const parts = [messageOf(error, depth)];
   let cause: unknown = systemCauseOf(error);
   for (let causes = 0; cause instanceof Error && causes < maxCauses; causes += 1) {
     const code = 'code' in cause && !(cause instanceof AggregateError) ? String(cause.code) : '';
@@ -154,12 +159,13 @@ export function errorText(error: Error): string {
 export const maxCauses = 4;
 
 /** The errors of every version of zod have this name and issues. An author's zod may be another copy than ours. */
-function messageOf(error: Error): string {
+function messageOf(error: Error, depth: number): string {
   const issues: unknown = error.name === 'ZodError' && 'issues' in error ? error.issues : undefined;
   if (isIssues(issues)) return formatZodIssues({ issues });
   // Some throw the errors that they have collected without a message.
-  const collected: readonly unknown[] = error instanceof AggregateError && error.message === '' ? error.errors : [];
-  return collected.length > 0 ? collected.map((one) => toError(one).message).join('; ') : error.message;
+  const isCollected = error instanceof AggregateError && error.message === '' && depth < maxCauses;
+  const collected: readonly unknown[] = isCollected ? error.errors : [];
+  return collected.length > 0 ? collected.map((one) => textOf(toError(one), depth + 1)).join('; ') : error.message;
 }
 
 type Issues = Parameters<typeof formatZodIssues>[0]['issues'];

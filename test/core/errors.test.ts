@@ -44,7 +44,17 @@ it.each<[string, Error, string]>([
     'rack.watts: Invalid input: expected number, received string; id: Invalid input: expected string, received undefined',
   ],
   ['that collects others is their messages', new AggregateError([new Error('no disk'), 'no fan']), 'no disk; no fan'],
+  [
+    'that collects others has their texts, also of those that they collect, and their causes',
+    new AggregateError([
+      new AggregateError([new Error('no disk')]),
+      new TypeError('fetch failed', { cause: systemError('connect ::1') }),
+    ]),
+    'no disk; fetch failed: connect ::1',
+  ],
+  ['that collects others and has a message is that', new AggregateError([new Error('no disk')], 'no rack'), 'no rack'],
   ['without a message is its name', new RangeError(), 'RangeError'],
+  ['with a blank message is its name', new RangeError(' '), 'RangeError'],
   ['does not repeat its cause', new Error('GET /: reset', { cause: systemError('reset; add the CA') }), 'GET /: reset'],
   ['has the code of a cause without a message', new Error('a', { cause: systemError('', 'EPIPE') }), 'a: EPIPE'],
   [
@@ -56,10 +66,13 @@ it.each<[string, Error, string]>([
   expect(errorText(error)).toBe(expected);
 });
 
-it('an error that is its own cause ends', () => {
+it('an error that is its own cause, or collects itself, ends', () => {
   const error = systemError('again');
   error.cause = error;
   expect(errorText(error)).toBe('again');
+  const collected = new AggregateError([]);
+  collected.errors.push(collected);
+  expect(errorText(collected)).toBe('AggregateError');
 });
 
 it.each<[string, unknown, string]>([
