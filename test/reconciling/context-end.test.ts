@@ -60,6 +60,17 @@ it('an apply that its reconciler did not await fails the reconcile when it is re
   expect(await conditions()).toContainEqual(['Ready', 'Retrying', expect.stringContaining('"No Name" is invalid')]);
 });
 
+it('an applyAll that finalize did not await fails it when it is refused', async () => {
+  await apply('a', { size: 1 });
+  await reconcile('a');
+  await widgets.remove('a');
+  behaviour().finalize = async (_, context) => {
+    void context.applyAll(configMap, [child('No Name')]);
+    return 'done';
+  };
+  expect((await reconcile('a')).outcome.type).toBe('failed');
+});
+
 it('an apply that is refused before its reconciler awaits it throws there', async () => {
   await apply('a', { size: 1 });
   behaviour().reconcile = async (_, context) => {
