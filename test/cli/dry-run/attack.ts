@@ -87,7 +87,7 @@ const actions: Readonly<Record<string, () => unknown>> = {
   // The program of Node is a library that is no addon, so it is opened and then refused.
   'native addon': () => process.dlopen({ exports: {} }, process.execPath),
   'a binding of Node': () => Reflect.get(process, 'binding').call(process, 'tcp_wrap'),
-  'module hooks': () => register('data:text/javascript,'),
+  'module hooks': () => register(new URL('data:text/javascript,')),
   'the inspector': () => new inspector.Session().connect(),
   'the port of the inspector': () => inspector.open(0),
   signal: () => void process.kill(process.ppid, 'SIGURG'),
