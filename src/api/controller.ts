@@ -198,20 +198,15 @@ export function controllersOf<P extends PrimaryTypes>(
     checkSpec(name, spec);
     // The only place where a spec loses its types. `start` calls it with values of the types that it was written with.
     const written = spec as unknown as AnySpec;
-    const { finalize } = written;
+    const { reconcile, finalize } = written;
+    const inOneCall =
+      <R>(run: (object: object, context: Context<ContextTypes>) => Promise<R>): typeof run =>
+      async (object, context) =>
+        await awaitCalls(contextOfOneCall(name, context), async (one) => await run.call(written, object, one));
     const any: AnySpec = {
       ...written,
-      reconcile: async (object, context) =>
-        await awaitCalls(contextOfOneCall(name, context), async (one) => await written.reconcile(object, one)),
-      ...(finalize === undefined
-        ? {}
-        : {
-            finalize: async (object, context) =>
-              await awaitCalls(
-                contextOfOneCall(name, context),
-                async (one) => await finalize.call(written, object, one),
-              ),
-          }),
+      reconcile: inOneCall(reconcile),
+      ...(finalize === undefined ? {} : { finalize: inOneCall(finalize) }),
     };
     const definition: ControllerDefinition = {
       name,
