@@ -126,10 +126,16 @@ export function createTelemetry(
   };
 }
 
-/** Returns fields with an Error as text. Powertools would write all its properties, which may quote a request. */
+/** Returns fields with each Error as text. Powertools would write all its properties, which may quote a request. */
 function readable(fields: object = {}): object {
   if (fields instanceof Error) return errorFields(fields);
-  return 'error' in fields && fields.error instanceof Error ? { ...fields, ...errorFields(fields.error) } : fields;
+  return Object.assign({}, ...Object.entries(fields).map(readableField));
+}
+
+function readableField([name, value]: readonly [string, unknown]): object {
+  if (!(value instanceof Error)) return { [name]: value };
+  const { error, ...stack } = errorFields(value);
+  return { [name]: error, ...(name === 'error' ? stack : {}) };
 }
 
 /** The levels of lines that name their invocation: of the others, the id would be a tenth of the bytes. */

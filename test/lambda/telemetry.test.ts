@@ -27,17 +27,19 @@ it('a log line has the fields of its log and of the entry', () => {
   ]);
 });
 
-it('an error in the place of the fields, or in the field error, is text without credentials, and no field replaces the key', () => {
+it('an error in the place of the fields, or in one of them, is text without credentials, and no field replaces the key', () => {
   const secret = 'hvs.abcdefghijkl';
   const error = Object.assign(new TypeError(`no host ${secret}`), { request: `with ${secret}` });
   const lines = printed(() => {
     const log = createTelemetry('widget', settings).log({ key: 'a' });
     log.error('not sent', error);
     log.error('not sent', { error, to: 'b' });
+    log.warn('not sent', { first: error });
     log.info('issued', { key: 'tls.key', size: 2 });
   });
   const expected = { key: 'a', error: 'no host [redacted]', stack: [expect.stringContaining('telemetry.test.ts')] };
-  expect(lines).toMatchObject([expected, { ...expected, to: 'b' }, { key: 'a', size: 2 }]);
+  const { key, error: text } = expected;
+  expect(lines).toMatchObject([expected, { ...expected, to: 'b' }, { key, first: text }, { key, size: 2 }]);
   expect(JSON.stringify(lines)).not.toContain(secret);
 });
 

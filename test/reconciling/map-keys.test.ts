@@ -74,12 +74,15 @@ async function mapped(
   return { outcome: report.outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }
 
-it('a read that a mapping function does not await fails the message, and not the process', async () => {
+it('a read that a mapping function does not await postpones the message if it cannot connect, and ends no process', async () => {
   const { outcome } = await mapped(async (_, context) => {
     void context.get(ConfigMap, { name: 'prices' });
     return [];
   });
-  expect(outcome.type).not.toBe('done');
+  expect(outcome).toMatchObject({
+    type: 'postponed',
+    error: { message: expect.stringContaining('configmaps/prices') },
+  });
 });
 
 it('isMapped is true for messages about another kind than the controller’s', () => {
