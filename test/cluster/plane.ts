@@ -1,6 +1,10 @@
 // A control plane of a test file's own, with objects that the administrator has applied, and what its users may do there.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, expect } from 'vitest';
 import { systemNamespace } from '../../src/core/names.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
@@ -26,7 +30,13 @@ export async function usePlane({
   ...options
 }: ControlPlaneOptions & { readonly applies?: readonly object[] | string } = {}): Promise<UsedPlane> {
   const plane = await startControlPlane(options);
-  afterAll(() => plane.stop());
+  afterAll(async () => {
+    await plane.stop();
+    // It leaves neither files nor processes, which have its folder on their command lines.
+    const folder = dirname(plane.kubeconfig());
+    const { stdout } = await promisify(execFile)('ps', ['-eo', 'args'], { maxBuffer: 2 ** 24 });
+    expect([existsSync(folder), stdout.includes(folder)]).toEqual([false, false]);
+  });
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
   afterAll(() => kubectl.close());
   if (typeof applies === 'string') await kubectl.output(['apply', '--server-side', '-k', applies]);
