@@ -1,5 +1,5 @@
 // A running watcher whose API server is replaced behind its address. What a start reads from a checkpoint is test/checkpoint,
-// restarts of processes are restart-cases.ts, random orders of events test/forwarding/any-order.test.ts.
+// restarts of processes are test/cluster/watcher-restart.test.ts, random orders of events test/forwarding/any-order.test.ts.
 import { expect, it, onTestFinished } from 'vitest';
 import { openWatcherFixture } from './watcher-harness.ts';
 
