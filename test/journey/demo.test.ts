@@ -45,14 +45,27 @@ it('the demo ends without an error when the reader of its output ends', { timeou
 });
 
 describe('outrigger dev', { timeout: 120_000 }, () => {
-  it('dev --until-ready exits with 0 and prints a table of every sample', async () => {
-    const { ended } = await dev('--apply', samples, '--until-ready');
+  it('dev --until-ready prints changes and function runs, writes its state file, exits with 0 and a table of every sample, and leaves no process', async () => {
+    const { folder, until, ended, state: readState } = await dev('--apply', samples, '--until-ready');
+    await until(/"source":"changed","object":"watertank\/north"/);
+    await until(/"source":"water-tank","object":"watertank\/north","text":"ran because it changed/);
+    await until(/"source":"status","object":"watertank\/north"/);
+    const state = await readState();
+    expect(state.watchers).toHaveLength(1);
+    expect(new Set(state.functions.map(({ name }) => name))).toEqual(
+      new Set([...registry.map(({ name }) => name), 'timers', 'resync', 'wake']),
+    );
+    expect(Object.keys(state.queues)).toEqual(
+      expect.arrayContaining(['water-tank.fifo', 'water-tank-dlq.fifo', 'timers', 'resync']),
+    );
+    expect(await readFile(path.join(folder, 'kubeconfig'), 'utf8')).toContain(state.apiServer);
     const { status, said } = await ended();
     expect(said).toMatch(/KIND +OBJECT +READY +REASON +AGE/);
     for (const name of ['north', 'south', 'pond', 'risotto', 'salt', 'example', 'sharded-example', 'my-network']) {
       expect(said).toMatch(new RegExp(`default/${name} +True`));
     }
     expect(status).toBe(0);
+    for (const { pid } of [...state.watchers, ...state.functions]) expect(isRunning(pid)).toBe(false);
   });
 
   it('dev --until-ready exits with 1 and prints what is not ready and why, and --attempts makes a dead letter of it', async () => {
@@ -73,25 +86,6 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
     expect(said).toMatch(/default\/north +True/);
     expect(said).toMatch(/^not ready: Ingredient default\/salt: \w+: .+/m);
     expect(said).toMatch(/^not ready: Dinner default\/risotto: \w+: .+/m);
-  });
-
-  it('dev prints changes and function runs as they happen, writes its state file, and leaves no process', async () => {
-    const { child, folder, until, ended, state: readState } = await dev('--apply', samples);
-    await until(/"source":"changed","object":"watertank\/north"/);
-    await until(/"source":"water-tank","object":"watertank\/north","text":"ran because it changed/);
-    await until(/"source":"status","object":"watertank\/north"/);
-    const state = await readState();
-    expect(state.watchers).toHaveLength(1);
-    expect(new Set(state.functions.map(({ name }) => name))).toEqual(
-      new Set([...registry.map(({ name }) => name), 'timers', 'resync', 'wake']),
-    );
-    expect(Object.keys(state.queues)).toEqual(
-      expect.arrayContaining(['water-tank.fifo', 'water-tank-dlq.fifo', 'timers', 'resync']),
-    );
-    expect(await readFile(path.join(folder, 'kubeconfig'), 'utf8')).toContain(state.apiServer);
-    child.kill('SIGINT');
-    expect((await ended()).status).toBe(0);
-    for (const { pid } of [...state.watchers, ...state.functions]) expect(isRunning(pid)).toBe(false);
   });
 
   it.each([

@@ -96,6 +96,7 @@ it(
     expect((await fetch(apiServer + ingress)).status).toBe(200);
     await saveSources(first, apiServer, write);
     await first.stop();
+    expect((await first.ended).status).toBe(0);
 
     const dev = startDev(project, '--api-port', new URL(apiServer).port, ...options);
     onTestFinished(() => dev.stop());
