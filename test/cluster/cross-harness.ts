@@ -73,20 +73,9 @@ async function openPlatform(
     };
     await applyObject(admin, bindingKind, parseObject(binding), { fieldManager: 'cross' });
   }
-  const platform = {
-    connection: plane.connection(),
-    namespace,
-    clock: { ms: Date.now() },
-    node,
-    end: async () => undefined,
-  };
   return {
-    ...platform,
+    ...{ connection: plane.connection(), namespace, clock: { ms: Date.now() }, node, end: async () => undefined },
     connectionOf: (controller) => plane.connection(controllerIdentity(controller)),
-    elsewhere: async () => {
-      const beside = await startNamespace(admin);
-      const connectionOf = () => plane.connection();
-      return { ...platform, namespace: beside, connectionOf, elsewhere: () => openPlatform(plane, admin, controllers) };
-    },
+    elsewhere: () => openPlatform(plane, admin, controllers),
   };
 }

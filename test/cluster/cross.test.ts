@@ -1,7 +1,6 @@
-// The cross-cutting statements that depend on the server (X5, X7, X15, X16, X17), as the generated roles' users on a
+// The cross-cutting statements that depend on the server (X5, X7, X15, X16), as the generated roles' users on a
 // real kube-apiserver that enforces owner references and has no garbage collector. What the roles permit is least-privilege.test.ts.
 import { describe } from 'vitest';
-import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
 import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
 import { idleCases } from '../cross/steady-cases.ts';
@@ -18,7 +17,6 @@ const ofEachChild = {
 describe('objects that do not change', () => idleCases(harness));
 describe('writes of controllers', () => raceCases(ofEachChild));
 describe('deletions', () => deletionCases(harness));
-describe('namespaces', () => namespaceCases(ofEachChild));
 describe('children', () => {
   takenCases(ofEachChild);
   ownersCases(ofEachChild);
