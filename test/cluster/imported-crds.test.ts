@@ -1,7 +1,8 @@
 // outrigger import crd on the CRDs of other projects: cert-manager, Argo CD and Gateway API, as their Go modules have
 // them. Every module that it writes compiles in strict mode, and a Certificate of cert-manager has the battery.
 import { execFile } from 'node:child_process';
-import { glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +33,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function crdsOf({ module, files }: (typeof modules)[number]): Promise<readonly string[]> {
   const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: folder });
   const { Dir } = z.object({ Dir: z.string() }).parse(JSON.parse(stdout));
-  return (await Array.fromAsync(glob(files, { cwd: Dir }))).map((file) => path.join(Dir, file));
+  return globSync(files, { cwd: Dir }).map((file) => path.join(Dir, file));
 }
 
 it('the modules of cert-manager, Argo CD and Gateway API compile in strict mode, and have a zod schema', async () => {

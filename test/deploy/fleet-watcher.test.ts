@@ -1,8 +1,7 @@
 // The stack of the fleet watcher: the settings of its container, and the resources that an emulated account has after its
 // deployment. No task runs there: that the program watches every cluster is test/watcher/fleet.test.ts. The linters read
 // it in linters.test.ts.
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   CloudFormationClient,
@@ -15,8 +14,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { readWatcherSettings } from '../../src/settings.ts';
-import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
-import { startEmulatedAws } from './emulated-aws.ts';
+import { startEmulatedAccount } from './emulated-account.ts';
 
 const file = path.join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml');
 const digest = `sha256:${'0'.repeat(64)}`;
@@ -48,11 +46,9 @@ describe('the stack of the fleet watcher', () => {
   });
 
   it('a deployment has the service, and the id of the role that its messages are sent with', async () => {
-    const children = createChildProcesses(await mkdtemp(path.join(tmpdir(), 'outrigger-fleet-')));
-    onTestFinished(async () => await children.close());
-    const endpoint = await startEmulatedAws(children);
-    const at = { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
-    const cloudFormation = new CloudFormationClient(at);
+    const aws = await startEmulatedAccount('us-east-1');
+    onTestFinished(aws.close);
+    const cloudFormation = new CloudFormationClient(aws.client);
     const StackName = 'outrigger-prod-watcher';
     const parameters = {
       Stage: 'prod',
@@ -80,7 +76,7 @@ describe('the stack of the fleet watcher', () => {
     const { Stacks: [stack] = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName }));
     const outputs = Object.fromEntries((stack?.Outputs ?? []).map((one) => [one.OutputKey, one.OutputValue]));
     const RoleName = outputs.TaskRoleArn?.split('/').at(-1);
-    const { Role } = await new IAMClient(at).send(new GetRoleCommand({ RoleName }));
+    const { Role } = await new IAMClient(aws.client).send(new GetRoleCommand({ RoleName }));
     expect(Role?.RoleId).toBe(outputs.TaskRoleId);
   });
 });
