@@ -11,6 +11,7 @@ import { type DetachTarget, detach, findControllers } from '../../src/operations
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { aMessage } from '../sqs/messages.ts';
+import { interceptRequests } from '../support/intercept-requests.ts';
 import { detachFixture, managersOf } from './detach-fixture.ts';
 
 const { signal } = new AbortController();
@@ -127,24 +128,26 @@ describe('detach of a kind', () => {
 });
 
 describe('detach with concurrent writes and failures', () => {
-  /** Creates a client that runs an action before each of its writes. */
-  const clientWithAction = (act: (path: string) => Promise<unknown>): KubeClient => ({
-    ...fixture.client,
-    request: async (request) => {
-      if (request.method === 'PATCH') await act(request.path);
-      return await fixture.client.request(request);
-    },
-  });
-
-  /** Runs an action before the first write only. */
+  /** A client that runs an action before its first write. */
   const once = (act: () => Promise<unknown>) => {
     let acted = false;
-    return clientWithAction(async () => {
-      if (acted) return;
+    return interceptRequests(fixture.client, async ({ method }) => {
+      if (acted || method !== 'PATCH') return;
       acted = true;
       await act();
     });
   };
+
+  /** A client whose lists have one object per page, and call back with each continue token, or none. */
+  const onePerPage = (onPage: (token: string | undefined, path: string) => void): KubeClient => ({
+    ...fixture.client,
+    request: async (request) => {
+      const { continue: token, limit } = request.query ?? {};
+      if (limit === undefined) return await fixture.client.request(request);
+      onPage(token === undefined ? undefined : String(token), request.path);
+      return await fixture.client.request({ ...request, query: { ...request.query, limit: 1 } });
+    },
+  });
 
   it('detach keeps a finalizer that is added between its read and its write', async () => {
     await tanks('north');
@@ -170,43 +173,31 @@ describe('detach with concurrent writes and failures', () => {
     await tanks('a', 'b', 'c');
     let lists = 0;
     let isValid = true;
-    const expiring: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        const { continue: token, limit } = request.query ?? {};
-        if (limit === undefined) return await fixture.client.request(request);
-        if (token === undefined) lists += 1;
-        if (lists === 9) throw new Error('the list does not end');
-        isValid = token === undefined || !isValid;
-        const body = { kind: 'Status', reason: 'Expired', metadata: { continue: token } };
-        if (!isValid) throw new ApiError(`GET ${request.path}`, 410, body);
-        return await fixture.client.request({ ...request, query: { ...request.query, limit: 1 } });
-      },
-    };
+    const expiring = onePerPage((token, path) => {
+      if (token === undefined) lists += 1;
+      if (lists === 9) throw new Error('the list does not end');
+      isValid = token === undefined || !isValid;
+      const body = { kind: 'Status', reason: 'Expired', metadata: { continue: token } };
+      if (!isValid) throw new ApiError(`GET ${path}`, 410, body);
+    });
     expect(await detachFrom(tank, expiring)).toMatchObject({ objects: 3, affected: 3, failed: [] });
   });
 
   it('detach ends with the 410 of a list that expires after its first page for the 21st time', async () => {
     await tanks('a', 'b');
     let lists = 0;
-    const expiring: KubeClient = {
-      ...fixture.client,
-      request: async (request) => {
-        const { continue: token, limit } = request.query ?? {};
-        if (limit === undefined) return await fixture.client.request(request);
-        if (token !== undefined) throw new ApiError(`GET ${request.path}`, 410, { kind: 'Status', reason: 'Expired' });
-        lists += 1;
-        return await fixture.client.request({ ...request, query: { ...request.query, limit: 1 } });
-      },
-    };
+    const expiring = onePerPage((token, path) => {
+      if (token !== undefined) throw new ApiError(`GET ${path}`, 410, { kind: 'Status', reason: 'Expired' });
+      lists += 1;
+    });
     await expect(detachFrom(tank, expiring)).rejects.toThrow('410');
     expect(lists).toBe(21);
   });
 
   it('detach reports an object that could not be written, detaches the others, and can be rerun', async () => {
     await tanks('a', 'b', 'c');
-    const failing = clientWithAction(async (path) => {
-      if (path.endsWith('/b')) throw new Error('no such luck');
+    const failing = interceptRequests(fixture.client, ({ method, path }) => {
+      if (method === 'PATCH' && path.endsWith('/b')) throw new Error('no such luck');
     });
     const { affected, failed } = await detachFrom(tank, failing);
     expect(affected).toBe(2);

@@ -5,6 +5,7 @@ import { defaultRetry } from '../../src/core/controller-options.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
 import type { Message } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
 import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
@@ -298,22 +299,17 @@ describe('createBatch, dead letters', () => {
 describe('createBatch, metrics', () => {
   const drifted: ReconcileReport = { ...done, writes: 1, observedBefore: true };
 
-  it.each<[string, ReconcileReport, Pick<Message, 'cause'>, number]>([
-    ['a resync that writes to an observed object', drifted, asResync(), 1],
-    ['no resync that writes nothing', { ...drifted, writes: 0 }, asResync(), 0],
-    ['no resync that writes to an object that was not observed', { ...drifted, observedBefore: false }, asResync(), 0],
-    ['no change', drifted, asChange(), 0],
-  ])('DriftCorrected counts %s', async (_, report, cause, counted) => {
+  const change = { ...record('north'), messageId: 'm2', receiptHandle: 'r2' };
+  it.each<[string, ReconcileReport, readonly QueueRecord[], number]>([
+    ['a resync that writes to an observed object', drifted, [record('north', asResync())], 1],
+    ['no resync that writes nothing', { ...drifted, writes: 0 }, [record('north', asResync())], 0],
+    ['no resync of an object not observed', { ...drifted, observedBefore: false }, [record('north', asResync())], 0],
+    ['no change', drifted, [change], 0],
+    ['no resync that was merged with a change', drifted, [record('north', asResync()), change], 0],
+  ])('DriftCorrected counts %s', async (_, report, records, counted) => {
     const { run, counts } = setUp(report);
-    await run([record('north', cause)]);
+    expect(await run(records)).toEqual([]);
     expect(counts.get('DriftCorrected') ?? 0).toBe(counted);
-  });
-
-  it('DriftCorrected does not count a resync that was merged with a change', async () => {
-    const { run, counts } = setUp(drifted);
-    const resync = record('north', asResync());
-    expect(await run([resync, { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }])).toEqual([]);
-    expect(counts.get('DriftCorrected') ?? 0).toBe(0);
   });
 
   it.each([

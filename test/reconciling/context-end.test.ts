@@ -18,8 +18,22 @@ async function conditions(): Promise<unknown> {
   return Object(status).conditions.map((one: Record<string, unknown>) => [one.type, one.reason, one.message]);
 }
 
-/** Reconciles the object, and returns the requests that are not answered when that ends. */
-async function requestsAtTheEnd(): Promise<readonly string[]> {
+type Reconcile = typeof widgets.behaviour.reconcile;
+/** Reconciles a new object once with this reconciler, which returns a good result after it. */
+async function reconcileWith(
+  act: (context: Parameters<Reconcile>[1]) => unknown,
+  more: Parameters<typeof reconcile>[2] = {},
+) {
+  await apply('a', { size: 1 });
+  behaviour().reconcile = async (_, context) => {
+    await act(context);
+    return result;
+  };
+  return await reconcile('a', {}, more);
+}
+
+/** Reconciles so, and returns the requests that are not answered when that ends. */
+async function requestsAtTheEnd(act: Parameters<typeof reconcileWith>[0]): Promise<readonly string[]> {
   const open = new Set<string>();
   const before = async ({ method, path }: KubeRequest) => {
     if (!path.includes('/configmaps')) return;
@@ -27,36 +41,30 @@ async function requestsAtTheEnd(): Promise<readonly string[]> {
     for (let turns = 0; turns < 200; turns += 1) await turn();
     open.delete(`${method} ${path}`);
   };
-  await reconcile('a', {}, { before });
+  await reconcileWith(act, { before });
   return [...open];
 }
 
 it('a reconcile that fails ends after the applies that run beside the failed one', async () => {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
-    await Promise.all([Promise.reject(new Error('no')), context.apply(configMap, child('late'))]);
-    return result;
-  };
-  expect(await requestsAtTheEnd()).toEqual([]);
+  const open = await requestsAtTheEnd(
+    async ({ apply: applyChild }) =>
+      await Promise.all([Promise.reject(new Error('no')), applyChild(configMap, child('late'))]),
+  );
+  expect(open).toEqual([]);
 });
 
 it('a reconcile ends after the applies that its reconciler did not await, and those that follow from them', async () => {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
+  const open = await requestsAtTheEnd((context) => {
     void context.apply(configMap, child('one')).then(async () => await context.apply(configMap, child('two')));
-    return result;
-  };
-  expect(await requestsAtTheEnd()).toEqual([]);
+  });
+  expect(open).toEqual([]);
   expect(widgets.requests.filter((request) => request.endsWith('/configmaps/two')).length).toBeGreaterThan(0);
 });
 
 it('an apply that its reconciler did not await fails the reconcile when it is refused, and not the process', async () => {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
+  await reconcileWith((context) => {
     void context.apply(configMap, child('No Name'));
-    return result;
-  };
-  await reconcile('a');
+  });
   expect(await conditions()).toContainEqual(['Ready', 'Retrying', expect.stringContaining('"No Name" is invalid')]);
 });
 
@@ -87,32 +95,23 @@ it('an apply that is refused before its reconciler awaits it throws there', asyn
 });
 
 it('an apply that is refused and caught leaves the reconcile successful', async () => {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
-    try {
-      await context.apply(configMap, child('No Name'));
-    } catch {}
-    return result;
-  };
-  expect((await reconcile('a')).outcome.type).toBe('done');
+  const { outcome } = await reconcileWith(async (context) => {
+    await context.apply(configMap, child('No Name')).catch(() => undefined);
+  });
+  expect(outcome.type).toBe('done');
 });
 
 it('an apply that is not awaited, of a follow-up after the reconciler returned, fails the reconcile when it is refused', async () => {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
+  const { outcome } = await reconcileWith((context) => {
     void context.list(configMap).then(() => void context.apply(configMap, child('No Name')));
-    return result;
-  };
-  expect((await reconcile('a')).outcome.type).toBe('failed');
+  });
+  expect(outcome.type).toBe('failed');
 });
 
 it('an apply after the end of its reconcile is refused', async () => {
-  await apply('a', { size: 1 });
   let later = async (): Promise<unknown> => undefined;
-  behaviour().reconcile = async (_, context) => {
+  await reconcileWith((context) => {
     later = async () => await context.apply(configMap, child('late'));
-    return result;
-  };
-  await reconcile('a');
+  });
   await expect(later()).rejects.toThrow('the call is over');
 });

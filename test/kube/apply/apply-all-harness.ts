@@ -3,6 +3,7 @@ import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../sr
 import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
 import type { KubeClient, KubeRequest } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
+import { interceptRequests } from '../../support/intercept-requests.ts';
 import { configMaps, useNamespace } from '../namespace.ts';
 
 /** A ConfigMap to apply. */
@@ -25,13 +26,10 @@ export function useChildren(connect: () => Connection) {
       ...change,
     });
   /** A client that first does something else before each request with this method. */
-  const beforeRequest = (method: string, act: (request: KubeRequest) => Promise<unknown>): KubeClient => ({
-    ...fixture.client,
-    request: async (request) => {
+  const beforeRequest = (method: string, act: (request: KubeRequest) => Promise<unknown>): KubeClient =>
+    interceptRequests(fixture.client, async (request) => {
       if (request.method === method) await act(request);
-      return await fixture.client.request(request);
-    },
-  });
+    });
   const writes = () => fixture.requests.filter((request) => !request.startsWith('GET'));
   return { fixture, children, beforeRequest, writes };
 }
