@@ -2,7 +2,7 @@
 // below it compiles. The mistakes whose message matters are in author-messages.test.ts.
 
 import type { V1PodTemplateSpec, V1Volume } from '@kubernetes/client-node';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import {
   ConfigMap,
@@ -78,201 +78,194 @@ const Tenant = defineKind({
   ...{ spec: z.object({}), status: z.object({}) },
 });
 
-describe('a controller', () => {
-  it('a controller is tested by calling it', async () => {
-    const context = testContext(waterTank, { clients: { level: async () => 10 } });
-    const { status } = await waterTank.reconcile(WaterTank.object('a', { targetLevel: 40 }), context);
-    const action: 'Filling' | 'Holding' | 'Unknown' = status.action;
-    expect(action).toBe('Filling');
-    expect((await context.get(Service, { name: 'a' }))?.metadata.annotations).toEqual({ tank: 'a' });
-  });
-
-  it('a reconciler gets a default where the spec leaves something out', () => {
-    const tolerance: number = WaterTank.object('a', { targetLevel: 40 }).spec.tolerance;
-    expect(tolerance).toBe(0.5);
-  });
-
-  it('an object of a namespaced kind has a namespace, which needs no default', async () => {
-    const context = testContext(waterTank, { clients: { level: async () => 10 } });
-    const tank = WaterTank.object('a', { targetLevel: 40 });
-    await waterTank.reconcile(tank, context);
-    const own: string = tank.metadata.namespace;
-    const ofChildren: readonly string[] = (await context.list(Service)).map(({ metadata }) => metadata.namespace);
-    expect([own, ...ofChildren]).toEqual(['default', 'default']);
-    // @ts-expect-error: a cluster-scoped object has none
-    const none: string = Tenant.object('a', {}).metadata.namespace;
-    expect(none).toBe(undefined);
-  });
-
-  it('an object of a test has the metadata that is given, and that of a new object else', () => {
-    const { metadata } = WaterTank.object('a', { targetLevel: 40 }, { namespace: 'plant', labels: { tier: 'gold' } });
-    const given = { namespace: 'plant', labels: { tier: 'gold' } };
-    expect(metadata).toEqual({ name: 'a', uid: 'uid-of-a', generation: 1, resourceVersion: '', ...given });
-    // @ts-expect-error: the name is the first argument
-    WaterTank.object('a', { targetLevel: 40 }, { name: 'b' });
-  });
-
-  it('a controller may own a kind of which an error is returned as undefined', () => {
-    WaterTank.controller('undefined-error', {
-      async reconcile(): Promise<ResultOf<typeof WaterTank>> {
-        const failure: { readonly error: Error } | undefined = undefined;
-        return { status: { action: 'Holding' }, conditions, error: (failure as { error: Error } | undefined)?.error };
-      },
-    });
-    expect.assertions(0);
-  });
+it('a controller is tested by calling it', async () => {
+  const context = testContext(waterTank, { clients: { level: async () => 10 } });
+  const { status } = await waterTank.reconcile(WaterTank.object('a', { targetLevel: 40 }), context);
+  const action: 'Filling' | 'Holding' | 'Unknown' = status.action;
+  expect(action).toBe('Filling');
+  expect((await context.get(Service, { name: 'a' }))?.metadata.annotations).toEqual({ tank: 'a' });
 });
 
-describe('what does not compile', () => {
-  it('a result that is wrong', () => {
-    WaterTank.controller('a', {
-      // @ts-expect-error: a delay and an error
-      reconcile: async () => ({
-        status: { action: 'Holding' },
-        conditions,
-        requeueAfterSeconds: 5,
-        error: new Error('no'),
-      }),
-    });
-    // @ts-expect-error: the only thing that says what to do is missing
-    expect(() => WaterTank.controller('a', {})).toThrow('controller a.reconcile: ');
-  });
-
-  it('a kind that is not declared', () => {
-    WaterTank.controller('a', {
-      owns: [Service],
-      reads: [ConfigMap],
-      async reconcile(_, { get, list, apply, applyAll, tryApplyAll }) {
-        const never = async () => {
-          // @ts-expect-error: Secret is not declared, so no role would allow it
-          await get(Secret, { name: 'x' });
-          // @ts-expect-error: nor this
-          await list(Secret);
-          // @ts-expect-error: ConfigMap is read, not owned
-          await apply(ConfigMap, { metadata: { name: 'x' } });
-          // @ts-expect-error: nor this
-          await applyAll(ConfigMap, []);
-          // @ts-expect-error: nor this
-          await tryApplyAll(ConfigMap, []);
-        };
-        return { status: { action: never === undefined ? 'Filling' : 'Holding' }, conditions };
-      },
-    });
-    expect.assertions(0);
-  });
-
-  it('a child of a namespaced object with a namespace, which one of a cluster-scoped object has', () => {
-    Tenant.controller('a', {
-      owns: [NetworkPolicy],
-      async reconcile({ metadata: { name: namespace } }, { apply }) {
-        await apply(NetworkPolicy, { metadata: { namespace, name: 'x' } });
-        return { status: {}, conditions: { Isolated: ok('Isolated') } };
-      },
-    });
-    WaterTank.controller('a', {
-      owns: [Service],
-      async reconcile(_, { apply }) {
-        // @ts-expect-error: children share the namespace of the object
-        await apply(Service, { metadata: { name: 'x', namespace: 'other' } });
-        return { status: { action: 'Holding' }, conditions };
-      },
-    });
-    expect.assertions(0);
-  });
-
-  it('a kind of Kubernetes has the fields of the API, where its client has other names and types', () => {
-    Tenant.controller('a', {
-      owns: [NetworkPolicy],
-      reads: [Job],
-      async reconcile({ metadata: { name: namespace } }, { apply, get }) {
-        await apply(NetworkPolicy, {
-          metadata: { namespace, name: 'x' },
-          spec: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 'http' }] }] },
-        });
-        const time: string | undefined = (await get(Job, { namespace, name: 'x' }))?.status?.completionTime;
-        // @ts-expect-error: the API server would refuse the client's name of the field
-        await apply(NetworkPolicy, { metadata: { namespace, name: 'x' }, spec: { ingress: [{ _from: [] }] } });
-        return { status: {}, conditions: { Isolated: ok('Isolated', time) } };
-      },
-    });
-    expect.assertions(0);
-  });
-
-  it('values of the models of a client are applied, and those of a child that was read', () => {
-    const volumes: V1Volume[] = [];
-    const template: V1PodTemplateSpec = { spec: { containers: [], volumes } };
-    Tenant.controller('a', {
-      owns: [Deployment, CustomResourceDefinition],
-      async reconcile({ metadata: { name: namespace } }, { apply, get }) {
-        const metadata = { namespace, name: 'x' };
-        const spec = { selector: {}, template };
-        const { spec: read } = await apply(Deployment, { metadata, spec });
-        if (read !== undefined)
-          await apply(Deployment, { metadata, spec: { ...read, template: { spec: { volumes } } } });
-        const live = await get(Deployment, metadata);
-        if (live?.spec !== undefined) await apply(Deployment, { metadata, spec: live.spec });
-        await apply(CustomResourceDefinition, {
-          metadata,
-          spec: {
-            versions: [
-              {
-                ...{ name: 'v1', served: true, storage: true },
-                schema: { openAPIV3Schema: { type: 'array', 'x-kubernetes-list-type': 'set', items: { $ref: '' } } },
-              },
-            ],
-          },
-        });
-        return { status: {}, conditions: { Isolated: ok('Isolated') } };
-      },
-    });
-    expect.assertions(0);
-  });
-
-  it('a kind that is wrong', () => {
-    // @ts-expect-error: a level is a number
-    expect(() => WaterTank.object('a', { targetLevel: '40' })).toThrow('spec.targetLevel');
-    // @ts-expect-error: a cluster-scoped kind has its scope in its names too
-    foreignKind<object, 'Site', 'Cluster'>({ group: 'example.com', version: 'v1', kind: 'Site' });
-    // @ts-expect-error: the names are of one kind
-    foreignKind<object, 'Site'>({ group: 'example.com', version: 'v1', kind: 'Plot' });
-    expect.assertions(1);
-  });
+it('a reconciler gets a default where the spec leaves something out', () => {
+  const tolerance: number = WaterTank.object('a', { targetLevel: 40 }).spec.tolerance;
+  expect(tolerance).toBe(0.5);
 });
 
-describe('a status slice', () => {
-  it('a status slice is tested by calling its controller, with a whole object or with its own last status only', async () => {
-    const context = testContext(peers, { clients: { name: async () => 'n' } });
-    expect((await peers.reconcile(Network.object('a', { nodes: 1 }), context)).status).toEqual({ nodes: ['n'] });
-    const past = { ...Network.object('a', { nodes: 1 }), status: { nodes: ['m'] } };
-    expect((await peers.reconcile(past, context)).status).toEqual({ nodes: ['m', 'n'] });
-  });
+it('an object of a namespaced kind has a namespace, which needs no default', async () => {
+  const context = testContext(waterTank, { clients: { level: async () => 10 } });
+  const tank = WaterTank.object('a', { targetLevel: 40 });
+  await waterTank.reconcile(tank, context);
+  const own: string = tank.metadata.namespace;
+  const ofChildren: readonly string[] = (await context.list(Service)).map(({ metadata }) => metadata.namespace);
+  expect([own, ...ofChildren]).toEqual(['default', 'default']);
+  // @ts-expect-error: a cluster-scoped object has none
+  const none: string = Tenant.object('a', {}).metadata.namespace;
+  expect(none).toBe(undefined);
+});
 
-  it('a status slice does not compile when it is wrong', () => {
-    // @ts-expect-error: the status has no such field
-    Network.statusSlice({ status: ['peers'], conditions: ['PeersConnected'] });
-    // @ts-expect-error: Ready sums up the first controller
-    Network.statusSlice({ status: ['nodes'], conditions: ['Ready'] });
-    // @ts-expect-error: the second of two is Stalled
-    Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Stalled'] });
-    // @ts-expect-error: without a condition it could not report an error
-    Network.statusSlice({ status: ['nodes'], conditions: [] });
-    expect.assertions(0);
-  });
+it('an object of a test has the metadata that is given, and that of a new object else', () => {
+  const { metadata } = WaterTank.object('a', { targetLevel: 40 }, { namespace: 'plant', labels: { tier: 'gold' } });
+  const given = { namespace: 'plant', labels: { tier: 'gold' } };
+  expect(metadata).toEqual({ name: 'a', uid: 'uid-of-a', generation: 1, resourceVersion: '', ...given });
+  // @ts-expect-error: the name is the first argument
+  WaterTank.object('a', { targetLevel: 40 }, { name: 'b' });
+});
 
-  it('a status slice does not compile when its controller says more or less', () => {
-    const slice = Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Synced'] });
-    const synced = { ...connected, Synced: ok('Synced') };
-    // @ts-expect-error: Synced is missing
-    slice.controller('a', { reconcile: async () => ({ status: {}, conditions: connected }) });
-    slice.controller('a', {
-      async reconcile({ status }) {
-        // @ts-expect-error: height is not of this slice
-        return { status: { nodes: [`${status?.height}`] }, conditions: synced };
-      },
-    });
-    // @ts-expect-error: nodes are names
-    slice.controller('a', { reconcile: async () => ({ status: { nodes: [1] }, conditions: synced }) });
-    slice.controller('a', { reconcile: async () => ({ status: {}, conditions: synced, error: new Error('later') }) });
-    expect.assertions(0);
+it('a controller may own a kind of which an error is returned as undefined', () => {
+  WaterTank.controller('undefined-error', {
+    async reconcile(): Promise<ResultOf<typeof WaterTank>> {
+      const failure: { readonly error: Error } | undefined = undefined;
+      return { status: { action: 'Holding' }, conditions, error: (failure as { error: Error } | undefined)?.error };
+    },
   });
+  expect.assertions(0);
+});
+
+it('a result that is wrong', () => {
+  WaterTank.controller('a', {
+    // @ts-expect-error: a delay and an error
+    reconcile: async () => ({
+      status: { action: 'Holding' },
+      conditions,
+      requeueAfterSeconds: 5,
+      error: new Error('no'),
+    }),
+  });
+  // @ts-expect-error: the only thing that says what to do is missing
+  expect(() => WaterTank.controller('a', {})).toThrow('controller a.reconcile: ');
+});
+
+it('a kind that is not declared', () => {
+  WaterTank.controller('a', {
+    owns: [Service],
+    reads: [ConfigMap],
+    async reconcile(_, { get, list, apply, applyAll, tryApplyAll }) {
+      const never = async () => {
+        // @ts-expect-error: Secret is not declared, so no role would allow it
+        await get(Secret, { name: 'x' });
+        // @ts-expect-error: nor this
+        await list(Secret);
+        // @ts-expect-error: ConfigMap is read, not owned
+        await apply(ConfigMap, { metadata: { name: 'x' } });
+        // @ts-expect-error: nor this
+        await applyAll(ConfigMap, []);
+        // @ts-expect-error: nor this
+        await tryApplyAll(ConfigMap, []);
+      };
+      return { status: { action: never === undefined ? 'Filling' : 'Holding' }, conditions };
+    },
+  });
+  expect.assertions(0);
+});
+
+it('a child of a namespaced object with a namespace, which one of a cluster-scoped object has', () => {
+  Tenant.controller('a', {
+    owns: [NetworkPolicy],
+    async reconcile({ metadata: { name: namespace } }, { apply }) {
+      await apply(NetworkPolicy, { metadata: { namespace, name: 'x' } });
+      return { status: {}, conditions: { Isolated: ok('Isolated') } };
+    },
+  });
+  WaterTank.controller('a', {
+    owns: [Service],
+    async reconcile(_, { apply }) {
+      // @ts-expect-error: children share the namespace of the object
+      await apply(Service, { metadata: { name: 'x', namespace: 'other' } });
+      return { status: { action: 'Holding' }, conditions };
+    },
+  });
+  expect.assertions(0);
+});
+
+it('a kind of Kubernetes has the fields of the API, where its client has other names and types', () => {
+  Tenant.controller('a', {
+    owns: [NetworkPolicy],
+    reads: [Job],
+    async reconcile({ metadata: { name: namespace } }, { apply, get }) {
+      await apply(NetworkPolicy, {
+        metadata: { namespace, name: 'x' },
+        spec: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 'http' }] }] },
+      });
+      const time: string | undefined = (await get(Job, { namespace, name: 'x' }))?.status?.completionTime;
+      // @ts-expect-error: the API server would refuse the client's name of the field
+      await apply(NetworkPolicy, { metadata: { namespace, name: 'x' }, spec: { ingress: [{ _from: [] }] } });
+      return { status: {}, conditions: { Isolated: ok('Isolated', time) } };
+    },
+  });
+  expect.assertions(0);
+});
+
+it('values of the models of a client are applied, and those of a child that was read', () => {
+  const volumes: V1Volume[] = [];
+  const template: V1PodTemplateSpec = { spec: { containers: [], volumes } };
+  Tenant.controller('a', {
+    owns: [Deployment, CustomResourceDefinition],
+    async reconcile({ metadata: { name: namespace } }, { apply, get }) {
+      const metadata = { namespace, name: 'x' };
+      const spec = { selector: {}, template };
+      const { spec: read } = await apply(Deployment, { metadata, spec });
+      if (read !== undefined) await apply(Deployment, { metadata, spec: { ...read, template: { spec: { volumes } } } });
+      const live = await get(Deployment, metadata);
+      if (live?.spec !== undefined) await apply(Deployment, { metadata, spec: live.spec });
+      await apply(CustomResourceDefinition, {
+        metadata,
+        spec: {
+          versions: [
+            {
+              ...{ name: 'v1', served: true, storage: true },
+              schema: { openAPIV3Schema: { type: 'array', 'x-kubernetes-list-type': 'set', items: { $ref: '' } } },
+            },
+          ],
+        },
+      });
+      return { status: {}, conditions: { Isolated: ok('Isolated') } };
+    },
+  });
+  expect.assertions(0);
+});
+
+it('a kind that is wrong', () => {
+  // @ts-expect-error: a level is a number
+  expect(() => WaterTank.object('a', { targetLevel: '40' })).toThrow('spec.targetLevel');
+  // @ts-expect-error: a cluster-scoped kind has its scope in its names too
+  foreignKind<object, 'Site', 'Cluster'>({ group: 'example.com', version: 'v1', kind: 'Site' });
+  // @ts-expect-error: the names are of one kind
+  foreignKind<object, 'Site'>({ group: 'example.com', version: 'v1', kind: 'Plot' });
+  expect.assertions(1);
+});
+
+it('a status slice is tested by calling its controller, with a whole object or with its own last status only', async () => {
+  const context = testContext(peers, { clients: { name: async () => 'n' } });
+  expect((await peers.reconcile(Network.object('a', { nodes: 1 }), context)).status).toEqual({ nodes: ['n'] });
+  const past = { ...Network.object('a', { nodes: 1 }), status: { nodes: ['m'] } };
+  expect((await peers.reconcile(past, context)).status).toEqual({ nodes: ['m', 'n'] });
+});
+
+it('a status slice does not compile when it is wrong', () => {
+  // @ts-expect-error: the status has no such field
+  Network.statusSlice({ status: ['peers'], conditions: ['PeersConnected'] });
+  // @ts-expect-error: Ready sums up the first controller
+  Network.statusSlice({ status: ['nodes'], conditions: ['Ready'] });
+  // @ts-expect-error: the second of two is Stalled
+  Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Stalled'] });
+  // @ts-expect-error: without a condition it could not report an error
+  Network.statusSlice({ status: ['nodes'], conditions: [] });
+  expect.assertions(0);
+});
+
+it('a status slice does not compile when its controller says more or less', () => {
+  const slice = Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Synced'] });
+  const synced = { ...connected, Synced: ok('Synced') };
+  // @ts-expect-error: Synced is missing
+  slice.controller('a', { reconcile: async () => ({ status: {}, conditions: connected }) });
+  slice.controller('a', {
+    async reconcile({ status }) {
+      // @ts-expect-error: height is not of this slice
+      return { status: { nodes: [`${status?.height}`] }, conditions: synced };
+    },
+  });
+  // @ts-expect-error: nodes are names
+  slice.controller('a', { reconcile: async () => ({ status: { nodes: [1] }, conditions: synced }) });
+  slice.controller('a', { reconcile: async () => ({ status: {}, conditions: synced, error: new Error('later') }) });
+  expect.assertions(0);
 });

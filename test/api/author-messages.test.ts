@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { tsc } from '../support/tsc.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -201,14 +201,12 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-describe('the message for', () => {
-  it.each(
-    mistakes.map((mistake, index) => ({ ...mistake, index })),
-  )('the compiler’s message for $what is the documented one', ({ index, first, last }) => {
-    const lines = (messages.get(index) ?? []).filter((line) => line !== '');
-    if (typeof first === 'string') expect(lines[0]?.slice(0, first.length)).toBe(first);
-    else expect(lines[0]).toMatch(first);
-    if (typeof last === 'string') expect(lines.at(-1)).toBe(last);
-    else if (last !== undefined) expect(lines.at(-1)).toMatch(last);
-  });
+it.each(
+  mistakes.map((mistake, index) => ({ ...mistake, index })),
+)('the compiler’s message for $what is the documented one', ({ index, first, last }) => {
+  const lines = (messages.get(index) ?? []).filter((line) => line !== '');
+  if (typeof first === 'string') expect(lines[0]?.slice(0, first.length)).toBe(first);
+  else expect(lines[0]).toMatch(first);
+  if (typeof last === 'string') expect(lines.at(-1)).toBe(last);
+  else if (last !== undefined) expect(lines.at(-1)).toMatch(last);
 });

@@ -1,7 +1,7 @@
 // The declaration of a controller without the compiler's check: an option of another type, out of its limits, or
 // unknown is an error that names the controller and the option. Excluded: the limits of numbers
 // (test/core/controller-options.test.ts), and what the whole registry decides (test/generate).
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { SchemaError } from '../../src/core/errors.ts';
@@ -68,71 +68,69 @@ function messageOf(spec: object): string {
   return 'accepted';
 }
 
-describe('the declaration of a controller', () => {
-  it.each(
-    options,
-  )('null, a string, NaN and a negative number as %s are refused with the path of the option', (option, make) => {
-    const messages = [null, 'x', Number.NaN, -1].map((value) => messageOf(make(value)));
-    expect(messages.filter((one) => !one.startsWith(`controller maps.${option}: `))).toEqual([]);
-  });
+it.each(
+  options,
+)('null, a string, NaN and a negative number as %s are refused with the path of the option', (option, make) => {
+  const messages = [null, 'x', Number.NaN, -1].map((value) => messageOf(make(value)));
+  expect(messages.filter((one) => !one.startsWith(`controller maps.${option}: `))).toEqual([]);
+});
 
-  it.each<[string, object]>([
-    ['resyncPeriodSecond', { resyncPeriodSecond: 60 }],
-    ['retry.attempt', { retry: { attempt: 3 } }],
-    ['rateLimit.perMinute', { rateLimit: { perSecond: 1, perMinute: 1 } }],
-    ['allows.hostPort', { allows: { hostPort: true } }],
-    ['selector.matchExpressions', { selector: { matchExpressions: [] } }],
-    ['exec.containers', { exec: { container: 'x', commands: [], containers: [] } }],
-    ['sets.finalizers', { sets: { finalizers: [] } }],
-    ['watches.0.labels', { watches: [{ ...watch, labels: {} }] }],
-    ['watches.0.selector.fields', { watches: [{ ...watch, selector: { fields: {} } }] }],
-  ])('the unknown option %s is refused with its path', (option, spec) => {
-    expect(messageOf(spec)).toBe(`controller maps.${option}: there is no such option`);
-  });
+it.each<[string, object]>([
+  ['resyncPeriodSecond', { resyncPeriodSecond: 60 }],
+  ['retry.attempt', { retry: { attempt: 3 } }],
+  ['rateLimit.perMinute', { rateLimit: { perSecond: 1, perMinute: 1 } }],
+  ['allows.hostPort', { allows: { hostPort: true } }],
+  ['selector.matchExpressions', { selector: { matchExpressions: [] } }],
+  ['exec.containers', { exec: { container: 'x', commands: [], containers: [] } }],
+  ['sets.finalizers', { sets: { finalizers: [] } }],
+  ['watches.0.labels', { watches: [{ ...watch, labels: {} }] }],
+  ['watches.0.selector.fields', { watches: [{ ...watch, selector: { fields: {} } }] }],
+])('the unknown option %s is refused with its path', (option, spec) => {
+  expect(messageOf(spec)).toBe(`controller maps.${option}: there is no such option`);
+});
 
-  it.each<[string, object, string]>([
-    ['a watch without a label or a function', { kind: Namespace }, 'watches.0: give label or mapToKeys'],
-    ['a watch with both', { ...watch, mapToKeys: async () => [] }, 'watches.0: give label or mapToKeys'],
-  ])('%s is refused', (_, one, message) => {
-    expect(messageOf({ watches: [one] })).toBe(`controller maps.${message}`);
-  });
+it.each<[string, object, string]>([
+  ['a watch without a label or a function', { kind: Namespace }, 'watches.0: give label or mapToKeys'],
+  ['a watch with both', { ...watch, mapToKeys: async () => [] }, 'watches.0: give label or mapToKeys'],
+])('%s is refused', (_, one, message) => {
+  expect(messageOf({ watches: [one] })).toBe(`controller maps.${message}`);
+});
 
-  it.each<[string, z.ZodType, string]>([
-    ['number', z.number(), 'z.coerce.number()'],
-    ['optional integer', z.int().optional(), 'z.coerce.number()'],
-    ['boolean with a default', z.boolean().default(true), 'z.stringbool()'],
-    ['coerced boolean, which "false" makes true,', z.coerce.boolean().optional(), 'z.stringbool()'],
-    ['list', z.array(z.string()), 'z.string().transform()'],
-  ])('a setting that is a %s is refused, because no variable of the environment is one', (_, LIMIT, instead) => {
-    const message = messageOf({ settings: z.object({ LIMIT }) });
-    expect(message).toMatch(/^controller maps\.settings\.LIMIT: a setting is text, /);
-    expect(message.endsWith(`: use ${instead}`)).toBe(true);
-  });
+it.each<[string, z.ZodType, string]>([
+  ['number', z.number(), 'z.coerce.number()'],
+  ['optional integer', z.int().optional(), 'z.coerce.number()'],
+  ['boolean with a default', z.boolean().default(true), 'z.stringbool()'],
+  ['coerced boolean, which "false" makes true,', z.coerce.boolean().optional(), 'z.stringbool()'],
+  ['list', z.array(z.string()), 'z.string().transform()'],
+])('a setting that is a %s is refused, because no variable of the environment is one', (_, LIMIT, instead) => {
+  const message = messageOf({ settings: z.object({ LIMIT }) });
+  expect(message).toMatch(/^controller maps\.settings\.LIMIT: a setting is text, /);
+  expect(message.endsWith(`: use ${instead}`)).toBe(true);
+});
 
-  it('a setting that a text is parsed as is accepted', () => {
-    const settings = z.object({
-      A: z.coerce.number().int().min(1).default(3),
-      B: z.stringbool().optional(),
-      C: z.enum(['a', 'b']).default('a'),
-      D: z.string().transform((text) => text.split(',')),
-      E: z.preprocess((text) => Number(text), z.number()),
-      F: secret().optional(),
-      G: z.url(),
-    });
-    expect(messageOf({ settings })).toBe('accepted');
+it('a setting that a text is parsed as is accepted', () => {
+  const settings = z.object({
+    A: z.coerce.number().int().min(1).default(3),
+    B: z.stringbool().optional(),
+    C: z.enum(['a', 'b']).default('a'),
+    D: z.string().transform((text) => text.split(',')),
+    E: z.preprocess((text) => Number(text), z.number()),
+    F: secret().optional(),
+    G: z.url(),
   });
+  expect(messageOf({ settings })).toBe('accepted');
+});
 
-  it('an option that is undefined counts as absent, and a controller is a valid spec of another one', () => {
-    const absent = Object.fromEntries(options.map(([option]) => [option.split('.')[0], undefined]));
-    expect(messageOf({ ...absent, reconcile })).toBe('accepted');
-    expect(messageOf({ ...waterTank })).toBe('accepted');
-  });
+it('an option that is undefined counts as absent, and a controller is a valid spec of another one', () => {
+  const absent = Object.fromEntries(options.map(([option]) => [option.split('.')[0], undefined]));
+  expect(messageOf({ ...absent, reconcile })).toBe('accepted');
+  expect(messageOf({ ...waterTank })).toBe('accepted');
+});
 
-  it.each<[string, unknown]>([
-    ['wake.source', { source: null, detailType: 'b' }],
-    ['wake.detailType', { source: 'a' }],
-    ['wake', null],
-  ])('a wake without a text as %s is refused with the path', (path, pattern) => {
-    expect(() => wake(pattern as never, () => [])).toThrow(`${path}: `);
-  });
+it.each<[string, unknown]>([
+  ['wake.source', { source: null, detailType: 'b' }],
+  ['wake.detailType', { source: 'a' }],
+  ['wake', null],
+])('a wake without a text as %s is refused with the path', (path, pattern) => {
+  expect(() => wake(pattern as never, () => [])).toThrow(`${path}: `);
 });

@@ -1,6 +1,6 @@
 // Only what a controller may run: what compiles, what is refused before any request, what testContext answers. The wire is in
 // test/kube/client/exec.test.ts, what the cluster allows in test/cluster/exec-policy.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { type ExecSpec, ruleFor } from '../../src/api/exec.ts';
@@ -29,104 +29,96 @@ const lister = node.controller('lister', {
 const clients = { ask: async () => 1 };
 const silent = async () => ({ exitCode: 0, stdout: '', stderr: '' });
 
-describe('exec in a test', () => {
-  it('exec is answered by the test, with the namespace of the object filled in', async () => {
-    const asked: unknown[] = [];
-    const context = testContext(lister, {
-      clients,
-      owner: { metadata: { uid: 'u', namespace: 'shop' } },
-      exec: async (...given) => {
-        asked.push(given);
-        return { exitCode: 0, stdout: 'b', stderr: '' };
-      },
-    });
-    expect((await lister.reconcile(node.object('a', {}), context)).status).toEqual({ peers: 'b' });
-    expect(
-      await context.exec({ name: 'x', namespace: 'other' }, 'ctr-ctr', ['cli', 'add', '1'], { timeoutSeconds: 1 }),
-    ).toMatchObject({ exitCode: 0 });
-    expect(asked).toEqual([
-      [{ name: 'a-0', namespace: 'shop' }, 'a-ctr', ['cli', 'list'], {}],
-      [{ name: 'x', namespace: 'other' }, 'ctr-ctr', ['cli', 'add', '1'], { timeoutSeconds: 1 }],
-    ]);
+it('exec is answered by the test, with the namespace of the object filled in', async () => {
+  const asked: unknown[] = [];
+  const context = testContext(lister, {
+    clients,
+    owner: { metadata: { uid: 'u', namespace: 'shop' } },
+    exec: async (...given) => {
+      asked.push(given);
+      return { exitCode: 0, stdout: 'b', stderr: '' };
+    },
   });
-
-  it.each([
-    ['another command', 'a-ctr', ['sh', '-c', 'cli list']],
-    ['another sub-command', 'a-ctr', ['cli', 'stop']],
-    ['a declared word as the beginning of another', 'a-ctr', ['cli', 'listening']],
-    ['less than a declared command', 'a-ctr', ['cli']],
-    ['no command', 'a-ctr', []],
-    ['another container', 'sidecar', ['cli', 'list']],
-    ['a container that only has the suffix within', 'a-ctr-2', ['cli', 'list']],
-  ])('exec is a TypeError for %s, and no command runs', async (_, container, command) => {
-    let asked = 0;
-    const exec = () => {
-      asked += 1;
-      return silent();
-    };
-    const context = testContext(lister, { clients, exec });
-    await expect(context.exec({ name: 'p' }, container, command)).rejects.toThrow(TypeError);
-    expect(asked).toBe(0);
-  });
-
-  it('a refused exec has no word of the arguments in its error', async () => {
-    const context = testContext(lister, { clients, exec: silent });
-    const refused = context.exec({ name: 'p' }, 'a-ctr', ['cli', 'stop', 'hunter2']);
-    await expect(refused).rejects.toThrow('lister does not declare that command of "cli"');
-    await expect(refused).rejects.not.toThrow('hunter2');
-  });
+  expect((await lister.reconcile(node.object('a', {}), context)).status).toEqual({ peers: 'b' });
+  expect(
+    await context.exec({ name: 'x', namespace: 'other' }, 'ctr-ctr', ['cli', 'add', '1'], { timeoutSeconds: 1 }),
+  ).toMatchObject({ exitCode: 0 });
+  expect(asked).toEqual([
+    [{ name: 'a-0', namespace: 'shop' }, 'a-ctr', ['cli', 'list'], {}],
+    [{ name: 'x', namespace: 'other' }, 'ctr-ctr', ['cli', 'add', '1'], { timeoutSeconds: 1 }],
+  ]);
 });
 
-describe('an allowed command', () => {
-  const mutates = (...command: string[]) =>
-    ruleFor(declaration, { controller: 'lister', container: 'a-ctr', command }).mutates;
-
-  it('a command mutates only if its own entry has mutates', () => {
-    expect([mutates('cli', 'list'), mutates('cli', 'add'), mutates('cli', 'add', '10.0.0.1')]).toEqual([
-      false,
-      true,
-      true,
-    ]);
-  });
-
-  it('a command is allowed by the longest entry that fits', () => {
-    expect(mutates('cli', 'add', '--dry-run', '10.0.0.1')).toBe(false);
-  });
+it.each([
+  ['another command', 'a-ctr', ['sh', '-c', 'cli list']],
+  ['another sub-command', 'a-ctr', ['cli', 'stop']],
+  ['a declared word as the beginning of another', 'a-ctr', ['cli', 'listening']],
+  ['less than a declared command', 'a-ctr', ['cli']],
+  ['no command', 'a-ctr', []],
+  ['another container', 'sidecar', ['cli', 'list']],
+  ['a container that only has the suffix within', 'a-ctr-2', ['cli', 'list']],
+])('exec is a TypeError for %s, and no command runs', async (_, container, command) => {
+  let asked = 0;
+  const exec = () => {
+    asked += 1;
+    return silent();
+  };
+  const context = testContext(lister, { clients, exec });
+  await expect(context.exec({ name: 'p' }, container, command)).rejects.toThrow(TypeError);
+  expect(asked).toBe(0);
 });
 
-describe('what does not compile', () => {
-  it('a test of a controller without exec gives none', () => {
-    const mute = node.controller('mute', { reconcile: async () => ({ status: {}, conditions: {} }) });
-    expect('exec' in testContext(mute, {})).toBe(false);
-    // @ts-expect-error: there is nothing to answer
-    testContext(mute, { exec: silent });
-  });
+it('a refused exec has no word of the arguments in its error', async () => {
+  const context = testContext(lister, { clients, exec: silent });
+  const refused = context.exec({ name: 'p' }, 'a-ctr', ['cli', 'stop', 'hunter2']);
+  await expect(refused).rejects.toThrow('lister does not declare that command of "cli"');
+  await expect(refused).rejects.not.toThrow('hunter2');
+});
 
-  it('a test of a controller with exec that gives no exec does not compile', async () => {
-    // @ts-expect-error: exec is missing
-    const context = testContext(lister, { clients });
-    await expect(context.exec({ name: 'a' }, 'a-ctr', ['cli', 'list'])).rejects.toThrow(
-      'testContext was given no exec',
-    );
-  });
+const mutates = (...command: string[]) =>
+  ruleFor(declaration, { controller: 'lister', container: 'a-ctr', command }).mutates;
 
-  it('exec with a shell’s line, without a container, or with an answer without its code does not compile', () => {
-    node.controller('wrong', {
-      exec: declaration,
-      async reconcile(_, { exec }) {
-        const never = () => {
-          // @ts-expect-error: a command is an argv
-          void exec({ name: 'a' }, 'a-ctr', 'cli list');
-          // @ts-expect-error: which container
-          void exec({ name: 'a' }, ['cli', 'list']);
-        };
-        return { status: { peers: typeof never }, conditions: {} };
-      },
-    });
-    // @ts-expect-error: the exit code is missing
-    testContext(lister, { clients, exec: async () => ({ stdout: '', stderr: '' }) });
-    // @ts-expect-error: mutates is true or not there
-    const no: ExecSpec = { container: 'x', commands: [{ argv: ['cli'], mutates: false }] };
-    expect(no.container).toBe('x');
+it('a command mutates only if its own entry has mutates', () => {
+  expect([mutates('cli', 'list'), mutates('cli', 'add'), mutates('cli', 'add', '10.0.0.1')]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+it('a command is allowed by the longest entry that fits', () => {
+  expect(mutates('cli', 'add', '--dry-run', '10.0.0.1')).toBe(false);
+});
+
+it('a test of a controller without exec gives none', () => {
+  const mute = node.controller('mute', { reconcile: async () => ({ status: {}, conditions: {} }) });
+  expect('exec' in testContext(mute, {})).toBe(false);
+  // @ts-expect-error: there is nothing to answer
+  testContext(mute, { exec: silent });
+});
+
+it('a test of a controller with exec that gives no exec does not compile', async () => {
+  // @ts-expect-error: exec is missing
+  const context = testContext(lister, { clients });
+  await expect(context.exec({ name: 'a' }, 'a-ctr', ['cli', 'list'])).rejects.toThrow('testContext was given no exec');
+});
+
+it('exec with a shell’s line, without a container, or with an answer without its code does not compile', () => {
+  node.controller('wrong', {
+    exec: declaration,
+    async reconcile(_, { exec }) {
+      const never = () => {
+        // @ts-expect-error: a command is an argv
+        void exec({ name: 'a' }, 'a-ctr', 'cli list');
+        // @ts-expect-error: which container
+        void exec({ name: 'a' }, ['cli', 'list']);
+      };
+      return { status: { peers: typeof never }, conditions: {} };
+    },
   });
+  // @ts-expect-error: the exit code is missing
+  testContext(lister, { clients, exec: async () => ({ stdout: '', stderr: '' }) });
+  // @ts-expect-error: mutates is true or not there
+  const no: ExecSpec = { container: 'x', commands: [{ argv: ['cli'], mutates: false }] };
+  expect(no.container).toBe('x');
 });

@@ -1,6 +1,6 @@
 // A kind that is read in named namespaces only: what the context of a test and of a reconcile refuses. The roles are
 // test/generate/reads.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { ConfigMap, Secret } from '../../src/kubernetes.ts';
 import { defineKind, inNamespaces, type Key } from '../../src/outrigger.ts';
@@ -25,50 +25,46 @@ const secretIn = (namespace: string) => ({ apiVersion: 'v1', kind: 'Secret', met
 const refused = (controller: string, place: string) =>
   `${controller} declares inNamespaces(Secret, ['platform', 'certs']), so Secret in ${place} would be forbidden in a cluster`;
 
-describe('a kind that is read in named namespaces', () => {
-  const objects = ['platform', 'certs', 'default'].map(secretIn);
+const objects = ['platform', 'certs', 'default'].map(secretIn);
 
-  it('a kind that is read in named namespaces is read and listed there, and other kinds everywhere', async () => {
-    const { get, list } = testContext(site, { objects });
-    expect(await get(Secret, { name: 'ca', namespace: 'certs' })).toMatchObject(secretIn('certs'));
-    expect(await list(Secret, {}, { namespace: 'platform' })).toMatchObject([secretIn('platform')]);
-    expect(await get(ConfigMap, { name: 'ca' })).toBeUndefined();
-    expect(await get(OtherSecret, { name: 'ca' })).toBeUndefined();
-    expect(await list(ConfigMap, {}, { namespace: '*' })).toEqual([]);
-  });
+it('a kind that is read in named namespaces is read and listed there, and other kinds everywhere', async () => {
+  const { get, list } = testContext(site, { objects });
+  expect(await get(Secret, { name: 'ca', namespace: 'certs' })).toMatchObject(secretIn('certs'));
+  expect(await list(Secret, {}, { namespace: 'platform' })).toMatchObject([secretIn('platform')]);
+  expect(await get(ConfigMap, { name: 'ca' })).toBeUndefined();
+  expect(await get(OtherSecret, { name: 'ca' })).toBeUndefined();
+  expect(await list(ConfigMap, {}, { namespace: '*' })).toEqual([]);
+});
 
-  it.each<[string, Key, string]>([
-    ['another namespace', { name: 'ca', namespace: 'shop' }, 'shop'],
-    ['the namespace of the object', { name: 'ca' }, 'default'],
-  ])('get of a kind that is read in named namespaces throws for %s, and names the declaration', async (_, key, place) => {
-    await expect(testContext(site, { objects }).get(Secret, key)).rejects.toThrow(
-      new TypeError(refused('site', place)),
-    );
-  });
+it.each<[string, Key, string]>([
+  ['another namespace', { name: 'ca', namespace: 'shop' }, 'shop'],
+  ['the namespace of the object', { name: 'ca' }, 'default'],
+])('get of a kind that is read in named namespaces throws for %s, and names the declaration', async (_, key, place) => {
+  await expect(testContext(site, { objects }).get(Secret, key)).rejects.toThrow(new TypeError(refused('site', place)));
+});
 
-  it('list of a kind that is read in named namespaces throws for that of the object, and for all', async () => {
-    const { list } = testContext(site, { objects });
-    await expect(list(Secret)).rejects.toThrow(refused('site', 'default'));
-    await expect(list(Secret, {}, { namespace: '*' })).rejects.toThrow(refused('site', 'all namespaces'));
-  });
+it('list of a kind that is read in named namespaces throws for that of the object, and for all', async () => {
+  const { list } = testContext(site, { objects });
+  await expect(list(Secret)).rejects.toThrow(refused('site', 'default'));
+  await expect(list(Secret, {}, { namespace: '*' })).rejects.toThrow(refused('site', 'all namespaces'));
+});
 
-  it('a cluster-scoped object names the namespace of a kind that is read in named namespaces', async () => {
-    const { get, list } = testContext(zone, { objects });
-    await expect(get(Secret, { name: 'ca' })).rejects.toThrow(refused('zone', 'no namespace'));
-    await expect(list(Secret)).rejects.toThrow(refused('zone', 'all namespaces'));
-    expect(await list(Secret, {}, { namespace: 'certs' })).toHaveLength(1);
-  });
+it('a cluster-scoped object names the namespace of a kind that is read in named namespaces', async () => {
+  const { get, list } = testContext(zone, { objects });
+  await expect(get(Secret, { name: 'ca' })).rejects.toThrow(refused('zone', 'no namespace'));
+  await expect(list(Secret)).rejects.toThrow(refused('zone', 'all namespaces'));
+  expect(await list(Secret, {}, { namespace: 'certs' })).toHaveLength(1);
+});
 
-  it('a reconcile that gets a kind of another namespace than its reads name fails, as in a test', async () => {
-    const sites = ['right', 'wrong'].map((name) => ({
-      ...{ apiVersion: Site.apiVersion, kind: 'Site', spec: {} },
-      metadata: { name, namespace: 'default' },
-    }));
-    await using system = await startSystem({ controllers: [site], objects: sites });
-    await system.settled();
-    expect(Object.fromEntries(system.reconciles.map(({ object, error }) => [object, error]))).toEqual({
-      'default/right': undefined,
-      'default/wrong': refused('site', 'default'),
-    });
+it('a reconcile that gets a kind of another namespace than its reads name fails, as in a test', async () => {
+  const sites = ['right', 'wrong'].map((name) => ({
+    ...{ apiVersion: Site.apiVersion, kind: 'Site', spec: {} },
+    metadata: { name, namespace: 'default' },
+  }));
+  await using system = await startSystem({ controllers: [site], objects: sites });
+  await system.settled();
+  expect(Object.fromEntries(system.reconciles.map(({ object, error }) => [object, error]))).toEqual({
+    'default/right': undefined,
+    'default/wrong': refused('site', 'default'),
   });
 });

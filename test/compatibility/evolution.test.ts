@@ -1,6 +1,6 @@
 // Changes of a kind and its controller while objects exist: between the two halves of an upgrade (CRDs, functions), and
 // after a controller was renamed or removed. The messages of two versions are in kept-versions.test.ts.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
@@ -82,27 +82,25 @@ async function reconcile({ name, declaration, start }: ControllerDefinition, obj
   return await run({ client, message, messageId: 'm', log: silent, signal: AbortSignal.timeout(15_000) });
 }
 
-describe('a kind with new fields', () => {
-  it('new fields: old functions work with the new CRD, and new functions write the fields', async () => {
-    await create('added', { seats: 2 });
-    await reconcile(current, 'added');
-    await deployDefinition(sailingBoat);
-    expect(await reconcile(current, 'added')).toMatchObject({ outcome: { type: 'done' }, writes: 0 });
-    expect(await reconcile(next, 'added')).toMatchObject({ outcome: { type: 'done' } });
-    expect(await status('added')).toMatchObject({ note: '2 seats', sails: 1 });
-    expect(await reconcile(next, 'added')).toMatchObject({ writes: 0 });
-  });
+it('new fields: old functions work with the new CRD, and new functions write the fields', async () => {
+  await create('added', { seats: 2 });
+  await reconcile(current, 'added');
+  await deployDefinition(sailingBoat);
+  expect(await reconcile(current, 'added')).toMatchObject({ outcome: { type: 'done' }, writes: 0 });
+  expect(await reconcile(next, 'added')).toMatchObject({ outcome: { type: 'done' } });
+  expect(await status('added')).toMatchObject({ note: '2 seats', sails: 1 });
+  expect(await reconcile(next, 'added')).toMatchObject({ writes: 0 });
+});
 
-  it('new fields: new functions with the old CRD are retried, lose nothing, and name the unknown field', async () => {
-    await create('early', { seats: 2 });
-    await reconcile(current, 'early');
-    const { outcome } = await reconcile(next, 'early');
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('.status.sails') } });
-    expect(await status('early')).toMatchObject({ note: '2 seats' });
-    await deployDefinition(sailingBoat);
-    expect((await reconcile(next, 'early')).outcome).toEqual({ type: 'done' });
-    expect(await status('early')).toMatchObject({ sails: 1 });
-  });
+it('new fields: new functions with the old CRD are retried, lose nothing, and name the unknown field', async () => {
+  await create('early', { seats: 2 });
+  await reconcile(current, 'early');
+  const { outcome } = await reconcile(next, 'early');
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('.status.sails') } });
+  expect(await status('early')).toMatchObject({ note: '2 seats' });
+  await deployDefinition(sailingBoat);
+  expect((await reconcile(next, 'early')).outcome).toEqual({ type: 'done' });
+  expect(await status('early')).toMatchObject({ sails: 1 });
 });
 
 it('a removed field disappears from a status with the first reconcile of the new functions', async () => {
@@ -168,55 +166,52 @@ it('a new version of a kind reconciles the objects of a former version, which is
   expect(await read('grown', after)).toBeUndefined();
 });
 
-describe('a renamed or removed controller', () => {
-  const renamed = controller('vessel');
-  const metadataOf = async (name: string) => JSON.stringify((await read(name))?.metadata);
-  const detachFormer = async () => {
-    const controllers = new Set([current.name]);
-    await detach(client, { resource: boat, scope: { controllers, as: 'primary' } }, { dryRun: false, signal });
-    await detach(client, { resource: ConfigMap, scope: { controllers, as: 'child' } }, { dryRun: false, signal });
-  };
-  const child = async (name: string) => await getObject(client, ConfigMap, keyOf(name));
+const renamed = controller('vessel');
+const metadataOf = async (name: string) => JSON.stringify((await read(name))?.metadata);
+const detachFormer = async () => {
+  const controllers = new Set([current.name]);
+  await detach(client, { resource: boat, scope: { controllers, as: 'primary' } }, { dryRun: false, signal });
+  await detach(client, { resource: ConfigMap, scope: { controllers, as: 'child' } }, { dryRun: false, signal });
+};
+const child = async (name: string) => await getObject(client, ConfigMap, keyOf(name));
 
-  it('a renamed controller leaves a finalizer that no controller removes', async () => {
-    await create('hanging', { seats: 2 });
-    await reconcile(current, 'hanging');
-    await reconcile(renamed, 'hanging');
-    await remove('hanging');
-    await reconcile(renamed, 'hanging');
-    expect((await read('hanging'))?.metadata.finalizers).toEqual(['outrigger.dev/boat']);
-    await detachFormer();
-    expect(await read('hanging')).toBeUndefined();
-  });
+it('a renamed controller leaves a finalizer that no controller removes', async () => {
+  await create('hanging', { seats: 2 });
+  await reconcile(current, 'hanging');
+  await reconcile(renamed, 'hanging');
+  await remove('hanging');
+  await reconcile(renamed, 'hanging');
+  expect((await read('hanging'))?.metadata.finalizers).toEqual(['outrigger.dev/boat']);
+  await detachFormer();
+  expect(await read('hanging')).toBeUndefined();
+});
 
-  it('a renamed controller keeps its objects and children while its former name is detached', async () => {
-    await create('kept', { seats: 2 });
-    await reconcile(current, 'kept');
-    const before = await child('kept');
-    await reconcile(renamed, 'kept');
-    await detachFormer();
-    await reconcile(renamed, 'kept');
-    expect(await metadataOf('kept')).not.toMatch(/outrigger[.-](dev\/)?boat/);
-    expect((await read('kept'))?.metadata.finalizers).toEqual(['outrigger.dev/vessel']);
-    const after = await child('kept');
-    expect(after?.metadata.uid).toBe(before?.metadata.uid);
-    expect(after?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'vessel' });
-    expect(JSON.stringify(after?.metadata)).not.toContain('outrigger-boat');
-    await remove('kept');
-    await reconcile(renamed, 'kept');
-    expect(await read('kept')).toBeUndefined();
-  });
+it('a renamed controller keeps its objects and children while its former name is detached', async () => {
+  await create('kept', { seats: 2 });
+  await reconcile(current, 'kept');
+  const before = await child('kept');
+  await reconcile(renamed, 'kept');
+  await detachFormer();
+  await reconcile(renamed, 'kept');
+  expect(await metadataOf('kept')).not.toMatch(/outrigger[.-](dev\/)?boat/);
+  expect((await read('kept'))?.metadata.finalizers).toEqual(['outrigger.dev/vessel']);
+  const after = await child('kept');
+  expect(after?.metadata.uid).toBe(before?.metadata.uid);
+  expect(after?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'vessel' });
+  expect(JSON.stringify(after?.metadata)).not.toContain('outrigger-boat');
+  await remove('kept');
+  await reconcile(renamed, 'kept');
+  expect(await read('kept')).toBeUndefined();
+});
 
-  it('a removed controller leaves objects that can be deleted, after it was detached', async () => {
-    await create('orphan', { seats: 2 });
-    await reconcile(current, 'orphan');
-    await detachFormer();
-    expect(await metadataOf('orphan')).not.toContain('outrigger');
-    expect((await child('orphan'))?.metadata.ownerReferences).toHaveLength(1);
-    await remove('orphan');
-    const remaining: string[] = [];
-    for await (const { items } of listPages(client, boat))
-      remaining.push(...items.map(({ metadata }) => metadata.name));
-    expect(remaining).not.toContain('orphan');
-  });
+it('a removed controller leaves objects that can be deleted, after it was detached', async () => {
+  await create('orphan', { seats: 2 });
+  await reconcile(current, 'orphan');
+  await detachFormer();
+  expect(await metadataOf('orphan')).not.toContain('outrigger');
+  expect((await child('orphan'))?.metadata.ownerReferences).toHaveLength(1);
+  await remove('orphan');
+  const remaining: string[] = [];
+  for await (const { items } of listPages(client, boat)) remaining.push(...items.map(({ metadata }) => metadata.name));
+  expect(remaining).not.toContain('orphan');
 });

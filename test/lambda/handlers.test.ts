@@ -1,7 +1,7 @@
 // The functions as AWS calls them, in this process: environment, event and context in, a batch response out. Their
 // effects are checked in the cluster and on the queues. The bundles are in test/deploy.
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
@@ -45,241 +45,237 @@ const functions = functionSystem({
 const { apply, deadLetters, environment, read } = functions;
 const nothingKept = { batchItemFailures: [] };
 
-describe('createReconcileHandler', () => {
-  it('a reconcile function writes the status of the object, and sends the timer of its requeue', async () => {
-    await apply('one');
-    const handler = createReconcileHandler(controller);
-    expect(await handler(anEvent(widgetRecord('one')), aContext())).toEqual(nothingKept);
-    expect((await read('one'))?.status).toMatchObject({ note: 'hello one' });
-    expect(await waiting()).toBe(1);
-  });
-
-  it('a reconcile function sends a dead letter for each refused message, and reconciles the rest', async () => {
-    await apply('two');
-    const handler = createReconcileHandler(controller);
-    const malformed = formatMessage(widgetMessage('two')).replace('"two"', '"../x"');
-    const event = anEvent(
-      aRecord('bad', malformed),
-      widgetRecord('two', { controller: 'gadget' }, 'other'),
-      widgetRecord('two', { cluster: 'beta' }, 'nowhere'),
-      widgetRecord('two'),
-    );
-    expect(await handler(event, aContext())).toEqual(nothingKept);
-    expect(await deadLetters('widget-dlq.fifo')).toEqual({
-      bad: 'object.3: must be one path segment',
-      other: 'the message is for controller gadget',
-      nowhere: 'unknown cluster beta',
-    });
-    expect((await read('two'))?.status).toMatchObject({ note: 'hello two' });
-  });
-
-  it.each([
-    [
-      'entry is not valid',
-      'broken',
-      'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; fix its entry in the clusters table',
-    ],
-    [
-      'certificate has changed',
-      'moved',
-      expect.stringMatching(
-        /\(DEPTH_ZERO_SELF_SIGNED_CERT\); cluster "moved": if its certificate has changed, put the CA certificate that it has now into its entry$/,
-      ),
-    ],
-  ])('a reconcile function postpones the keys of a cluster whose %s, and names it', async (_, cluster, error) => {
-    await apply('five');
-    const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
-    const access = { type: 'token', token: 'secret-token' };
-    await functions.system.writeTable({ moved: { server: wire.url.href, ca: pem('other.pem'), access } });
-    const lines = logLines();
-    const before = await waiting();
-    const event = anEvent(widgetRecord('five', { cluster }, 'm1'), widgetRecord('five'));
-    expect(await createReconcileHandler(controller)(event, aContext())).toEqual(nothingKept);
-    expect((await read('five'))?.status).toMatchObject({ note: 'hello five' });
-    // Both have a timer: the one was postponed, the other returned a requeue.
-    expect(await waiting()).toBe(before + 2);
-    expect(await deadLetters('widget-dlq.fifo')).toEqual({});
-    const line = lines.find((one) => one.includes(`"cluster":"${cluster}"`)) ?? '';
-    expect(JSON.parse(line)).toMatchObject({ outcome: 'postponed', error });
-    // No credential was sent to the server with the wrong certificate.
-    expect(wire.arrived).toEqual([]);
-  });
-
-  it('a metric of a cluster that is not in the clusters table does not have its name', async () => {
-    vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
-    vi.stubEnv('METRICS_PER_CLUSTER', 'true');
-    const lines = logLines();
-    const reconcileAt = async (cluster: string) =>
-      await createReconcileHandler(controller)(anEvent(widgetRecord('six', { cluster })), aContext());
-    await reconcileAt('alpha');
-    // Without a table nothing refuses the message.
-    vi.stubEnv('CLUSTERS', import.meta.filename);
-    await reconcileAt('beta');
-    const metrics = lines.filter((line) => line.includes('"_aws"'));
-    const named = (cluster: string) => metrics.some((line) => line.includes(`"cluster":"${cluster}"`));
-    expect(['alpha', 'beta', 'not known'].map(named)).toEqual([true, false, true]);
-  });
-
-  it('a late batch is not reconciled if another function has received its messages', async () => {
-    await apply('late');
-    const { queues } = functions;
-    const QueueUrl = `${queues.urlPrefix}widget.fifo`;
-    const { body, attributes } = widgetRecord('late');
-    const entry = { MessageBody: body, MessageGroupId: attributes.MessageGroupId, MessageDeduplicationId: 'late' };
-    await queues.sqs.send(new SendMessageCommand({ QueueUrl, ...entry }));
-    const receive = async (VisibilityTimeout: number) => {
-      const { Messages } = await queues.sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }));
-      const [{ MessageId = '', ReceiptHandle: receiptHandle = '' } = {}] = Messages ?? [];
-      const received = { ...attributes, ApproximateFirstReceiveTimestamp: `${Date.now() - 181_000}` };
-      return anEvent({ ...aRecord(MessageId, body), receiptHandle, attributes: received });
-    };
-    const late = await receive(0);
-    const next = await receive(30);
-    const handler = createReconcileHandler(controller);
-    const itemIdentifier = late.Records[0]?.messageId;
-    const lines = logLines();
-    expect(await handler(late, aContext(60_000))).toEqual({ batchItemFailures: [{ itemIdentifier }] });
-    expect((await read('late'))?.status).toBeUndefined();
-    const message = 'messages not reconciled: another function may have received them';
-    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ message, messages: 1, function_request_id: 'request' }),
-    );
-    expect(await handler(next, aContext(60_000))).toEqual(nothingKept);
-    expect((await read('late'))?.status).toMatchObject({ note: 'hello late' });
-    // Six times the timeout of the function.
-    expect(queues.invisibleSeconds('widget.fifo')).toEqual([360]);
-  });
-
-  it('RETRY_ATTEMPTS and RETRY_SECONDS replace the retries of the controller', async () => {
-    await apply('fails');
-    vi.stubEnv('RETRY_ATTEMPTS', '2');
-    vi.stubEnv('RETRY_SECONDS', '500');
-    const lines = logLines();
-    const handler = createReconcileHandler(controller);
-    expect(await handler(anEvent(widgetRecord('fails')), aContext())).toEqual(nothingKept);
-    const { dueAt } = z.looseObject({ dueAt: z.number() }).parse(JSON.parse(lines.at(-1) ?? ''));
-    // Without the setting it is due in two to three seconds.
-    expect(dueAt - Date.now() / 1000).toBeGreaterThan(200);
-    const retry = widgetRecord('fails', asRetry({ attempt: 1, dueAt, slot: `500/${dueAt}` }), 'retry');
-    expect(await handler(anEvent(retry), aContext())).toEqual(nothingKept);
-    expect(await deadLetters('widget-dlq.fifo')).toEqual({ retry: 'retries exhausted after 2 attempts' });
-  });
-
-  it.each([
-    ['rejects', 'unhandledRejection'],
-    ['throws', 'uncaughtException'],
-  ] as const)('an error of code that a reconciler does not wait for, and that %s, is logged with its key before the runtime ends the process', async (name, event) => {
-    await apply(name);
-    const lines = logLines();
-    const handler = createReconcileHandler(controller);
-    // In the place of Vitest's listener.
-    const listeners = process.listeners(event as 'uncaughtException');
-    process.removeAllListeners(event);
-    onTestFinished(() => {
-      process.removeAllListeners(event);
-      for (const listener of listeners) process.on(event, listener);
-    });
-    const linesOfRuntime = new Promise<readonly string[]>((resolve) =>
-      process.on(event, (error: Error) => (error.message === 'lost' ? resolve([...lines]) : undefined)),
-    );
-    expect(await handler(anEvent(widgetRecord(name)), aContext())).toEqual(nothingKept);
-    const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
-    const reason = 'await every promise, and handle the errors of timers, streams and emitters';
-    const expected = { level: 'ERROR', service: 'widget', name, reason, error: 'lost', stack: place };
-    expect((await linesOfRuntime).map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(expected));
-  });
-
-  it('a reconcile function keeps messages whose timers were rejected', async () => {
-    await apply('three');
-    vi.stubEnv('QUEUE_URL_PREFIX', `${functions.queues.urlPrefix}elsewhere-`);
-    const handler = createReconcileHandler(controller);
-    const event = anEvent(widgetRecord('three'));
-    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [{ itemIdentifier: 'three' }] });
-  });
-
-  it.each([
-    'QUEUE_URL_PREFIX',
-    'CLUSTERS',
-    'GREETING',
-  ])('a reconcile function without %s names it, and works once it is set', async (name) => {
-    await apply('four');
-    const handler = createReconcileHandler(controller);
-    const event = anEvent(widgetRecord('four'));
-    vi.stubEnv(name, '');
-    await expect(handler(event, aContext())).rejects.toThrow(name);
-    vi.stubEnv(name, environment()[name]);
-    expect(await handler(event, aContext())).toEqual(nothingKept);
-  });
+it('a reconcile function writes the status of the object, and sends the timer of its requeue', async () => {
+  await apply('one');
+  const handler = createReconcileHandler(controller);
+  expect(await handler(anEvent(widgetRecord('one')), aContext())).toEqual(nothingKept);
+  expect((await read('one'))?.status).toMatchObject({ note: 'hello one' });
+  expect(await waiting()).toBe(1);
 });
 
-describe('createResyncHandler', () => {
-  it.each([
-    ['without a time', {}],
-    ['with a time that is no date', { time: 'soon' }],
-  ])('a schedule’s event %s starts the run of the current period', async (_, event) => {
+it('a reconcile function sends a dead letter for each refused message, and reconciles the rest', async () => {
+  await apply('two');
+  const handler = createReconcileHandler(controller);
+  const malformed = formatMessage(widgetMessage('two')).replace('"two"', '"../x"');
+  const event = anEvent(
+    aRecord('bad', malformed),
+    widgetRecord('two', { controller: 'gadget' }, 'other'),
+    widgetRecord('two', { cluster: 'beta' }, 'nowhere'),
+    widgetRecord('two'),
+  );
+  expect(await handler(event, aContext())).toEqual(nothingKept);
+  expect(await deadLetters('widget-dlq.fifo')).toEqual({
+    bad: 'object.3: must be one path segment',
+    other: 'the message is for controller gadget',
+    nowhere: 'unknown cluster beta',
+  });
+  expect((await read('two'))?.status).toMatchObject({ note: 'hello two' });
+});
+
+it.each([
+  [
+    'entry is not valid',
+    'broken',
+    'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; fix its entry in the clusters table',
+  ],
+  [
+    'certificate has changed',
+    'moved',
+    expect.stringMatching(
+      /\(DEPTH_ZERO_SELF_SIGNED_CERT\); cluster "moved": if its certificate has changed, put the CA certificate that it has now into its entry$/,
+    ),
+  ],
+])('a reconcile function postpones the keys of a cluster whose %s, and names it', async (_, cluster, error) => {
+  await apply('five');
+  const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
+  const access = { type: 'token', token: 'secret-token' };
+  await functions.system.writeTable({ moved: { server: wire.url.href, ca: pem('other.pem'), access } });
+  const lines = logLines();
+  const before = await waiting();
+  const event = anEvent(widgetRecord('five', { cluster }, 'm1'), widgetRecord('five'));
+  expect(await createReconcileHandler(controller)(event, aContext())).toEqual(nothingKept);
+  expect((await read('five'))?.status).toMatchObject({ note: 'hello five' });
+  // Both have a timer: the one was postponed, the other returned a requeue.
+  expect(await waiting()).toBe(before + 2);
+  expect(await deadLetters('widget-dlq.fifo')).toEqual({});
+  const line = lines.find((one) => one.includes(`"cluster":"${cluster}"`)) ?? '';
+  expect(JSON.parse(line)).toMatchObject({ outcome: 'postponed', error });
+  // No credential was sent to the server with the wrong certificate.
+  expect(wire.arrived).toEqual([]);
+});
+
+it('a metric of a cluster that is not in the clusters table does not have its name', async () => {
+  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+  vi.stubEnv('METRICS_PER_CLUSTER', 'true');
+  const lines = logLines();
+  const reconcileAt = async (cluster: string) =>
+    await createReconcileHandler(controller)(anEvent(widgetRecord('six', { cluster })), aContext());
+  await reconcileAt('alpha');
+  // Without a table nothing refuses the message.
+  vi.stubEnv('CLUSTERS', import.meta.filename);
+  await reconcileAt('beta');
+  const metrics = lines.filter((line) => line.includes('"_aws"'));
+  const named = (cluster: string) => metrics.some((line) => line.includes(`"cluster":"${cluster}"`));
+  expect(['alpha', 'beta', 'not known'].map(named)).toEqual([true, false, true]);
+});
+
+it('a late batch is not reconciled if another function has received its messages', async () => {
+  await apply('late');
+  const { queues } = functions;
+  const QueueUrl = `${queues.urlPrefix}widget.fifo`;
+  const { body, attributes } = widgetRecord('late');
+  const entry = { MessageBody: body, MessageGroupId: attributes.MessageGroupId, MessageDeduplicationId: 'late' };
+  await queues.sqs.send(new SendMessageCommand({ QueueUrl, ...entry }));
+  const receive = async (VisibilityTimeout: number) => {
+    const { Messages } = await queues.sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }));
+    const [{ MessageId = '', ReceiptHandle: receiptHandle = '' } = {}] = Messages ?? [];
+    const received = { ...attributes, ApproximateFirstReceiveTimestamp: `${Date.now() - 181_000}` };
+    return anEvent({ ...aRecord(MessageId, body), receiptHandle, attributes: received });
+  };
+  const late = await receive(0);
+  const next = await receive(30);
+  const handler = createReconcileHandler(controller);
+  const itemIdentifier = late.Records[0]?.messageId;
+  const lines = logLines();
+  expect(await handler(late, aContext(60_000))).toEqual({ batchItemFailures: [{ itemIdentifier }] });
+  expect((await read('late'))?.status).toBeUndefined();
+  const message = 'messages not reconciled: another function may have received them';
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ message, messages: 1, function_request_id: 'request' }),
+  );
+  expect(await handler(next, aContext(60_000))).toEqual(nothingKept);
+  expect((await read('late'))?.status).toMatchObject({ note: 'hello late' });
+  // Six times the timeout of the function.
+  expect(queues.invisibleSeconds('widget.fifo')).toEqual([360]);
+});
+
+it('RETRY_ATTEMPTS and RETRY_SECONDS replace the retries of the controller', async () => {
+  await apply('fails');
+  vi.stubEnv('RETRY_ATTEMPTS', '2');
+  vi.stubEnv('RETRY_SECONDS', '500');
+  const lines = logLines();
+  const handler = createReconcileHandler(controller);
+  expect(await handler(anEvent(widgetRecord('fails')), aContext())).toEqual(nothingKept);
+  const { dueAt } = z.looseObject({ dueAt: z.number() }).parse(JSON.parse(lines.at(-1) ?? ''));
+  // Without the setting it is due in two to three seconds.
+  expect(dueAt - Date.now() / 1000).toBeGreaterThan(200);
+  const retry = widgetRecord('fails', asRetry({ attempt: 1, dueAt, slot: `500/${dueAt}` }), 'retry');
+  expect(await handler(anEvent(retry), aContext())).toEqual(nothingKept);
+  expect(await deadLetters('widget-dlq.fifo')).toEqual({ retry: 'retries exhausted after 2 attempts' });
+});
+
+it.each([
+  ['rejects', 'unhandledRejection'],
+  ['throws', 'uncaughtException'],
+] as const)('an error of code that a reconciler does not wait for, and that %s, is logged with its key before the runtime ends the process', async (name, event) => {
+  await apply(name);
+  const lines = logLines();
+  const handler = createReconcileHandler(controller);
+  // In the place of Vitest's listener.
+  const listeners = process.listeners(event as 'uncaughtException');
+  process.removeAllListeners(event);
+  onTestFinished(() => {
+    process.removeAllListeners(event);
+    for (const listener of listeners) process.on(event, listener);
+  });
+  const linesOfRuntime = new Promise<readonly string[]>((resolve) =>
+    process.on(event, (error: Error) => (error.message === 'lost' ? resolve([...lines]) : undefined)),
+  );
+  expect(await handler(anEvent(widgetRecord(name)), aContext())).toEqual(nothingKept);
+  const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
+  const reason = 'await every promise, and handle the errors of timers, streams and emitters';
+  const expected = { level: 'ERROR', service: 'widget', name, reason, error: 'lost', stack: place };
+  expect((await linesOfRuntime).map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(expected));
+});
+
+it('a reconcile function keeps messages whose timers were rejected', async () => {
+  await apply('three');
+  vi.stubEnv('QUEUE_URL_PREFIX', `${functions.queues.urlPrefix}elsewhere-`);
+  const handler = createReconcileHandler(controller);
+  const event = anEvent(widgetRecord('three'));
+  expect(await handler(event, aContext())).toEqual({ batchItemFailures: [{ itemIdentifier: 'three' }] });
+});
+
+it.each([
+  'QUEUE_URL_PREFIX',
+  'CLUSTERS',
+  'GREETING',
+])('a reconcile function without %s names it, and works once it is set', async (name) => {
+  await apply('four');
+  const handler = createReconcileHandler(controller);
+  const event = anEvent(widgetRecord('four'));
+  vi.stubEnv(name, '');
+  await expect(handler(event, aContext())).rejects.toThrow(name);
+  vi.stubEnv(name, environment()[name]);
+  expect(await handler(event, aContext())).toEqual(nothingKept);
+});
+
+it.each([
+  ['without a time', {}],
+  ['with a time that is no date', { time: 'soon' }],
+])('a schedule’s event %s starts the run of the current period', async (_, event) => {
+  await functions.queues.drain('resync');
+  const start = Math.floor(Date.now() / 600_000) * 600_000;
+  expect(await createResyncHandler([controller])(event, aContext())).toEqual(nothingKept);
+  const runs = (await functions.queues.drain('resync')).map(({ Body = '' }) =>
+    Date.parse(parseResyncMessage(Body).run),
+  );
+  // One message for each cluster, all of one run. A period may have ended meanwhile.
+  expect(new Set(runs).size).toBe(1);
+  expect([start, start + 600_000]).toContain(runs[0]);
+});
+
+it.each([
+  ['lean', 1],
+  ['full', 0],
+])('with MONITORING %s, a run writes the depth of the dead-letter queues %i times', async (monitoring, times) => {
+  const { sqs, urlPrefix, drain } = functions.queues;
+  await sqs.send(new SendMessageCommand({ QueueUrl: `${urlPrefix}timers-dlq`, MessageBody: 'x' }));
+  vi.stubEnv('MONITORING', monitoring);
+  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+  const lines = logLines();
+  await createResyncHandler([controller])({}, aContext());
+  await drain('timers-dlq');
+  expect(lines.filter((line) => line.includes('"DeadLetterQueueDepth":1')).length).toBe(times);
+});
+
+it('a schedule’s event with a stale time lists nothing, and the event after it does', async () => {
+  await apply('seven');
+  vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');
+  const handler = createResyncHandler([controller]);
+  /** Delivers an event of the schedule, and then the messages of its run. Returns the keys that were sent. */
+  const deliver = async (time: Date) => {
     await functions.queues.drain('resync');
-    const start = Math.floor(Date.now() / 600_000) * 600_000;
-    expect(await createResyncHandler([controller])(event, aContext())).toEqual(nothingKept);
-    const runs = (await functions.queues.drain('resync')).map(({ Body = '' }) =>
-      Date.parse(parseResyncMessage(Body).run),
-    );
-    // One message for each cluster, all of one run. A period may have ended meanwhile.
-    expect(new Set(runs).size).toBe(1);
-    expect([start, start + 600_000]).toContain(runs[0]);
-  });
-
-  it.each([
-    ['lean', 1],
-    ['full', 0],
-  ])('with MONITORING %s, a run writes the depth of the dead-letter queues %i times', async (monitoring, times) => {
-    const { sqs, urlPrefix, drain } = functions.queues;
-    await sqs.send(new SendMessageCommand({ QueueUrl: `${urlPrefix}timers-dlq`, MessageBody: 'x' }));
-    vi.stubEnv('MONITORING', monitoring);
-    vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
-    const lines = logLines();
-    await createResyncHandler([controller])({}, aContext());
-    await drain('timers-dlq');
-    expect(lines.filter((line) => line.includes('"DeadLetterQueueDepth":1')).length).toBe(times);
-  });
-
-  it('a schedule’s event with a stale time lists nothing, and the event after it does', async () => {
-    await apply('seven');
-    vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');
-    const handler = createResyncHandler([controller]);
-    /** Delivers an event of the schedule, and then the messages of its run. Returns the keys that were sent. */
-    const deliver = async (time: Date) => {
-      await functions.queues.drain('resync');
-      const before = await waiting();
-      expect(await handler({ time: time.toISOString() }, aContext())).toEqual(nothingKept);
-      const sent = (await functions.queues.drain('resync')).map(({ Body = '' }) => Body);
-      const list = sent.filter((body) => parseResyncMessage(body).cluster === 'alpha');
-      expect(list.map((body) => parseResyncMessage(body).run)).toEqual([time.toISOString()]);
-      const records = list.map((body, index) => aRecord(`list-${index}`, body));
-      expect(await handler(anEvent(...records), aContext())).toEqual(nothingKept);
-      return (await waiting()) - before;
-    };
-    const [stale, current] = [Date.now() - 601_000, Date.now() - 1_000];
-    expect(await deliver(new Date(stale))).toBe(0);
-    expect(await deliver(new Date(current))).toBeGreaterThan(0);
-  });
-
-  it.each([
-    -10_800_000, 10_800_000,
-  ])('a resync function whose clock is %i ms off lists the objects of its run', async (skew) => {
-    await apply('six');
-    vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');
-    const message = { v: 1, type: 'resync', cluster: 'alpha', controller: 'widget' } as const;
-    const record = aRecord('list', formatResyncMessage({ ...message, run: new Date().toISOString() }));
     const before = await waiting();
-    const { now } = Date;
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + skew);
-    try {
-      expect(await createResyncHandler([controller])(anEvent(record), aContext())).toEqual(nothingKept);
-    } finally {
-      clock.mockRestore();
-    }
-    expect(await waiting()).toBeGreaterThan(before);
-  });
+    expect(await handler({ time: time.toISOString() }, aContext())).toEqual(nothingKept);
+    const sent = (await functions.queues.drain('resync')).map(({ Body = '' }) => Body);
+    const list = sent.filter((body) => parseResyncMessage(body).cluster === 'alpha');
+    expect(list.map((body) => parseResyncMessage(body).run)).toEqual([time.toISOString()]);
+    const records = list.map((body, index) => aRecord(`list-${index}`, body));
+    expect(await handler(anEvent(...records), aContext())).toEqual(nothingKept);
+    return (await waiting()) - before;
+  };
+  const [stale, current] = [Date.now() - 601_000, Date.now() - 1_000];
+  expect(await deliver(new Date(stale))).toBe(0);
+  expect(await deliver(new Date(current))).toBeGreaterThan(0);
+});
+
+it.each([
+  -10_800_000, 10_800_000,
+])('a resync function whose clock is %i ms off lists the objects of its run', async (skew) => {
+  await apply('six');
+  vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');
+  const message = { v: 1, type: 'resync', cluster: 'alpha', controller: 'widget' } as const;
+  const record = aRecord('list', formatResyncMessage({ ...message, run: new Date().toISOString() }));
+  const before = await waiting();
+  const { now } = Date;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + skew);
+  try {
+    expect(await createResyncHandler([controller])(anEvent(record), aContext())).toEqual(nothingKept);
+  } finally {
+    clock.mockRestore();
+  }
+  expect(await waiting()).toBeGreaterThan(before);
 });
 
 it('the timers function sends a due message to its controller, and a dead letter for a malformed one', async () => {

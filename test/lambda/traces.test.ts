@@ -1,6 +1,6 @@
 // The trace in which a function's messages are sent, recorded between the function and SQS (the emulator stores no
 // traces). The link of traces in X-Ray is the part of AWS.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
@@ -67,31 +67,29 @@ it.each([
   expect(sent).toEqual([{ name: 'a dead letter', trace: traceOf(currentTrace) }]);
 });
 
-describe('createTimersHandler', () => {
-  it('the timers function forwards a message in its own trace, if it has one', async () => {
-    vi.stubEnv('_X_AMZN_TRACE_ID', currentTrace);
-    const old = aRecord('old', body('old'));
-    const traced = { ...old, attributes: { ...old.attributes, AWSTraceHeader: earlierTrace } };
-    const handler = createTimersHandler(['widget']);
-    expect(await handler(anEvent(traced, aRecord('new', body('new'))), aContext())).toEqual({ batchItemFailures: [] });
-    expect(sent).toEqual([
-      { name: 'old', trace: traceOf(earlierTrace) },
-      { name: 'new', trace: traceOf(currentTrace) },
-    ]);
-    expect(await functions.queues.drain('widget.fifo')).toHaveLength(2);
-  });
+it('the timers function forwards a message in its own trace, if it has one', async () => {
+  vi.stubEnv('_X_AMZN_TRACE_ID', currentTrace);
+  const old = aRecord('old', body('old'));
+  const traced = { ...old, attributes: { ...old.attributes, AWSTraceHeader: earlierTrace } };
+  const handler = createTimersHandler(['widget']);
+  expect(await handler(anEvent(traced, aRecord('new', body('new'))), aContext())).toEqual({ batchItemFailures: [] });
+  expect(sent).toEqual([
+    { name: 'old', trace: traceOf(earlierTrace) },
+    { name: 'new', trace: traceOf(currentTrace) },
+  ]);
+  expect(await functions.queues.drain('widget.fifo')).toHaveLength(2);
+});
 
-  it('the timers function sends in the trace of the current invocation, not of the first one', async () => {
-    const handler = createTimersHandler(['widget']);
-    for (const trace of [currentTrace, earlierTrace]) {
-      vi.stubEnv('_X_AMZN_TRACE_ID', trace);
-      await handler(anEvent(aRecord('m', body(trace.slice(7, 15)))), aContext());
-    }
-    expect(sent.map(({ trace }) => trace)).toEqual([traceOf(currentTrace), traceOf(earlierTrace)]);
-  });
+it('the timers function sends in the trace of the current invocation, not of the first one', async () => {
+  const handler = createTimersHandler(['widget']);
+  for (const trace of [currentTrace, earlierTrace]) {
+    vi.stubEnv('_X_AMZN_TRACE_ID', trace);
+    await handler(anEvent(aRecord('m', body(trace.slice(7, 15)))), aContext());
+  }
+  expect(sent.map(({ trace }) => trace)).toEqual([traceOf(currentTrace), traceOf(earlierTrace)]);
+});
 
-  it('the timers function sends a message without a trace if the invocation has none', async () => {
-    await createTimersHandler(['widget'])(anEvent(aRecord('m', body('untraced'))), aContext());
-    expect(sent).toEqual([{ name: 'untraced', trace: undefined }]);
-  });
+it('the timers function sends a message without a trace if the invocation has none', async () => {
+  await createTimersHandler(['widget'])(anEvent(aRecord('m', body('untraced'))), aContext());
+  expect(sent).toEqual([{ name: 'untraced', trace: undefined }]);
 });

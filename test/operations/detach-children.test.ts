@@ -1,5 +1,5 @@
 // Detaching controllers from the children that they created, and from copies of children. Cases for any API server.
-import { describe, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
@@ -26,48 +26,46 @@ async function aDinner(): Promise<void> {
   await system.reconcile(Ingredient, 'soup-leek');
 }
 
-describe('detach of children', () => {
-  it('detach removes labels, annotations and field ownership of children, and keeps their owner', async () => {
-    await aDinner();
-    const before = await fixture.system.read(Ingredient, 'soup-leek');
-    expect(await detachFrom(childrenOfDinners(false))).toMatchObject({ affected: 1, finalizers: 0, metadata: 3 });
-    const after = await fixture.system.read(Ingredient, 'soup-leek');
-    expect(managersOf(after)).not.toContain('outrigger-dinner');
-    expect(JSON.stringify([after.metadata.labels ?? {}, after.metadata.annotations ?? {}])).not.toContain('outrigger');
-    expect(after.metadata.ownerReferences).toEqual(before.metadata.ownerReferences);
-    // The child also has a controller of its own, which still runs.
-    expect(after.metadata.finalizers).toEqual(['outrigger.dev/ingredient']);
-    expect(managersOf(after)).toContain('outrigger-ingredient');
-  });
+it('detach removes labels, annotations and field ownership of children, and keeps their owner', async () => {
+  await aDinner();
+  const before = await fixture.system.read(Ingredient, 'soup-leek');
+  expect(await detachFrom(childrenOfDinners(false))).toMatchObject({ affected: 1, finalizers: 0, metadata: 3 });
+  const after = await fixture.system.read(Ingredient, 'soup-leek');
+  expect(managersOf(after)).not.toContain('outrigger-dinner');
+  expect(JSON.stringify([after.metadata.labels ?? {}, after.metadata.annotations ?? {}])).not.toContain('outrigger');
+  expect(after.metadata.ownerReferences).toEqual(before.metadata.ownerReferences);
+  // The child also has a controller of its own, which still runs.
+  expect(after.metadata.finalizers).toEqual(['outrigger.dev/ingredient']);
+  expect(managersOf(after)).toContain('outrigger-ingredient');
+});
 
-  it('detach with `orphan` removes the owner references of children', async () => {
-    await aDinner();
-    await detachFrom(childrenOfDinners(true));
-    expect((await fixture.system.read(Ingredient, 'soup-leek')).metadata).not.toHaveProperty('ownerReferences');
-  });
+it('detach with `orphan` removes the owner references of children', async () => {
+  await aDinner();
+  await detachFrom(childrenOfDinners(true));
+  expect((await fixture.system.read(Ingredient, 'soup-leek')).metadata).not.toHaveProperty('ownerReferences');
+});
 
-  it('detach removes the managed fields of a child whose only manager was the controller', async () => {
-    const labels = { 'outrigger.dev/controller': 'former', 'outrigger.dev/owner-uid': 'gone' };
-    const metadata = { name: 'left', namespace: fixture.system.namespace, labels };
-    const made = parseObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
-    await applyObject(fixture.system.client, ConfigMap, made, { fieldManager: 'outrigger-former' });
-    await detachFrom({ resource: ConfigMap, scope: { controllers: new Set(['former']), as: 'child' } });
-    const after = await fixture.system.read(ConfigMap, 'left');
-    expect(after.metadata).not.toHaveProperty('managedFields');
-    expect(after.data).toEqual({ a: 'b' });
-  });
+it('detach removes the managed fields of a child whose only manager was the controller', async () => {
+  const labels = { 'outrigger.dev/controller': 'former', 'outrigger.dev/owner-uid': 'gone' };
+  const metadata = { name: 'left', namespace: fixture.system.namespace, labels };
+  const made = parseObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
+  await applyObject(fixture.system.client, ConfigMap, made, { fieldManager: 'outrigger-former' });
+  await detachFrom({ resource: ConfigMap, scope: { controllers: new Set(['former']), as: 'child' } });
+  const after = await fixture.system.read(ConfigMap, 'left');
+  expect(after.metadata).not.toHaveProperty('managedFields');
+  expect(after.data).toEqual({ a: 'b' });
+});
 
-  it('detach of a former controller keeps the labels of the child’s new controller', async () => {
-    await aDinner();
-    const labels = { 'outrigger.dev/controller': 'other' };
-    await fixture.system.patch(Ingredient, 'soup-leek', { metadata: { labels } });
-    const counts = { objects: 1, affected: 1, managers: 1, metadata: 0 };
-    expect(await detachFrom(childrenOfDinners(true))).toMatchObject(counts);
-    const { metadata } = await fixture.system.read(Ingredient, 'soup-leek');
-    expect(metadata.labels).toMatchObject(labels);
-    expect(metadata.ownerReferences).toHaveLength(1);
-    expect(await detachFrom(childrenOfDinners(true))).toMatchObject({ objects: 1, affected: 0 });
-  });
+it('detach of a former controller keeps the labels of the child’s new controller', async () => {
+  await aDinner();
+  const labels = { 'outrigger.dev/controller': 'other' };
+  await fixture.system.patch(Ingredient, 'soup-leek', { metadata: { labels } });
+  const counts = { objects: 1, affected: 1, managers: 1, metadata: 0 };
+  expect(await detachFrom(childrenOfDinners(true))).toMatchObject(counts);
+  const { metadata } = await fixture.system.read(Ingredient, 'soup-leek');
+  expect(metadata.labels).toMatchObject(labels);
+  expect(metadata.ownerReferences).toHaveLength(1);
+  expect(await detachFrom(childrenOfDinners(true))).toMatchObject({ objects: 1, affected: 0 });
 });
 
 it.runIf(inject('apiServer') === 'memory')(

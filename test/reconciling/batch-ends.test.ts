@@ -1,6 +1,6 @@
 // How a batch ends when time runs out, the clusters table or SQS fails, or the function crashes. Also its metrics.
 import { createServer } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
@@ -10,186 +10,182 @@ import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messag
 import { listenOnLoopback } from '../support/listen.ts';
 import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
 
-describe('createBatch, out of time', () => {
-  it.each<[string, ReconcileReport, Partial<Message>, 'timers' | 'water-tank-dlq.fifo']>([
-    ['timer of a finished reconcile', requeued, {}, 'timers'],
-    ['dead letter of a last attempt', failed(), lastTry, 'water-tank-dlq.fifo'],
-  ])('a batch out of time still sends the %s', async (_, report, message, queue) => {
-    const { run, queues, advance } = setUp(async ({ signal }) => {
-      queueMicrotask(() => advance(25_000));
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-      return report;
-    });
-    expect(await run([record('late', message)])).toEqual([]);
-    expect([...queues].map(([name, { length }]) => [name, length])).toEqual([[queue, 1]]);
+it.each<[string, ReconcileReport, Partial<Message>, 'timers' | 'water-tank-dlq.fifo']>([
+  ['timer of a finished reconcile', requeued, {}, 'timers'],
+  ['dead letter of a last attempt', failed(), lastTry, 'water-tank-dlq.fifo'],
+])('a batch out of time still sends the %s', async (_, report, message, queue) => {
+  const { run, queues, advance } = setUp(async ({ signal }) => {
+    queueMicrotask(() => advance(25_000));
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    return report;
   });
-
-  it('a follow-up that SQS does not accept by the deadline keeps its message, names SQS in the log, and ends no process', async () => {
-    const { run, seen, advance, lines, counts } = setUp(requeued);
-    seen.sending = 'hanging';
-    const finished = run([record('north')]);
-    for (const milliseconds of [25_000, 1_000]) {
-      await settle();
-      advance(milliseconds);
-    }
-    expect(await finished).toEqual(['m-north']);
-    expect(seen.died).toBe('');
-    expect(lines.at(-1)).toMatchObject({
-      message: 'message not deleted: its follow-up was rejected by SQS',
-      fields: { reason: 'SQS did not respond before the deadline' },
-    });
-    expect(counts.has('ReconcileTimeouts')).toBe(false);
-  });
-
-  it('a reconcile that throws is a failure and no timeout, and only its message is received again', async () => {
-    const { run, lines, counts, queues } = setUp(async ({ message: { name } }) => {
-      if (name === 'north') throw new TypeError('undefined is no cluster');
-      return done;
-    });
-    expect(await run([record('good'), record('north'), record('fine')])).toEqual(['m-north']);
-    const failure = { message: 'reconcile failed unexpectedly', fields: { error: 'undefined is no cluster' } };
-    expect(lines.find(({ level }) => level === 'error')).toMatchObject(failure);
-    expect([...queues]).toEqual([]);
-    expect([counts.get('ReconcilesFailed'), counts.get('ReconcileTimeouts')]).toEqual([1, undefined]);
-  });
-
-  it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
-    const { run, seen, advance, lines } = setUp();
-    seen.clusterAnswer = 'never';
-    const finished = run([record('north')]);
-    await Promise.resolve();
-    advance(25_000);
-    expect(await finished).toEqual(['m-north']);
-    expect(seen.died).toBe('');
-    expect(lines).toMatchObject([{ fields: { error: 'the clusters table did not respond before the deadline' } }]);
-  });
-
-  it('a batch whose senders cannot be judged by its deadline ends with it', async () => {
-    const judge = async () => await new Promise<never>(() => {});
-    const { run, advance } = setUp(done, { senders: { judge, explain: () => '', mayCopy: () => true } });
-    const finished = run([record('north')]);
-    advance(25_000);
-    await expect(finished).rejects.toThrow('out of time');
-  });
-
-  /** A client of a server that accepts requests and never responds, and the number of requests. */
-  async function startSilentServer() {
-    let requests = 0;
-    const server = createServer(() => {
-      requests += 1;
-    });
-    const port = await listenOnLoopback(server);
-    const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
-    onTestFinished(async () => {
-      client.close();
-      await server[Symbol.asyncDispose]();
-    });
-    return { client, requests: () => requests };
-  }
-
-  it('keys of a cluster that has not responded at the deadline are postponed, and its breaker opens', async () => {
-    const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
-      await client.request({ method: 'GET', path: '/', signal });
-      return done;
-    });
-    const { client, requests } = await startSilentServer();
-    seen.clusterAnswer = { type: 'client', client };
-    const names = ['a', 'b', 'c', 'd', 'e'];
-    const finished = run(names.map((name) => record(name)));
-    await expect.poll(requests).toBe(names.length);
-    advance(25_000);
-    expect(await finished).toEqual([]);
-    expect(timers()).toMatchObject(names.map((name) => ({ name, cause: { attempt: 0, postponements: 1 } })));
-    expect(await run([record('f')])).toEqual([]);
-    expect(reconciled).toEqual(names);
-  });
-
-  it('requests that the deadline aborts within a second neither postpone their keys nor open the breaker', async () => {
-    const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
-      advance(24_500);
-      await client.request({ method: 'GET', path: '/', signal });
-      return done;
-    });
-    const { client, requests } = await startSilentServer();
-    seen.clusterAnswer = { type: 'client', client };
-    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    for (const [index, name] of names.entries()) {
-      const finished = run([record(name)]);
-      await expect.poll(requests).toBe(index + 1);
-      advance(500);
-      expect(await finished).toEqual([`m-${name}`]);
-    }
-    expect(timers()).toEqual([]);
-    expect(reconciled).toEqual(names);
-  });
-
-  it('a deletion that hangs ends with the deadline, and the response deletes the messages', async () => {
-    const { run, seen, advance } = setUp(async () => {
-      advance(2_000);
-      return done;
-    });
-    seen.deleting = false;
-    const finished = run([record('a'), record('b')]);
-    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-    advance(25_000);
-    expect(await finished).toEqual([]);
-    expect(seen.died).toBe('');
-  });
-
-  it('a batch deletes finished messages after one second, even if no other reconcile ends', async () => {
-    const { run, deleted, advance, seen } = setUp(({ message }) =>
-      message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
-    );
-    const ended = expect(run([record('quick'), record('deaf')])).rejects.toThrow('ignored its signal');
-    const advancing = (milliseconds: number, read: () => unknown) => () => {
-      advance(milliseconds);
-      return read();
-    };
-    await expect.poll(advancing(250, () => deleted)).toEqual(['r-quick']);
-    expect(seen.died).toBe('');
-    await expect.poll(advancing(5_000, () => seen.died)).not.toBe('');
-    await ended;
-  });
+  expect(await run([record('late', message)])).toEqual([]);
+  expect([...queues].map(([name, { length }]) => [name, length])).toEqual([[queue, 1]]);
 });
 
-describe('createBatch, with redeliveries', () => {
-  it('a batch reverses the order of redelivered messages at every second receipt', async () => {
-    const { run, reconciled } = setUp();
-    const names = ['a', 'b', 'c', 'd'];
-    for (const receipt of [2, 3]) await run(names.map((name) => record(name, {}, receipt)));
-    expect(reconciled.slice(0, 4).toSorted()).toEqual(names);
-    expect(reconciled.slice(4)).toEqual(reconciled.slice(0, 4).toReversed());
+it('a follow-up that SQS does not accept by the deadline keeps its message, names SQS in the log, and ends no process', async () => {
+  const { run, seen, advance, lines, counts } = setUp(requeued);
+  seen.sending = 'hanging';
+  const finished = run([record('north')]);
+  for (const milliseconds of [25_000, 1_000]) {
+    await settle();
+    advance(milliseconds);
+  }
+  expect(await finished).toEqual(['m-north']);
+  expect(seen.died).toBe('');
+  expect(lines.at(-1)).toMatchObject({
+    message: 'message not deleted: its follow-up was rejected by SQS',
+    fields: { reason: 'SQS did not respond before the deadline' },
   });
+  expect(counts.has('ReconcileTimeouts')).toBe(false);
+});
 
-  it('a batch runs redelivered messages after the others were deleted, the first one alone', async () => {
-    const order: string[] = [];
-    const { run, deleted } = setUp(async ({ message }) => {
-      order.push(`${message.name} after ${deleted.join(' ')}`);
-      return done;
-    });
-    expect(await run([record('p1', {}, 2), record('p2', {}, 3), record('a')])).toEqual([]);
-    const lines = [
-      ['a after ', 'p1 after r-a', 'p2 after r-a r-p1'],
-      ['a after ', 'p2 after r-a', 'p1 after r-a r-p2'],
-    ];
-    expect(lines).toContainEqual(order);
+it('a reconcile that throws is a failure and no timeout, and only its message is received again', async () => {
+  const { run, lines, counts, queues } = setUp(async ({ message: { name } }) => {
+    if (name === 'north') throw new TypeError('undefined is no cluster');
+    return done;
   });
+  expect(await run([record('good'), record('north'), record('fine')])).toEqual(['m-north']);
+  const failure = { message: 'reconcile failed unexpectedly', fields: { error: 'undefined is no cluster' } };
+  expect(lines.find(({ level }) => level === 'error')).toMatchObject(failure);
+  expect([...queues]).toEqual([]);
+  expect([counts.get('ReconcilesFailed'), counts.get('ReconcileTimeouts')]).toEqual([1, undefined]);
+});
 
-  it('a batch doubles the redelivered messages that it runs at a time, as after throttling all are redelivered', async () => {
-    const together: number[] = [];
-    let running = 0;
-    const { run } = setUp(async () => {
-      running += 1;
-      await settle();
-      together.push(running);
-      await settle();
-      running -= 1;
-      return done;
-    });
-    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
-    await run(names.map((name) => record(name, {}, 12)));
-    expect(together).toEqual([1, 2, 2, 4, 4, 4, 4, 3, 3, 3]);
+it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
+  const { run, seen, advance, lines } = setUp();
+  seen.clusterAnswer = 'never';
+  const finished = run([record('north')]);
+  await Promise.resolve();
+  advance(25_000);
+  expect(await finished).toEqual(['m-north']);
+  expect(seen.died).toBe('');
+  expect(lines).toMatchObject([{ fields: { error: 'the clusters table did not respond before the deadline' } }]);
+});
+
+it('a batch whose senders cannot be judged by its deadline ends with it', async () => {
+  const judge = async () => await new Promise<never>(() => {});
+  const { run, advance } = setUp(done, { senders: { judge, explain: () => '', mayCopy: () => true } });
+  const finished = run([record('north')]);
+  advance(25_000);
+  await expect(finished).rejects.toThrow('out of time');
+});
+
+/** A client of a server that accepts requests and never responds, and the number of requests. */
+async function startSilentServer() {
+  let requests = 0;
+  const server = createServer(() => {
+    requests += 1;
   });
+  const port = await listenOnLoopback(server);
+  const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
+  onTestFinished(async () => {
+    client.close();
+    await server[Symbol.asyncDispose]();
+  });
+  return { client, requests: () => requests };
+}
+
+it('keys of a cluster that has not responded at the deadline are postponed, and its breaker opens', async () => {
+  const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
+    await client.request({ method: 'GET', path: '/', signal });
+    return done;
+  });
+  const { client, requests } = await startSilentServer();
+  seen.clusterAnswer = { type: 'client', client };
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const finished = run(names.map((name) => record(name)));
+  await expect.poll(requests).toBe(names.length);
+  advance(25_000);
+  expect(await finished).toEqual([]);
+  expect(timers()).toMatchObject(names.map((name) => ({ name, cause: { attempt: 0, postponements: 1 } })));
+  expect(await run([record('f')])).toEqual([]);
+  expect(reconciled).toEqual(names);
+});
+
+it('requests that the deadline aborts within a second neither postpone their keys nor open the breaker', async () => {
+  const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
+    advance(24_500);
+    await client.request({ method: 'GET', path: '/', signal });
+    return done;
+  });
+  const { client, requests } = await startSilentServer();
+  seen.clusterAnswer = { type: 'client', client };
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const [index, name] of names.entries()) {
+    const finished = run([record(name)]);
+    await expect.poll(requests).toBe(index + 1);
+    advance(500);
+    expect(await finished).toEqual([`m-${name}`]);
+  }
+  expect(timers()).toEqual([]);
+  expect(reconciled).toEqual(names);
+});
+
+it('a deletion that hangs ends with the deadline, and the response deletes the messages', async () => {
+  const { run, seen, advance } = setUp(async () => {
+    advance(2_000);
+    return done;
+  });
+  seen.deleting = false;
+  const finished = run([record('a'), record('b')]);
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  advance(25_000);
+  expect(await finished).toEqual([]);
+  expect(seen.died).toBe('');
+});
+
+it('a batch deletes finished messages after one second, even if no other reconcile ends', async () => {
+  const { run, deleted, advance, seen } = setUp(({ message }) =>
+    message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
+  );
+  const ended = expect(run([record('quick'), record('deaf')])).rejects.toThrow('ignored its signal');
+  const advancing = (milliseconds: number, read: () => unknown) => () => {
+    advance(milliseconds);
+    return read();
+  };
+  await expect.poll(advancing(250, () => deleted)).toEqual(['r-quick']);
+  expect(seen.died).toBe('');
+  await expect.poll(advancing(5_000, () => seen.died)).not.toBe('');
+  await ended;
+});
+
+it('a batch reverses the order of redelivered messages at every second receipt', async () => {
+  const { run, reconciled } = setUp();
+  const names = ['a', 'b', 'c', 'd'];
+  for (const receipt of [2, 3]) await run(names.map((name) => record(name, {}, receipt)));
+  expect(reconciled.slice(0, 4).toSorted()).toEqual(names);
+  expect(reconciled.slice(4)).toEqual(reconciled.slice(0, 4).toReversed());
+});
+
+it('a batch runs redelivered messages after the others were deleted, the first one alone', async () => {
+  const order: string[] = [];
+  const { run, deleted } = setUp(async ({ message }) => {
+    order.push(`${message.name} after ${deleted.join(' ')}`);
+    return done;
+  });
+  expect(await run([record('p1', {}, 2), record('p2', {}, 3), record('a')])).toEqual([]);
+  const lines = [
+    ['a after ', 'p1 after r-a', 'p2 after r-a r-p1'],
+    ['a after ', 'p2 after r-a', 'p1 after r-a r-p2'],
+  ];
+  expect(lines).toContainEqual(order);
+});
+
+it('a batch doubles the redelivered messages that it runs at a time, as after throttling all are redelivered', async () => {
+  const together: number[] = [];
+  let running = 0;
+  const { run } = setUp(async () => {
+    running += 1;
+    await settle();
+    together.push(running);
+    await settle();
+    running -= 1;
+    return done;
+  });
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+  await run(names.map((name) => record(name, {}, 12)));
+  expect(together).toEqual([1, 2, 2, 4, 4, 4, 4, 3, 3, 3]);
 });
 
 it('redelivered messages that no time is left for are returned as at their first receipt', async () => {
@@ -217,117 +213,111 @@ it('redelivered messages are returned when less time is left than the one before
   expect(returned.map(({ receiveCount }) => receiveCount)).toEqual([1, 1]);
 });
 
-describe('createBatch, with a failing cluster lookup', () => {
-  it.each([
-    'the table is unavailable',
-    'cluster "a": ca missing',
-  ])('a failing cluster lookup postpones the key without an attempt: %s', async (message) => {
-    const { run, seen, timers } = setUp();
-    seen.clusterAnswer = new Error(message);
-    expect(await run([record('north', asRetry({ attempt: 2 }))])).toEqual([]);
-    expect(timers()).toMatchObject([{ cause: { type: 'retry', attempt: 2, postponements: 1 } }]);
-  });
-
-  it('a cluster is not called after five failing lookups in a row', async () => {
-    const { run, seen, reconciled } = setUp();
-    seen.clusterAnswer = new Error('unavailable');
-    for (const name of ['1', '2', '3', '4', '5']) await run([record(name)]);
-    seen.clusterAnswer = undefined;
-    await run([record('6')]);
-    expect(reconciled).toEqual([]);
-  });
+it.each([
+  'the table is unavailable',
+  'cluster "a": ca missing',
+])('a failing cluster lookup postpones the key without an attempt: %s', async (message) => {
+  const { run, seen, timers } = setUp();
+  seen.clusterAnswer = new Error(message);
+  expect(await run([record('north', asRetry({ attempt: 2 }))])).toEqual([]);
+  expect(timers()).toMatchObject([{ cause: { type: 'retry', attempt: 2, postponements: 1 } }]);
 });
 
-describe('createBatch, dead letters', () => {
-  it('an object that may be gone is a dead letter with the object, and a retry, or its message stays', async () => {
-    const error = new Error('not finalized, and possibly deleted: u');
-    const orphan = '{"metadata":{"name":"late","uid":"u"}}';
-    const outcome = { type: 'postponed', reason: 'unreachable', error, orphan } as const;
-    const { run, deadLetters, timers, seen } = setUp({ outcome, writes: 2 });
-    expect(await run([record('late')])).toEqual([]);
-    expect(deadLetters()).toMatchObject([{ attributes: { reason: error.message, object: orphan } }]);
-    expect(timers()).toHaveLength(1);
-    seen.rejecting = 'water-tank-dlq.fifo';
-    expect(await run([record('later')])).toEqual(['m-later']);
-  });
-
-  it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
-    const error = new Error('409 Conflict by a webhook');
-    const { run, counts, timers, deadLetters } = setUp({ ...postponed('conflict', error), foundUid: 'u' });
-    const at = (attempt: number, conflicts: number) => asRetry({ attempt, postponements: conflicts, conflicts });
-    const last = at(defaultRetry.attempts - 1, 5);
-    await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last)]);
-    expect(timers()).toMatchObject([
-      { name: 'first', cause: { type: 'retry', attempt: 3, postponements: 5, conflicts: 5 } },
-      { name: 'sixth', cause: { type: 'retry', attempt: 4, postponements: 0 } },
-    ]);
-    expect(deadLetters()).toMatchObject([{ attributes: { error: error.message } }]);
-    // The alarm of missed changes stays on.
-    expect(counts.has('ClusterPostponements')).toBe(false);
-  });
-
-  it('the first conflict after an outage is no dead letter of a controller with one attempt', async () => {
-    const retry = { ...defaultRetry, attempts: 1 };
-    const { run, timers, deadLetters } = setUp({ ...postponed('conflict'), foundUid: 'u' }, { retry });
-    await run([record('north', asRetry({ postponements: 14 }))]);
-    expect(deadLetters()).toEqual([]);
-    expect(timers()).toMatchObject([{ cause: { attempt: 0, postponements: 15, conflicts: 1 } }]);
-  });
-
-  it.each([
-    ['without a message', new Error(''), 'Error'],
-    ['whose message is blank', new TypeError(' \n'), 'TypeError'],
-  ])('a dead letter of an error %s has a value in every attribute, as SQS requires', async (_, error, attribute) => {
-    const { run, deadLetters } = setUp(failed(error));
-    expect(await run([record('north', lastTry)])).toEqual([]);
-    expect(deadLetters()).toMatchObject([{ attributes: { error: attribute } }]);
-  });
-
-  it('a dead letter is counted when SQS accepts it, and a rejection is logged', async () => {
-    const { run, seen, counts, lines } = setUp(failed());
-    seen.sending = false;
-    const last = [record('north', lastTry)];
-    expect(await run(last)).toEqual(['m-north']);
-    expect(counts.get('DeadLetters') ?? 0).toBe(0);
-    expect(lines.some(({ fields }) => JSON.stringify(fields).includes('queue is unavailable'))).toBe(true);
-    seen.sending = true;
-    expect(await run(last)).toEqual([]);
-    expect(counts.get('DeadLetters')).toBe(1);
-  });
+it('a cluster is not called after five failing lookups in a row', async () => {
+  const { run, seen, reconciled } = setUp();
+  seen.clusterAnswer = new Error('unavailable');
+  for (const name of ['1', '2', '3', '4', '5']) await run([record(name)]);
+  seen.clusterAnswer = undefined;
+  await run([record('6')]);
+  expect(reconciled).toEqual([]);
 });
 
-describe('createBatch, metrics', () => {
-  const drifted: ReconcileReport = { ...done, writes: 1, observedBefore: true };
+it('an object that may be gone is a dead letter with the object, and a retry, or its message stays', async () => {
+  const error = new Error('not finalized, and possibly deleted: u');
+  const orphan = '{"metadata":{"name":"late","uid":"u"}}';
+  const outcome = { type: 'postponed', reason: 'unreachable', error, orphan } as const;
+  const { run, deadLetters, timers, seen } = setUp({ outcome, writes: 2 });
+  expect(await run([record('late')])).toEqual([]);
+  expect(deadLetters()).toMatchObject([{ attributes: { reason: error.message, object: orphan } }]);
+  expect(timers()).toHaveLength(1);
+  seen.rejecting = 'water-tank-dlq.fifo';
+  expect(await run([record('later')])).toEqual(['m-later']);
+});
 
-  const change = { ...record('north'), messageId: 'm2', receiptHandle: 'r2' };
-  it.each<[string, ReconcileReport, readonly QueueRecord[], number]>([
-    ['a resync that writes to an observed object', drifted, [record('north', asResync())], 1],
-    ['no resync that writes nothing', { ...drifted, writes: 0 }, [record('north', asResync())], 0],
-    ['no resync of an object not observed', { ...drifted, observedBefore: false }, [record('north', asResync())], 0],
-    ['no change', drifted, [change], 0],
-    ['no resync that was merged with a change', drifted, [record('north', asResync()), change], 0],
-  ])('DriftCorrected counts %s', async (_, report, records, counted) => {
-    const { run, counts } = setUp(report);
-    expect(await run(records)).toEqual([]);
-    expect(counts.get('DriftCorrected') ?? 0).toBe(counted);
-  });
+it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
+  const error = new Error('409 Conflict by a webhook');
+  const { run, counts, timers, deadLetters } = setUp({ ...postponed('conflict', error), foundUid: 'u' });
+  const at = (attempt: number, conflicts: number) => asRetry({ attempt, postponements: conflicts, conflicts });
+  const last = at(defaultRetry.attempts - 1, 5);
+  await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last)]);
+  expect(timers()).toMatchObject([
+    { name: 'first', cause: { type: 'retry', attempt: 3, postponements: 5, conflicts: 5 } },
+    { name: 'sixth', cause: { type: 'retry', attempt: 4, postponements: 0 } },
+  ]);
+  expect(deadLetters()).toMatchObject([{ attributes: { error: error.message } }]);
+  // The alarm of missed changes stays on.
+  expect(counts.has('ClusterPostponements')).toBe(false);
+});
 
-  it.each([
-    ['change', asChange(), 1],
-    ['retry', asRetry(), 1],
-    ['requeue', asRequeue(), 0],
-    ['resync', asResync(), 0],
-    ['command', asCommand(), 0],
-  ] as const)('ReconcileLatency is measured only for changes and their retries: %s', async (_, cause, measured) => {
-    const { run, counts } = setUp();
-    await run([record('north', cause)]);
-    expect(counts.get('ReconcilesDone')).toBe(1);
-    expect(counts.get('ReconcileLatency') ?? 0).toBe(measured);
-  });
+it('the first conflict after an outage is no dead letter of a controller with one attempt', async () => {
+  const retry = { ...defaultRetry, attempts: 1 };
+  const { run, timers, deadLetters } = setUp({ ...postponed('conflict'), foundUid: 'u' }, { retry });
+  await run([record('north', asRetry({ postponements: 14 }))]);
+  expect(deadLetters()).toEqual([]);
+  expect(timers()).toMatchObject([{ cause: { attempt: 0, postponements: 15, conflicts: 1 } }]);
+});
 
-  it('ApplyNoops counts applies that changed nothing', async () => {
-    const { run, counts } = setUp({ ...done, noops: 2 });
-    await run([record('north')]);
-    expect(counts.get('ApplyNoops')).toBe(2);
-  });
+it.each([
+  ['without a message', new Error(''), 'Error'],
+  ['whose message is blank', new TypeError(' \n'), 'TypeError'],
+])('a dead letter of an error %s has a value in every attribute, as SQS requires', async (_, error, attribute) => {
+  const { run, deadLetters } = setUp(failed(error));
+  expect(await run([record('north', lastTry)])).toEqual([]);
+  expect(deadLetters()).toMatchObject([{ attributes: { error: attribute } }]);
+});
+
+it('a dead letter is counted when SQS accepts it, and a rejection is logged', async () => {
+  const { run, seen, counts, lines } = setUp(failed());
+  seen.sending = false;
+  const last = [record('north', lastTry)];
+  expect(await run(last)).toEqual(['m-north']);
+  expect(counts.get('DeadLetters') ?? 0).toBe(0);
+  expect(lines.some(({ fields }) => JSON.stringify(fields).includes('queue is unavailable'))).toBe(true);
+  seen.sending = true;
+  expect(await run(last)).toEqual([]);
+  expect(counts.get('DeadLetters')).toBe(1);
+});
+
+const drifted: ReconcileReport = { ...done, writes: 1, observedBefore: true };
+
+const change = { ...record('north'), messageId: 'm2', receiptHandle: 'r2' };
+it.each<[string, ReconcileReport, readonly QueueRecord[], number]>([
+  ['a resync that writes to an observed object', drifted, [record('north', asResync())], 1],
+  ['no resync that writes nothing', { ...drifted, writes: 0 }, [record('north', asResync())], 0],
+  ['no resync of an object not observed', { ...drifted, observedBefore: false }, [record('north', asResync())], 0],
+  ['no change', drifted, [change], 0],
+  ['no resync that was merged with a change', drifted, [record('north', asResync()), change], 0],
+])('DriftCorrected counts %s', async (_, report, records, counted) => {
+  const { run, counts } = setUp(report);
+  expect(await run(records)).toEqual([]);
+  expect(counts.get('DriftCorrected') ?? 0).toBe(counted);
+});
+
+it.each([
+  ['change', asChange(), 1],
+  ['retry', asRetry(), 1],
+  ['requeue', asRequeue(), 0],
+  ['resync', asResync(), 0],
+  ['command', asCommand(), 0],
+] as const)('ReconcileLatency is measured only for changes and their retries: %s', async (_, cause, measured) => {
+  const { run, counts } = setUp();
+  await run([record('north', cause)]);
+  expect(counts.get('ReconcilesDone')).toBe(1);
+  expect(counts.get('ReconcileLatency') ?? 0).toBe(measured);
+});
+
+it('ApplyNoops counts applies that changed nothing', async () => {
+  const { run, counts } = setUp({ ...done, noops: 2 });
+  await run([record('north')]);
+  expect(counts.get('ApplyNoops')).toBe(2);
 });

@@ -1,6 +1,6 @@
 // Only the batch: from records to the messages on the queues and the messages that stay. The reconciles are given; the
 // reconcile itself is in reconcile.test.ts. How a batch ends out of time or with failures is in batch-ends.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ClusterLookup } from '../../src/clusters/connect.ts';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { toError } from '../../src/core/errors.ts';
@@ -12,230 +12,224 @@ import type { QueueRecord } from '../../src/sqs/record.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
 
-describe('createBatch', () => {
-  it('duplicates of a key are reconciled once and deleted together', async () => {
-    const { run, reconciled } = setUp();
-    const twice = [record('north'), { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }];
-    expect(await run(twice)).toEqual([]);
-    expect(reconciled).toEqual(['north']);
-  });
-
-  const orphaned: ReconcileReport = {
-    outcome: { type: 'postponed', reason: 'unreachable', error: new Error('not finalized'), orphan: '{}' },
-    writes: 2,
-  };
-  it.each<[string, QueueRecord, ReconcileReport, ClusterLookup?]>([
-    ['timer', record('north'), requeued],
-    ['retry', record('north'), failed()],
-    ['postponement', record('north'), postponed()],
-    ['dead letter', record('north', lastTry), failed()],
-    ['dead letter of an object that may be gone', record('north'), orphaned],
-    ['dead letter of an unknown cluster', record('north'), done, { type: 'unknown' }],
-    ['dead letter of a malformed body', { ...record('north'), body: 'hello' }, done],
-  ])('a message stays on the queue, and is returned early, if its %s cannot be sent', async (_, one, report, cluster) => {
-    const { run, seen, returned } = setUp(report);
-    seen.clusterAnswer = cluster;
-    seen.sending = false;
-    expect(await run([one])).toEqual(['m-north']);
-    expect(returned).toMatchObject([{ receiptHandle: 'r-north' }]);
-  });
-
-  it('a message whose reconcile was aborted at its deadline, or ended after it, keeps its visibility timeout, and the others are deleted', async () => {
-    const { run, seen, advance, returned } = setUp(
-      async ({ signal, message: { name } }) =>
-        await new Promise((resolve, reject) => {
-          if (name === 'quick') resolve(done);
-          signal.addEventListener('abort', () => (name === 'late' ? resolve(requeued) : reject(signal.reason)));
-        }),
-    );
-    seen.sending = false;
-    const ended = run([record('aborted'), record('late'), record('quick')]);
-    await settle();
-    advance(25_000);
-    expect(await ended).toEqual(['m-aborted', 'm-late']);
-    expect(returned).toEqual([]);
-  });
-
-  it('a reconcile that ignores its signal ends the process, after the finished messages were deleted', async () => {
-    const { run, advance, seen, deleted, returned } = setUp(({ message }) =>
-      message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
-    );
-    const ended = expect(run([record('deaf'), record('quick')])).rejects.toThrow('ignored its signal');
-    for (const milliseconds of [0, 25_000, 1_000]) {
-      expect(seen.died).toBe('');
-      advance(milliseconds);
-      await settle();
-    }
-    await ended;
-    expect(seen.died).toContain('ignored its signal');
-    expect([deleted, returned]).toEqual([['r-quick'], []]);
-  });
-
-  it('the log line of a reconcile counts its requests, those that failed as well', async () => {
-    const { run, lines } = setUp(async ({ client, message: { name } }) => {
-      const request = async () => await client.request({ method: 'GET', path: '/version' }).catch(() => undefined);
-      if (name === 'north') await Promise.all([request(), request()]);
-      return done;
-    });
-    await run([record('north'), record('south')]);
-    const counted = lines.map(({ fields }) => ('requests' in fields ? fields.requests : undefined));
-    expect(counted.sort()).toEqual([0, 2]);
-  });
-
-  it('a message of an unknown cluster becomes a dead letter with the reason, and is logged', async () => {
-    const { run, seen, deadLetters, lines } = setUp();
-    seen.clusterAnswer = { type: 'unknown' };
-    expect(await run([record('north')])).toEqual([]);
-    expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster a' } }]);
-    expect(lines).toMatchObject([{ level: 'error', fields: { reason: 'unknown cluster a' } }]);
-  });
-
-  it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {
-    const { run, seen, queues, reconciled, lines } = setUp();
-    seen.clusterAnswer = { type: 'decommissioning' };
-    expect(await run([record('north')])).toEqual([]);
-    expect([[...queues], reconciled]).toEqual([[], []]);
-    expect(lines).toMatchObject([{ level: 'info', message: expect.stringContaining('decommissioned deleted') }]);
-  });
-
-  it('a failed last attempt becomes a dead letter with the error, without credentials', async () => {
-    const { run, deadLetters } = setUp(failed(new Error('refused: token=abc123secret')));
-    expect(await run([record('north', lastTry)])).toEqual([]);
-    const [{ attributes = {} } = {}] = deadLetters();
-    expect(attributes).toMatchObject({ error: expect.stringContaining('refused'), attempts: '10' });
-    expect(JSON.stringify(attributes)).not.toContain('abc123secret');
-  });
-
-  it('a key of a controller with 20 attempts is retried after the 13th, and is a dead letter after the 20th', async () => {
-    const { run, timers, deadLetters } = setUp(failed(), { retry: { ...defaultRetry, attempts: 20 } });
-    const records = [record('thirteenth', asRetry({ attempt: 12 })), record('last', asRetry({ attempt: 19 }))];
-    expect(await run(records)).toEqual([]);
-    expect(timers()).toMatchObject([{ name: 'thirteenth', cause: { attempt: 13 } }]);
-    expect(deadLetters()).toMatchObject([{ attributes: { attempts: '20' } }]);
-  });
-
-  const declares = ({ resource }: { readonly resource: string }) => resource === 'watertanks';
-  const secret = (changes: Partial<Message> = {}) => record('north', { resource: 'secrets', group: '', ...changes });
-
-  it('a message of a kind that the controller does not declare is a dead letter, and no reconcile runs for it', async () => {
-    const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
-    expect(await run([secret(), record('south')])).toEqual([]);
-    expect(reconciled).toEqual(['south']);
-    expect(timers()).toEqual([]);
-    expect(deadLetters()).toMatchObject([{ attributes: { reason: 'water-tank declares no secrets.' } }]);
-  });
-
-  it('a key of a full pass over a kind that the controller does not declare is postponed for a day, then a dead letter', async () => {
-    const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
-    // A watcher is upgraded before the functions.
-    expect(await run([secret({ cause: { type: 'resync', run: '1' } })])).toEqual([]);
-    expect(await run([secret(asRetry({ postponements: 99 }))])).toEqual([]);
-    expect(timers()).toMatchObject(
-      [1, 100].map((postponements) => ({ resource: 'secrets', cause: { postponements } })),
-    );
-    expect(deadLetters()).toEqual([]);
-    expect(await run([secret(asRetry({ postponements: 100 })), secret(asRetry({ attempt: 2 }))])).toEqual([]);
-    expect(reconciled).toEqual([]);
-    expect(deadLetters()).toHaveLength(2);
-  });
-
-  it('a key of a full pass over an undeclared kind in an unknown cluster is a dead letter, and not postponed', async () => {
-    const { run, seen, timers, deadLetters } = setUp(done, { declares });
-    seen.clusterAnswer = { type: 'unknown' };
-    expect(await run([secret({ cluster: 'invented', cause: { type: 'resync', run: '1' } })])).toEqual([]);
-    expect(timers()).toEqual([]);
-    expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster invented' } }]);
-  });
-
-  it('in a batch of more than a second, finished messages are deleted at once', async () => {
-    const slow = Promise.withResolvers<void>();
-    const { run, deleted, advance } = setUp(async ({ message }) => {
-      if (message.name === 'slow') await slow.promise;
-      else advance(1_500);
-      return done;
-    });
-    const finished = run([record('slow'), record('quick')]);
-    await expect.poll(() => deleted).toEqual(['r-quick']);
-    slow.resolve();
-    expect(await finished).toEqual([]);
-  });
+it('duplicates of a key are reconciled once and deleted together', async () => {
+  const { run, reconciled } = setUp();
+  const twice = [record('north'), { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }];
+  expect(await run(twice)).toEqual([]);
+  expect(reconciled).toEqual(['north']);
 });
 
-describe('createBatch, with a cluster that is down, paused or slow', () => {
-  const seven = ['1', '2', '3', '4', '5', '6', '7'];
-  const onceEach = seven.map((name) => ({ name, cause: { type: 'retry', attempt: 0, postponements: 1 } }));
+const orphaned: ReconcileReport = {
+  outcome: { type: 'postponed', reason: 'unreachable', error: new Error('not finalized'), orphan: '{}' },
+  writes: 2,
+};
+it.each<[string, QueueRecord, ReconcileReport, ClusterLookup?]>([
+  ['timer', record('north'), requeued],
+  ['retry', record('north'), failed()],
+  ['postponement', record('north'), postponed()],
+  ['dead letter', record('north', lastTry), failed()],
+  ['dead letter of an object that may be gone', record('north'), orphaned],
+  ['dead letter of an unknown cluster', record('north'), done, { type: 'unknown' }],
+  ['dead letter of a malformed body', { ...record('north'), body: 'hello' }, done],
+])('a message stays on the queue, and is returned early, if its %s cannot be sent', async (_, one, report, cluster) => {
+  const { run, seen, returned } = setUp(report);
+  seen.clusterAnswer = cluster;
+  seen.sending = false;
+  expect(await run([one])).toEqual(['m-north']);
+  expect(returned).toMatchObject([{ receiptHandle: 'r-north' }]);
+});
 
-  it('after five failures in a row a cluster is not called, and each key is postponed without an attempt', async () => {
-    const { run, counts, reconciled, timers } = setUp(postponed());
-    for (const name of seven) expect(await run([record(name)])).toEqual([]);
-    expect(reconciled).toEqual(['1', '2', '3', '4', '5']);
-    expect(counts.get('ClusterPostponements')).toBe(seven.length);
-    expect(timers()).toMatchObject(onceEach);
-  });
+it('a message whose reconcile was aborted at its deadline, or ended after it, keeps its visibility timeout, and the others are deleted', async () => {
+  const { run, seen, advance, returned } = setUp(
+    async ({ signal, message: { name } }) =>
+      await new Promise((resolve, reject) => {
+        if (name === 'quick') resolve(done);
+        signal.addEventListener('abort', () => (name === 'late' ? resolve(requeued) : reject(signal.reason)));
+      }),
+  );
+  seen.sending = false;
+  const ended = run([record('aborted'), record('late'), record('quick')]);
+  await settle();
+  advance(25_000);
+  expect(await ended).toEqual(['m-aborted', 'm-late']);
+  expect(returned).toEqual([]);
+});
 
-  it('no key of a paused cluster is reconciled or lost: each is postponed without an attempt, and the breaker stays closed', async () => {
-    const { run, seen, counts, deleted, reconciled, timers, deadLetters } = setUp();
-    const connect = async () => await Promise.reject(new Error('a paused cluster is not called'));
-    seen.clusterAnswer = { type: 'paused', connect };
-    for (const name of seven) expect(await run([record(name)])).toEqual([]);
-    expect([reconciled, deadLetters(), deleted]).toEqual([[], [], []]);
-    expect(timers()).toMatchObject(onceEach);
-    expect([counts.get('ReconcilesPostponed'), counts.get('ClusterPostponements')]).toEqual([seven.length, undefined]);
-    seen.clusterAnswer = undefined;
-    await run([record('8')]);
-    expect(reconciled).toEqual(['8']);
-  });
+it('a reconcile that ignores its signal ends the process, after the finished messages were deleted', async () => {
+  const { run, advance, seen, deleted, returned } = setUp(({ message }) =>
+    message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
+  );
+  const ended = expect(run([record('deaf'), record('quick')])).rejects.toThrow('ignored its signal');
+  for (const milliseconds of [0, 25_000, 1_000]) {
+    expect(seen.died).toBe('');
+    advance(milliseconds);
+    await settle();
+  }
+  await ended;
+  expect(seen.died).toContain('ignored its signal');
+  expect([deleted, returned]).toEqual([['r-quick'], []]);
+});
 
-  it('all keys of the first batch are reconciled after a cluster has recovered', async () => {
-    let isDown = true;
-    const { run, reconciled, timers, advance } = setUp(async () => (isDown ? postponed() : done));
-    const batch = ['6', '7', '8', '9'];
-    for (const name of seven.slice(0, 5)) await run([record(name)]);
-    isDown = false;
-    advance(10_000);
-    expect(await run(batch.map((name) => record(name)))).toEqual([]);
-    expect(reconciled.slice(5).sort()).toEqual(batch);
-    expect(timers()).toHaveLength(5);
+it('the log line of a reconcile counts its requests, those that failed as well', async () => {
+  const { run, lines } = setUp(async ({ client, message: { name } }) => {
+    const request = async () => await client.request({ method: 'GET', path: '/version' }).catch(() => undefined);
+    if (name === 'north') await Promise.all([request(), request()]);
+    return done;
   });
+  await run([record('north'), record('south')]);
+  const counted = lines.map(({ fields }) => ('requests' in fields ? fields.requests : undefined));
+  expect(counted.sort()).toEqual([0, 2]);
+});
 
-  const respondingWith = (request: KubeClient['request']): ClusterLookup => ({
-    type: 'client',
-    client: { ...createClient({ server: new URL('http://127.0.0.1:1') }), request },
-  });
+it('a message of an unknown cluster becomes a dead letter with the reason, and is logged', async () => {
+  const { run, seen, deadLetters, lines } = setUp();
+  seen.clusterAnswer = { type: 'unknown' };
+  expect(await run([record('north')])).toEqual([]);
+  expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster a' } }]);
+  expect(lines).toMatchObject([{ level: 'error', fields: { reason: 'unknown cluster a' } }]);
+});
 
-  it('a key of a slow cluster is postponed once, without a reconcile, and its retry has no time limit', async () => {
-    const ended: string[] = [];
-    const { run, seen, timers } = setUp(async ({ client, message }) => {
-      const error = await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(toError);
-      if (error instanceof Error) return failed(error);
-      ended.push(`${message.cluster} ${message.cause.type}`);
-      return done;
-    });
-    seen.clusterAnswer = respondingWith(async ({ path, timeoutSeconds = 60 }) => {
-      if (path === '/slow' && timeoutSeconds < 2) throw new DeadlineError('no response yet');
-      return { status: 200, body: {}, headers: {} };
-    });
-    await run([record('quick', { cluster: 'fast' })]);
-    expect(await run([record('first', { cluster: 'slow' })])).toEqual([]);
-    expect(timers()).toMatchObject([{ name: 'first', cause: { type: 'retry', attempt: 0, postponements: 0 } }]);
-    expect(ended).toEqual(['fast change']);
-    await run([record('first', { cluster: 'slow', ...asRetry() })]);
-    expect(ended).toEqual(['fast change', 'slow retry']);
-  });
+it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {
+  const { run, seen, queues, reconciled, lines } = setUp();
+  seen.clusterAnswer = { type: 'decommissioning' };
+  expect(await run([record('north')])).toEqual([]);
+  expect([[...queues], reconciled]).toEqual([[], []]);
+  expect(lines).toMatchObject([{ level: 'info', message: expect.stringContaining('decommissioned deleted') }]);
+});
 
-  it('the keys of a cluster that is much slower than another are postponed for a while, without an attempt', async () => {
-    const { run, seen, advance, reconciled, timers } = setUp(async ({ client, message }) => {
-      await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(() => undefined);
-      return done;
-    });
-    seen.clusterAnswer = respondingWith(async ({ path }) => {
-      advance(path === '/slow' ? 2_000 : 1);
-      throw new Error('not found');
-    });
-    for (const cluster of ['fast', 'slow', 'slow', 'slow', 'fast']) {
-      expect(await run([record(cluster, { cluster })])).toEqual([]);
-    }
-    expect(reconciled).toEqual(['fast', 'slow', 'slow', 'fast']);
-    expect(timers()).toMatchObject([{ cluster: 'slow', cause: { type: 'retry', attempt: 0, postponements: 0 } }]);
+it('a failed last attempt becomes a dead letter with the error, without credentials', async () => {
+  const { run, deadLetters } = setUp(failed(new Error('refused: token=abc123secret')));
+  expect(await run([record('north', lastTry)])).toEqual([]);
+  const [{ attributes = {} } = {}] = deadLetters();
+  expect(attributes).toMatchObject({ error: expect.stringContaining('refused'), attempts: '10' });
+  expect(JSON.stringify(attributes)).not.toContain('abc123secret');
+});
+
+it('a key of a controller with 20 attempts is retried after the 13th, and is a dead letter after the 20th', async () => {
+  const { run, timers, deadLetters } = setUp(failed(), { retry: { ...defaultRetry, attempts: 20 } });
+  const records = [record('thirteenth', asRetry({ attempt: 12 })), record('last', asRetry({ attempt: 19 }))];
+  expect(await run(records)).toEqual([]);
+  expect(timers()).toMatchObject([{ name: 'thirteenth', cause: { attempt: 13 } }]);
+  expect(deadLetters()).toMatchObject([{ attributes: { attempts: '20' } }]);
+});
+
+const declares = ({ resource }: { readonly resource: string }) => resource === 'watertanks';
+const secret = (changes: Partial<Message> = {}) => record('north', { resource: 'secrets', group: '', ...changes });
+
+it('a message of a kind that the controller does not declare is a dead letter, and no reconcile runs for it', async () => {
+  const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
+  expect(await run([secret(), record('south')])).toEqual([]);
+  expect(reconciled).toEqual(['south']);
+  expect(timers()).toEqual([]);
+  expect(deadLetters()).toMatchObject([{ attributes: { reason: 'water-tank declares no secrets.' } }]);
+});
+
+it('a key of a full pass over a kind that the controller does not declare is postponed for a day, then a dead letter', async () => {
+  const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
+  // A watcher is upgraded before the functions.
+  expect(await run([secret({ cause: { type: 'resync', run: '1' } })])).toEqual([]);
+  expect(await run([secret(asRetry({ postponements: 99 }))])).toEqual([]);
+  expect(timers()).toMatchObject([1, 100].map((postponements) => ({ resource: 'secrets', cause: { postponements } })));
+  expect(deadLetters()).toEqual([]);
+  expect(await run([secret(asRetry({ postponements: 100 })), secret(asRetry({ attempt: 2 }))])).toEqual([]);
+  expect(reconciled).toEqual([]);
+  expect(deadLetters()).toHaveLength(2);
+});
+
+it('a key of a full pass over an undeclared kind in an unknown cluster is a dead letter, and not postponed', async () => {
+  const { run, seen, timers, deadLetters } = setUp(done, { declares });
+  seen.clusterAnswer = { type: 'unknown' };
+  expect(await run([secret({ cluster: 'invented', cause: { type: 'resync', run: '1' } })])).toEqual([]);
+  expect(timers()).toEqual([]);
+  expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster invented' } }]);
+});
+
+it('in a batch of more than a second, finished messages are deleted at once', async () => {
+  const slow = Promise.withResolvers<void>();
+  const { run, deleted, advance } = setUp(async ({ message }) => {
+    if (message.name === 'slow') await slow.promise;
+    else advance(1_500);
+    return done;
   });
+  const finished = run([record('slow'), record('quick')]);
+  await expect.poll(() => deleted).toEqual(['r-quick']);
+  slow.resolve();
+  expect(await finished).toEqual([]);
+});
+
+const seven = ['1', '2', '3', '4', '5', '6', '7'];
+const onceEach = seven.map((name) => ({ name, cause: { type: 'retry', attempt: 0, postponements: 1 } }));
+
+it('after five failures in a row a cluster is not called, and each key is postponed without an attempt', async () => {
+  const { run, counts, reconciled, timers } = setUp(postponed());
+  for (const name of seven) expect(await run([record(name)])).toEqual([]);
+  expect(reconciled).toEqual(['1', '2', '3', '4', '5']);
+  expect(counts.get('ClusterPostponements')).toBe(seven.length);
+  expect(timers()).toMatchObject(onceEach);
+});
+
+it('no key of a paused cluster is reconciled or lost: each is postponed without an attempt, and the breaker stays closed', async () => {
+  const { run, seen, counts, deleted, reconciled, timers, deadLetters } = setUp();
+  const connect = async () => await Promise.reject(new Error('a paused cluster is not called'));
+  seen.clusterAnswer = { type: 'paused', connect };
+  for (const name of seven) expect(await run([record(name)])).toEqual([]);
+  expect([reconciled, deadLetters(), deleted]).toEqual([[], [], []]);
+  expect(timers()).toMatchObject(onceEach);
+  expect([counts.get('ReconcilesPostponed'), counts.get('ClusterPostponements')]).toEqual([seven.length, undefined]);
+  seen.clusterAnswer = undefined;
+  await run([record('8')]);
+  expect(reconciled).toEqual(['8']);
+});
+
+it('all keys of the first batch are reconciled after a cluster has recovered', async () => {
+  let isDown = true;
+  const { run, reconciled, timers, advance } = setUp(async () => (isDown ? postponed() : done));
+  const batch = ['6', '7', '8', '9'];
+  for (const name of seven.slice(0, 5)) await run([record(name)]);
+  isDown = false;
+  advance(10_000);
+  expect(await run(batch.map((name) => record(name)))).toEqual([]);
+  expect(reconciled.slice(5).sort()).toEqual(batch);
+  expect(timers()).toHaveLength(5);
+});
+
+const respondingWith = (request: KubeClient['request']): ClusterLookup => ({
+  type: 'client',
+  client: { ...createClient({ server: new URL('http://127.0.0.1:1') }), request },
+});
+
+it('a key of a slow cluster is postponed once, without a reconcile, and its retry has no time limit', async () => {
+  const ended: string[] = [];
+  const { run, seen, timers } = setUp(async ({ client, message }) => {
+    const error = await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(toError);
+    if (error instanceof Error) return failed(error);
+    ended.push(`${message.cluster} ${message.cause.type}`);
+    return done;
+  });
+  seen.clusterAnswer = respondingWith(async ({ path, timeoutSeconds = 60 }) => {
+    if (path === '/slow' && timeoutSeconds < 2) throw new DeadlineError('no response yet');
+    return { status: 200, body: {}, headers: {} };
+  });
+  await run([record('quick', { cluster: 'fast' })]);
+  expect(await run([record('first', { cluster: 'slow' })])).toEqual([]);
+  expect(timers()).toMatchObject([{ name: 'first', cause: { type: 'retry', attempt: 0, postponements: 0 } }]);
+  expect(ended).toEqual(['fast change']);
+  await run([record('first', { cluster: 'slow', ...asRetry() })]);
+  expect(ended).toEqual(['fast change', 'slow retry']);
+});
+
+it('the keys of a cluster that is much slower than another are postponed for a while, without an attempt', async () => {
+  const { run, seen, advance, reconciled, timers } = setUp(async ({ client, message }) => {
+    await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(() => undefined);
+    return done;
+  });
+  seen.clusterAnswer = respondingWith(async ({ path }) => {
+    advance(path === '/slow' ? 2_000 : 1);
+    throw new Error('not found');
+  });
+  for (const cluster of ['fast', 'slow', 'slow', 'slow', 'fast']) {
+    expect(await run([record(cluster, { cluster })])).toEqual([]);
+  }
+  expect(reconciled).toEqual(['fast', 'slow', 'slow', 'fast']);
+  expect(timers()).toMatchObject([{ cluster: 'slow', cause: { type: 'retry', attempt: 0, postponements: 0 } }]);
 });

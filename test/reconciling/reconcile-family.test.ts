@@ -1,6 +1,6 @@
 // A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
 // any API server.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
@@ -12,98 +12,96 @@ const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, condition, read, reconcile, remove } = widgets;
 
-describe('a deletion', () => {
-  it.each([
-    { next: 'without a new object', recreated: false, outcome: { type: 'nothing', reason: 'gone' } },
-    { next: 'with a new object of the name', recreated: true, outcome: { type: 'done' } },
-  ])('a deletion in spite of the finalizer runs finalize ($next)', async ({ recreated, outcome }) => {
-    const { metadata } = await apply('a', { size: 3 });
-    widgets.beforeReconciler(async (call) => {
-      if (call > 1) return;
-      await widgets.vanish('a');
-      if (recreated) await apply('a', { size: 4 });
-    });
-    const finalized = widgets.finalizes();
-    expect((await reconcile('a')).outcome).toEqual(outcome);
-    expect(finalized).toEqual([metadata.uid]);
-    expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
+it.each([
+  { next: 'without a new object', recreated: false, outcome: { type: 'nothing', reason: 'gone' } },
+  { next: 'with a new object of the name', recreated: true, outcome: { type: 'done' } },
+])('a deletion in spite of the finalizer runs finalize ($next)', async ({ recreated, outcome }) => {
+  const { metadata } = await apply('a', { size: 3 });
+  widgets.beforeReconciler(async (call) => {
+    if (call > 1) return;
+    await widgets.vanish('a');
+    if (recreated) await apply('a', { size: 4 });
   });
+  const finalized = widgets.finalizes();
+  expect((await reconcile('a')).outcome).toEqual(outcome);
+  expect(finalized).toEqual([metadata.uid]);
+  expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
+});
 
-  it('a deletion in spite of the finalizer runs finalize until it is done', async () => {
-    const { metadata } = await apply('a', { size: 3, parts: ['part'] });
-    const { reconcile: original } = widgets.behaviour;
-    widgets.behaviour.reconcile = async (object, context) => {
-      const result = await original(object, context);
-      await widgets.vanish('a');
-      return result;
-    };
-    const closing = { requeueAfterSeconds: 7, reason: 'Closing' };
-    const finalized = widgets.finalizes(closing, new Error('unavailable'), 'done');
-    // The two writes before finalize are the finalizer and the child.
-    expect(await reconcile('a')).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
-    expect(finalized).toEqual(Array(3).fill(metadata.uid));
-    expect(widgets.waited).toEqual([7, 2]);
-  });
+it('a deletion in spite of the finalizer runs finalize until it is done', async () => {
+  const { metadata } = await apply('a', { size: 3, parts: ['part'] });
+  const { reconcile: original } = widgets.behaviour;
+  widgets.behaviour.reconcile = async (object, context) => {
+    const result = await original(object, context);
+    await widgets.vanish('a');
+    return result;
+  };
+  const closing = { requeueAfterSeconds: 7, reason: 'Closing' };
+  const finalized = widgets.finalizes(closing, new Error('unavailable'), 'done');
+  // The two writes before finalize are the finalizer and the child.
+  expect(await reconcile('a')).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
+  expect(finalized).toEqual(Array(3).fill(metadata.uid));
+  expect(widgets.waited).toEqual([7, 2]);
+});
 
-  it.each([
-    // The second call is that of the second pass, which reads the object being deleted.
-    { next: 'once, and again in the next pass', gone: false, times: 2 },
-    { next: 'until done, if the object is gone meanwhile', gone: true, times: 3 },
-  ])('a deletion during a reconcile runs finalize at once: $next', async ({ gone, times }) => {
-    await apply('a', { size: 3 });
-    widgets.beforeReconciler(async () => await remove('a'));
-    let finalized = 0;
-    widgets.behaviour.finalize = async () => {
-      finalized += 1;
-      // Another reconcile has finalized the object as well.
-      if (gone && finalized === 1) await widgets.vanish('a').catch(() => undefined);
-      return finalized === 3 ? 'done' : { requeueAfterSeconds: 7, reason: 'Closing' };
-    };
-    expect((await reconcile('a')).outcome.type).toBe(gone ? 'nothing' : 'done');
-    expect(finalized).toBe(times);
-    expect((await read('a'))?.metadata.finalizers?.length).toBe(gone ? undefined : 1);
-  });
+it.each([
+  // The second call is that of the second pass, which reads the object being deleted.
+  { next: 'once, and again in the next pass', gone: false, times: 2 },
+  { next: 'until done, if the object is gone meanwhile', gone: true, times: 3 },
+])('a deletion during a reconcile runs finalize at once: $next', async ({ gone, times }) => {
+  await apply('a', { size: 3 });
+  widgets.beforeReconciler(async () => await remove('a'));
+  let finalized = 0;
+  widgets.behaviour.finalize = async () => {
+    finalized += 1;
+    // Another reconcile has finalized the object as well.
+    if (gone && finalized === 1) await widgets.vanish('a').catch(() => undefined);
+    return finalized === 3 ? 'done' : { requeueAfterSeconds: 7, reason: 'Closing' };
+  };
+  expect((await reconcile('a')).outcome.type).toBe(gone ? 'nothing' : 'done');
+  expect(finalized).toBe(times);
+  expect((await read('a'))?.metadata.finalizers?.length).toBe(gone ? undefined : 1);
+});
 
-  it('a deletion keeps the object and reports the reason until finalize is done', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    await remove('a');
-    widgets.finalizes(new Error('pantry down'), { requeueAfterSeconds: 4, reason: 'Draining' });
-    expect((await reconcile('a')).outcome.type).toBe('failed');
-    expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', message: 'pantry down' });
-    expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 4 });
-    expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'Draining' });
-    await reconcile('a');
-    expect(await read('a')).toBeUndefined();
-  });
+it('a deletion keeps the object and reports the reason until finalize is done', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  await remove('a');
+  widgets.finalizes(new Error('pantry down'), { requeueAfterSeconds: 4, reason: 'Draining' });
+  expect((await reconcile('a')).outcome.type).toBe('failed');
+  expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', message: 'pantry down' });
+  expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 4 });
+  expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'Draining' });
+  await reconcile('a');
+  expect(await read('a')).toBeUndefined();
+});
 
-  it('a deletion removes only the controller’s finalizer', async () => {
-    await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
-    await reconcile('a');
-    await remove('a');
-    await reconcile('a');
-    expect((await read('a'))?.metadata.finalizers).toEqual(['example.com/other']);
-  });
+it('a deletion removes only the controller’s finalizer', async () => {
+  await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
+  await reconcile('a');
+  await remove('a');
+  await reconcile('a');
+  expect((await read('a'))?.metadata.finalizers).toEqual(['example.com/other']);
+});
 
-  it('a deletion before the first reconcile writes nothing', async () => {
-    await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
-    await remove('a');
-    const before = await read('a');
-    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
-    expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-  });
+it('a deletion before the first reconcile writes nothing', async () => {
+  await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
+  await remove('a');
+  const before = await read('a');
+  expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
+  expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+});
 
-  it('a deletion with an invalid spec keeps the finalizer until the spec is corrected', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    await apply('a', { size: 'large' });
-    await remove('a');
-    expect((await reconcile('a')).outcome.type).toBe('terminal');
-    expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'InvalidSpec' });
-    await apply('a', { size: 4 });
-    await reconcile('a');
-    expect(await read('a')).toBeUndefined();
-  });
+it('a deletion with an invalid spec keeps the finalizer until the spec is corrected', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  await apply('a', { size: 'large' });
+  await remove('a');
+  expect((await reconcile('a')).outcome.type).toBe('terminal');
+  expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'InvalidSpec' });
+  await apply('a', { size: 4 });
+  await reconcile('a');
+  expect(await read('a')).toBeUndefined();
 });
 
 it('fields of a child that another manager has set too are logged when they are set back, and others are not', async () => {

@@ -1,6 +1,6 @@
 // One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
 // reconcile-family.test.ts, follow-up messages in outcome.test.ts and batch.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { Event } from '../../src/kubernetes.ts';
@@ -23,228 +23,224 @@ it('a message without a namespace for a namespaced kind is refused with the scop
   expect(widgets.requests).toEqual([]);
 });
 
-describe('a successful reconcile', () => {
-  it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
-    await apply('a', { size: 3 });
-    expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
-    const after = await read('a');
-    expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
-    expect(condition(after, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
-  });
-
-  it('a spec that changes before setMetadata is not reported as observed', async () => {
-    const { name, declaration, start } = widget.controller('labelling', {
-      sets: { labels: ['example.com/size'] },
-      async reconcile({ spec: { size } }, { setMetadata }) {
-        if (size === 3) await apply('a', { size: 4 });
-        await setMetadata({ labels: { 'example.com/size': `${size}` } });
-        return { status: { size }, conditions: { Built: built } };
-      },
-    });
-    const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-    const message = messageFor('a', { controller: name });
-    const input = { client: widgets.client, message, messageId: 'm', log: silent, signal: AbortSignal.timeout(15_000) };
-    await apply('a', { size: 3 });
-    await run(input);
-    expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: 1 });
-    await run(input);
-    expect((await read('a'))?.status).toMatchObject({ size: 4, observedGeneration: 2 });
-  });
-
-  it('a reconcile stores its finalizer before the first effect', async () => {
-    await apply('a', { size: 3 });
-    let finalizers: readonly string[] | undefined;
-    widgets.behaviour.reconcile = async () => {
-      finalizers = (await read('a'))?.metadata.finalizers;
-      return { status: {}, conditions: { Built: built } };
-    };
-    await reconcile('a');
-    expect(finalizers).toEqual(['outrigger.dev/widget']);
-  });
-
-  it('a reconcile of a converged object costs one GET, one list for each owned kind, and no write', async () => {
-    await apply('a', { size: 3, parts: ['one', 'two'] });
-    await reconcile('a');
-    const before = await read('a');
-    widgets.requests.length = 0;
-    const report = await reconcile('a');
-    expect(widgets.requests.map((request) => request.replace(widgets.namespace, 'N'))).toEqual([
-      `GET /apis/${widget.apiVersion}/namespaces/N/widgets/a`,
-      'GET /api/v1/namespaces/N/configmaps',
-    ]);
-    expect(report.writes).toBe(0);
-    expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-  });
-
-  it('a reconcile replaces a null in the status by an empty text, and an empty text by null', async () => {
-    await apply('a', { size: 1 });
-    for (const note of [null, '', null, 'x']) {
-      returns({ status: { note } });
-      await reconcile('a');
-      expect((await read('a'))?.status).toMatchObject({ note });
-      expect(await reconcile('a')).toMatchObject({ writes: 0 });
-    }
-  });
-
-  it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
-    await apply('a', { size: 3 });
-    returns({ requeueAfterSeconds: 7 });
-    expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
-  });
-
-  it('a reconcile of a missing object writes nothing', async () => {
-    expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', reason: 'gone' });
-  });
-
-  it('a reconcile of a paused object writes nothing', async () => {
-    const before = await apply('a', { size: 3 }, { annotations: { [pausedAnnotation]: 'true' } });
-    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
-    expect((await read('a'))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-  });
-
-  it('a reconcile of a stale version is repeated with a fresh one, and observes its generation', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    let runs = 0;
-    widgets.beforeReconciler(async (call) => {
-      runs = call;
-      if (call === 1) await apply('a', { size: 5 });
-    });
-    await apply('a', { size: 4 });
-    expect((await reconcile('a')).outcome.type).toBe('done');
-    expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 3 });
-    expect(runs).toBe(2);
-  });
-
-  it('a reconcile whose object is paused meanwhile writes no status', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    const { metadata } = await apply('a', { size: 4 });
-    const paused = { metadata: { annotations: { [pausedAnnotation]: 'true' } } };
-    widgets.beforeReconciler(async () => await widgets.mergePatch('a', paused));
-    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
-    expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: (metadata.generation ?? 0) - 1 });
-  });
-
-  it('a reconcile without a finalizer whose object is created again meanwhile is repeated for the new one', async () => {
-    await apply('a', { size: 3 });
-    const { name, declaration, start } = widget.controller('widget', {
-      reconcile: async ({ spec: { size } }) => {
-        if (size === 3) {
-          await widgets.remove('a');
-          await apply('a', { size: 5 });
-        }
-        return { status: { size }, conditions: { Built: built } };
-      },
-    });
-    const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-    const { signal } = new AbortController();
-    await run({ client: widgets.client, message: messageFor('a'), messageId: 'm', log: silent, signal });
-    expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 1 });
-  });
-
-  it('a reconcile that never reads a fresh version is postponed without an attempt, and without a finalize', async () => {
-    await apply('a', { size: 3 });
-    const finalized = widgets.finalizes();
-    let size = 10;
-    widgets.behaviour.reconcile = async () => {
-      size += 1;
-      await apply('a', { size });
-      return { status: { size }, conditions: { Built: built } };
-    };
-    expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
-    // Three passes, each with a fresh read.
-    expect([size, finalized]).toEqual([13, []]);
-  });
+it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
+  await apply('a', { size: 3 });
+  expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
+  const after = await read('a');
+  expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+  expect(condition(after, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
 });
 
-describe('a failed reconcile', () => {
-  it('a failed reconcile keeps its status fields and reports the error, until the next success', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    throws(new Error('no pump'));
-    expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
-    const failed = await read('a');
-    expect(failed?.status).toMatchObject({ size: 3, observedGeneration: 1 });
-    expect(condition(failed, 'Built')).toMatchObject({ status: 'True' });
-    expect(condition(failed, 'Reconciling')).toMatchObject({ status: 'True', message: 'no pump' });
-    returns({});
-    await reconcile('a');
-    expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
+it('a spec that changes before setMetadata is not reported as observed', async () => {
+  const { name, declaration, start } = widget.controller('labelling', {
+    sets: { labels: ['example.com/size'] },
+    async reconcile({ spec: { size } }, { setMetadata }) {
+      if (size === 3) await apply('a', { size: 4 });
+      await setMetadata({ labels: { 'example.com/size': `${size}` } });
+      return { status: { size }, conditions: { Built: built } };
+    },
   });
+  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const message = messageFor('a', { controller: name });
+  const input = { client: widgets.client, message, messageId: 'm', log: silent, signal: AbortSignal.timeout(15_000) };
+  await apply('a', { size: 3 });
+  await run(input);
+  expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+  await run(input);
+  expect((await read('a'))?.status).toMatchObject({ size: 4, observedGeneration: 2 });
+});
 
-  it('X24: a failing object has one Warning, which counts messages that differ, and one after each success', async () => {
-    await apply('a', { size: 3 });
-    const fail = async (text: string) => {
-      throws(new Error(text));
-      await reconcile('a');
-    };
-    await fail('no pump');
-    await fail('no pump');
-    expect(await warnings()).toMatchObject([{ reason: 'ReconcileFailed', message: 'no pump', count: 1 }]);
-    await fail('no pump, request 17');
-    expect(await warnings()).toMatchObject([{ message: 'no pump, request 17', count: 2 }]);
-    returns({});
+it('a reconcile stores its finalizer before the first effect', async () => {
+  await apply('a', { size: 3 });
+  let finalizers: readonly string[] | undefined;
+  widgets.behaviour.reconcile = async () => {
+    finalizers = (await read('a'))?.metadata.finalizers;
+    return { status: {}, conditions: { Built: built } };
+  };
+  await reconcile('a');
+  expect(finalizers).toEqual(['outrigger.dev/widget']);
+});
+
+it('a reconcile of a converged object costs one GET, one list for each owned kind, and no write', async () => {
+  await apply('a', { size: 3, parts: ['one', 'two'] });
+  await reconcile('a');
+  const before = await read('a');
+  widgets.requests.length = 0;
+  const report = await reconcile('a');
+  expect(widgets.requests.map((request) => request.replace(widgets.namespace, 'N'))).toEqual([
+    `GET /apis/${widget.apiVersion}/namespaces/N/widgets/a`,
+    'GET /api/v1/namespaces/N/configmaps',
+  ]);
+  expect(report.writes).toBe(0);
+  expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+});
+
+it('a reconcile replaces a null in the status by an empty text, and an empty text by null', async () => {
+  await apply('a', { size: 1 });
+  for (const note of [null, '', null, 'x']) {
+    returns({ status: { note } });
     await reconcile('a');
-    await fail('no pump');
-    expect(await warnings()).toMatchObject([{ message: 'no pump', count: 3 }]);
-  });
-
-  it('X24: a Warning of the author’s own replaces that of the runtime', async () => {
-    await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async (_, { recordEvent }) => {
-      recordEvent('Warning', 'PumpBroken', 'replace it');
-      throw new Error('no pump');
-    };
-    await reconcile('a');
-    expect(await warnings()).toMatchObject([{ reason: 'PumpBroken' }]);
-  });
-
-  it('a TerminalError sets Stalled at once, and a success of the next message clears it', async () => {
-    await apply('a', { size: 3 });
-    throws(new TerminalError('cannot be'));
-    expect((await reconcile('a')).outcome.type).toBe('terminal');
-    const stalled = await read('a');
-    expect(condition(stalled, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
-    expect(condition(stalled, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
-    returns({});
-    expect((await reconcile('a')).outcome.type).toBe('done');
-    const after = await read('a');
-    expect(condition(after, 'Stalled')).toBeUndefined();
-    expect(condition(after, 'Ready')).toMatchObject({ status: 'True' });
-  });
-
-  it('a result with an error writes its status, and is retried like a thrown error', async () => {
-    await apply('a', { size: 3 });
-    const conditions = { Built: { status: 'False', reason: 'NoPump' } } as const;
-    returns({ status: { note: 'half' }, conditions, error: new Error('no pump') });
-    expect((await reconcile('a')).outcome.type).toBe('failed');
-    const after = await read('a');
-    expect(after?.status).toMatchObject({ note: 'half', observedGeneration: 1 });
-    expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'NoPump' });
-    expect(condition(after, 'Reconciling')).toMatchObject({ message: 'no pump' });
-  });
-
-  it('a condition’s message of any length and with any characters is written once, cut to what a condition holds', async () => {
-    await apply('a', { size: 1 });
-    // The cut falls within a pair of surrogates.
-    const message = `${'x'.repeat(32_767)}😀 and more`;
-    returns({ conditions: { Built: { status: 'False', reason: 'Long', message } } });
-    await reconcile('a');
-    const object = await read('a');
-    const matching = (pattern: RegExp) => ({ reason: 'Long', message: expect.stringMatching(pattern) });
-    expect(condition(object, 'Built')).toMatchObject(matching(/^x{32767}/));
-    expect(condition(object, 'Ready')).toMatchObject(matching(/^Built: x+$/));
+    expect((await read('a'))?.status).toMatchObject({ note });
     expect(await reconcile('a')).toMatchObject({ writes: 0 });
-  });
+  }
+});
 
-  it('a status that is larger than the API server accepts is a failure, which the object reports', async () => {
-    await apply('a', { size: 1 });
-    returns({ status: { note: 'x'.repeat(4 * 1024 * 1024) } });
-    expect((await reconcile('a')).outcome.type).toBe('failed');
-    const object = await read('a');
-    expect(condition(object, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying' });
-    expect(condition(object, 'Ready')?.message).toMatch(/status returned 413/);
-    expect(JSON.stringify(object?.status).length).toBeLessThan(2_000);
+it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
+  await apply('a', { size: 3 });
+  returns({ requeueAfterSeconds: 7 });
+  expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
+});
+
+it('a reconcile of a missing object writes nothing', async () => {
+  expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', reason: 'gone' });
+});
+
+it('a reconcile of a paused object writes nothing', async () => {
+  const before = await apply('a', { size: 3 }, { annotations: { [pausedAnnotation]: 'true' } });
+  expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
+  expect((await read('a'))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+});
+
+it('a reconcile of a stale version is repeated with a fresh one, and observes its generation', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  let runs = 0;
+  widgets.beforeReconciler(async (call) => {
+    runs = call;
+    if (call === 1) await apply('a', { size: 5 });
   });
+  await apply('a', { size: 4 });
+  expect((await reconcile('a')).outcome.type).toBe('done');
+  expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 3 });
+  expect(runs).toBe(2);
+});
+
+it('a reconcile whose object is paused meanwhile writes no status', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  const { metadata } = await apply('a', { size: 4 });
+  const paused = { metadata: { annotations: { [pausedAnnotation]: 'true' } } };
+  widgets.beforeReconciler(async () => await widgets.mergePatch('a', paused));
+  expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
+  expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: (metadata.generation ?? 0) - 1 });
+});
+
+it('a reconcile without a finalizer whose object is created again meanwhile is repeated for the new one', async () => {
+  await apply('a', { size: 3 });
+  const { name, declaration, start } = widget.controller('widget', {
+    reconcile: async ({ spec: { size } }) => {
+      if (size === 3) {
+        await widgets.remove('a');
+        await apply('a', { size: 5 });
+      }
+      return { status: { size }, conditions: { Built: built } };
+    },
+  });
+  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const { signal } = new AbortController();
+  await run({ client: widgets.client, message: messageFor('a'), messageId: 'm', log: silent, signal });
+  expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 1 });
+});
+
+it('a reconcile that never reads a fresh version is postponed without an attempt, and without a finalize', async () => {
+  await apply('a', { size: 3 });
+  const finalized = widgets.finalizes();
+  let size = 10;
+  widgets.behaviour.reconcile = async () => {
+    size += 1;
+    await apply('a', { size });
+    return { status: { size }, conditions: { Built: built } };
+  };
+  expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
+  // Three passes, each with a fresh read.
+  expect([size, finalized]).toEqual([13, []]);
+});
+
+it('a failed reconcile keeps its status fields and reports the error, until the next success', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  throws(new Error('no pump'));
+  expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
+  const failed = await read('a');
+  expect(failed?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+  expect(condition(failed, 'Built')).toMatchObject({ status: 'True' });
+  expect(condition(failed, 'Reconciling')).toMatchObject({ status: 'True', message: 'no pump' });
+  returns({});
+  await reconcile('a');
+  expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
+});
+
+it('X24: a failing object has one Warning, which counts messages that differ, and one after each success', async () => {
+  await apply('a', { size: 3 });
+  const fail = async (text: string) => {
+    throws(new Error(text));
+    await reconcile('a');
+  };
+  await fail('no pump');
+  await fail('no pump');
+  expect(await warnings()).toMatchObject([{ reason: 'ReconcileFailed', message: 'no pump', count: 1 }]);
+  await fail('no pump, request 17');
+  expect(await warnings()).toMatchObject([{ message: 'no pump, request 17', count: 2 }]);
+  returns({});
+  await reconcile('a');
+  await fail('no pump');
+  expect(await warnings()).toMatchObject([{ message: 'no pump', count: 3 }]);
+});
+
+it('X24: a Warning of the author’s own replaces that of the runtime', async () => {
+  await apply('a', { size: 3 });
+  widgets.behaviour.reconcile = async (_, { recordEvent }) => {
+    recordEvent('Warning', 'PumpBroken', 'replace it');
+    throw new Error('no pump');
+  };
+  await reconcile('a');
+  expect(await warnings()).toMatchObject([{ reason: 'PumpBroken' }]);
+});
+
+it('a TerminalError sets Stalled at once, and a success of the next message clears it', async () => {
+  await apply('a', { size: 3 });
+  throws(new TerminalError('cannot be'));
+  expect((await reconcile('a')).outcome.type).toBe('terminal');
+  const stalled = await read('a');
+  expect(condition(stalled, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
+  expect(condition(stalled, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
+  returns({});
+  expect((await reconcile('a')).outcome.type).toBe('done');
+  const after = await read('a');
+  expect(condition(after, 'Stalled')).toBeUndefined();
+  expect(condition(after, 'Ready')).toMatchObject({ status: 'True' });
+});
+
+it('a result with an error writes its status, and is retried like a thrown error', async () => {
+  await apply('a', { size: 3 });
+  const conditions = { Built: { status: 'False', reason: 'NoPump' } } as const;
+  returns({ status: { note: 'half' }, conditions, error: new Error('no pump') });
+  expect((await reconcile('a')).outcome.type).toBe('failed');
+  const after = await read('a');
+  expect(after?.status).toMatchObject({ note: 'half', observedGeneration: 1 });
+  expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'NoPump' });
+  expect(condition(after, 'Reconciling')).toMatchObject({ message: 'no pump' });
+});
+
+it('a condition’s message of any length and with any characters is written once, cut to what a condition holds', async () => {
+  await apply('a', { size: 1 });
+  // The cut falls within a pair of surrogates.
+  const message = `${'x'.repeat(32_767)}😀 and more`;
+  returns({ conditions: { Built: { status: 'False', reason: 'Long', message } } });
+  await reconcile('a');
+  const object = await read('a');
+  const matching = (pattern: RegExp) => ({ reason: 'Long', message: expect.stringMatching(pattern) });
+  expect(condition(object, 'Built')).toMatchObject(matching(/^x{32767}/));
+  expect(condition(object, 'Ready')).toMatchObject(matching(/^Built: x+$/));
+  expect(await reconcile('a')).toMatchObject({ writes: 0 });
+});
+
+it('a status that is larger than the API server accepts is a failure, which the object reports', async () => {
+  await apply('a', { size: 1 });
+  returns({ status: { note: 'x'.repeat(4 * 1024 * 1024) } });
+  expect((await reconcile('a')).outcome.type).toBe('failed');
+  const object = await read('a');
+  expect(condition(object, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying' });
+  expect(condition(object, 'Ready')?.message).toMatch(/status returned 413/);
+  expect(JSON.stringify(object?.status).length).toBeLessThan(2_000);
 });

@@ -1,6 +1,6 @@
 // Two controllers on one kind against an API server: each writes only its own status slice, and neither disturbs the
 // other. The content of a slice is in status/slice-status.test.ts, failures in status-slice-failure.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { applyStatus } from '../../src/kube/apply/apply.ts';
 import { isConflict } from '../../src/kube/client/errors.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -19,170 +19,166 @@ const writeBoth = async () => {
 };
 const versionOf = async (name: string) => (await read(name))?.metadata.resourceVersion;
 
-describe('a status slice', () => {
-  it('a status slice is written to an object without a status', async () => {
-    await apply('a', { size: 3 });
-    expect((await paint('a')).outcome).toEqual({ type: 'done' });
-    expect((await read('a'))?.status).toEqual({
-      coat: 'red',
-      conditions: [
-        {
-          type: 'Painted',
-          status: 'True',
-          reason: 'Painted',
-          message: '',
-          observedGeneration: 1,
-          lastTransitionTime: expect.any(String),
-        },
-      ],
-    });
-  });
-
-  it.each([
-    ['first', ['first', 'slice']],
-    ['after the other', ['slice', 'first']],
-  ] as const)('a status slice written %s keeps the rest, and owns only its own fields', async (_, order) => {
-    await apply('a', { size: 3 });
-    for (const one of order) await (one === 'slice' ? paint('a') : reconcile('a'));
-    expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
-    expect(await owned('a', managers[0])).toEqual({ size: 3, observedGeneration: 1, conditions: ['Built', 'Ready'] });
-    expect(await owned('a', managers[1])).toEqual({ coat: 'red', conditions: ['Painted'] });
-  });
-
-  it('a converged status slice costs one GET and no write, like the rest of the status', async () => {
-    await writeBoth();
-    expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
-    const before = await versionOf('a');
-    widgets.requests.length = 0;
-    expect(await paint('a')).toMatchObject({ writes: 0, noops: 0, observedBefore: true });
-    expect(widgets.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
-    expect(widgets.requests).toHaveLength(1);
-    expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0, observedBefore: true });
-    expect(await versionOf('a')).toBe(before);
-  });
-
-  it('a status slice observes a new generation only in its own conditions', async () => {
-    await writeBoth();
-    await apply('a', { size: 4 });
-    expect(await paint('a')).toMatchObject({ observedBefore: false, writes: 1 });
-    const after = await read('a');
-    expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
-    expect(condition(after, 'Painted')).toMatchObject({ observedGeneration: 2 });
-    expect(condition(after, 'Ready')).toMatchObject({ observedGeneration: 1 });
-  });
-
-  it('a status slice that drops or changes a field keeps those of the other controller', async () => {
-    await apply('a', { size: 3 });
-    await paint('a');
-    returns({ status: { size: 3, note: 'new' } });
-    await reconcile('a');
-    paintReturns({});
-    await paint('a');
-    expect((await read('a'))?.status).toMatchObject({ size: 3, note: 'new' });
-    expect((await read('a'))?.status).not.toHaveProperty('coat');
-    paintReturns({ status: { coat: 'blue' } });
-    await paint('a');
-    returns({});
-    await reconcile('a');
-    const status = (await read('a'))?.status;
-    expect(status).toMatchObject({ coat: 'blue', observedGeneration: 1 });
-    for (const field of ['size', 'note']) expect(status).not.toHaveProperty(field);
-  });
-
-  it('a status slice keeps its owner if the other controller returns the whole status', async () => {
-    await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async ({ status }) => ({
-      status: { ...status, size: 3 },
-      conditions: { Built: built },
-    });
-    await paint('a');
-    await reconcile('a');
-    expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
-    expect(await owned('a', managers[0])).not.toHaveProperty('coat');
-    paintReturns({});
-    await paint('a');
-    await reconcile('a');
-    const status = (await read('a'))?.status;
-    expect(status).toMatchObject({ size: 3 });
-    expect(status).not.toHaveProperty('coat');
-  });
-
-  it('a changed status slice is not reverted by the other controller, which returns its old value', async () => {
-    await apply('a', { size: 3 });
-    await paint('a');
-    let builds = 0;
-    widgets.behaviour.reconcile = async ({ status }) => {
-      builds += 1;
-      paintReturns({ status: { coat: 'blue' } });
-      if (builds === 1) await paint('a');
-      return { status: { ...status, size: 3 }, conditions: { Built: built } };
-    };
-    await reconcile('a');
-    expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'blue' });
-    expect(await owned('a', managers[0])).not.toHaveProperty('coat');
-  });
-
-  it('a controller with a status slice receives only its own slice as the status', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    const received: unknown[] = [];
-    widgets.painting.reconcile = async ({ status }) => {
-      received.push(status);
-      return { status: { coat: 'red' }, conditions: { Painted: painted } };
-    };
-    await paint('a');
-    await paint('a');
-    expect(received).toEqual([undefined, { coat: 'red' }]);
-  });
-
-  it('a status slice with a field of the rest is rejected, and the rest stays unchanged', async () => {
-    await apply('a', { size: 3 });
-    await reconcile('a');
-    paintReturns({ status: { coat: 'red', ...{ size: 9 } } });
-    expect((await paint('a')).outcome).toMatchObject({
-      type: 'failed',
-      error: { message: 'status.size: unknown field' },
-    });
-    expect((await read('a'))?.status).toMatchObject({ size: 3 });
+it('a status slice is written to an object without a status', async () => {
+  await apply('a', { size: 3 });
+  expect((await paint('a')).outcome).toEqual({ type: 'done' });
+  expect((await read('a'))?.status).toEqual({
+    coat: 'red',
+    conditions: [
+      {
+        type: 'Painted',
+        status: 'True',
+        reason: 'Painted',
+        message: '',
+        observedGeneration: 1,
+        lastTransitionTime: expect.any(String),
+      },
+    ],
   });
 });
 
-describe('two controllers on one kind', () => {
-  it.each(managers)('a write with a stale version is a conflict for %s', async (fieldManager) => {
-    const { metadata } = await apply('a', { size: 3 });
-    await reconcile('a');
-    await paint('a');
-    const before = await read('a');
-    const { resourceVersion = '', uid } = metadata;
-    const key = { namespace: widgets.namespace, name: 'a' };
-    const target = { apiVersion: widget.apiVersion, kind: widget.kind, key, resourceVersion, uid };
-    const stale = applyStatus(widgets.client, widget, target, { note: 'stale' }, { fieldManager });
-    await expect(stale).rejects.toSatisfy(isConflict);
-    expect(await read('a')).toEqual(before);
-  });
+it.each([
+  ['first', ['first', 'slice']],
+  ['after the other', ['slice', 'first']],
+] as const)('a status slice written %s keeps the rest, and owns only its own fields', async (_, order) => {
+  await apply('a', { size: 3 });
+  for (const one of order) await (one === 'slice' ? paint('a') : reconcile('a'));
+  expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
+  expect(await owned('a', managers[0])).toEqual({ size: 3, observedGeneration: 1, conditions: ['Built', 'Ready'] });
+  expect(await owned('a', managers[1])).toEqual({ coat: 'red', conditions: ['Painted'] });
+});
 
-  it('both controllers keep their fields if they write between the other’s read and write', async () => {
-    await apply('a', { size: 3 });
-    let runs = 0;
-    widgets.painting.reconcile = async () => {
-      runs += 1;
-      if (runs === 1) await reconcile('a');
-      return { status: { coat: 'red' }, conditions: { Painted: painted } };
-    };
-    expect((await paint('a')).outcome).toEqual({ type: 'done' });
-    // The input of its status is unchanged, so the reconciler does not run again.
-    expect(runs).toBe(1);
-    let builds = 0;
-    widgets.behaviour.reconcile = async () => {
-      builds += 1;
-      paintReturns({ status: { coat: 'blue' } });
-      if (builds === 1) await paint('a');
-      return { status: { size: 3, note: 'built' }, conditions: { Built: built } };
-    };
-    expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
-    expect(builds).toBe(1);
-    expect((await read('a'))?.status).toMatchObject({ size: 3, note: 'built', coat: 'blue' });
+it('a converged status slice costs one GET and no write, like the rest of the status', async () => {
+  await writeBoth();
+  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
+  const before = await versionOf('a');
+  widgets.requests.length = 0;
+  expect(await paint('a')).toMatchObject({ writes: 0, noops: 0, observedBefore: true });
+  expect(widgets.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
+  expect(widgets.requests).toHaveLength(1);
+  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0, observedBefore: true });
+  expect(await versionOf('a')).toBe(before);
+});
+
+it('a status slice observes a new generation only in its own conditions', async () => {
+  await writeBoth();
+  await apply('a', { size: 4 });
+  expect(await paint('a')).toMatchObject({ observedBefore: false, writes: 1 });
+  const after = await read('a');
+  expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+  expect(condition(after, 'Painted')).toMatchObject({ observedGeneration: 2 });
+  expect(condition(after, 'Ready')).toMatchObject({ observedGeneration: 1 });
+});
+
+it('a status slice that drops or changes a field keeps those of the other controller', async () => {
+  await apply('a', { size: 3 });
+  await paint('a');
+  returns({ status: { size: 3, note: 'new' } });
+  await reconcile('a');
+  paintReturns({});
+  await paint('a');
+  expect((await read('a'))?.status).toMatchObject({ size: 3, note: 'new' });
+  expect((await read('a'))?.status).not.toHaveProperty('coat');
+  paintReturns({ status: { coat: 'blue' } });
+  await paint('a');
+  returns({});
+  await reconcile('a');
+  const status = (await read('a'))?.status;
+  expect(status).toMatchObject({ coat: 'blue', observedGeneration: 1 });
+  for (const field of ['size', 'note']) expect(status).not.toHaveProperty(field);
+});
+
+it('a status slice keeps its owner if the other controller returns the whole status', async () => {
+  await apply('a', { size: 3 });
+  widgets.behaviour.reconcile = async ({ status }) => ({
+    status: { ...status, size: 3 },
+    conditions: { Built: built },
   });
+  await paint('a');
+  await reconcile('a');
+  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
+  expect(await owned('a', managers[0])).not.toHaveProperty('coat');
+  paintReturns({});
+  await paint('a');
+  await reconcile('a');
+  const status = (await read('a'))?.status;
+  expect(status).toMatchObject({ size: 3 });
+  expect(status).not.toHaveProperty('coat');
+});
+
+it('a changed status slice is not reverted by the other controller, which returns its old value', async () => {
+  await apply('a', { size: 3 });
+  await paint('a');
+  let builds = 0;
+  widgets.behaviour.reconcile = async ({ status }) => {
+    builds += 1;
+    paintReturns({ status: { coat: 'blue' } });
+    if (builds === 1) await paint('a');
+    return { status: { ...status, size: 3 }, conditions: { Built: built } };
+  };
+  await reconcile('a');
+  expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'blue' });
+  expect(await owned('a', managers[0])).not.toHaveProperty('coat');
+});
+
+it('a controller with a status slice receives only its own slice as the status', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  const received: unknown[] = [];
+  widgets.painting.reconcile = async ({ status }) => {
+    received.push(status);
+    return { status: { coat: 'red' }, conditions: { Painted: painted } };
+  };
+  await paint('a');
+  await paint('a');
+  expect(received).toEqual([undefined, { coat: 'red' }]);
+});
+
+it('a status slice with a field of the rest is rejected, and the rest stays unchanged', async () => {
+  await apply('a', { size: 3 });
+  await reconcile('a');
+  paintReturns({ status: { coat: 'red', ...{ size: 9 } } });
+  expect((await paint('a')).outcome).toMatchObject({
+    type: 'failed',
+    error: { message: 'status.size: unknown field' },
+  });
+  expect((await read('a'))?.status).toMatchObject({ size: 3 });
+});
+
+it.each(managers)('a write with a stale version is a conflict for %s', async (fieldManager) => {
+  const { metadata } = await apply('a', { size: 3 });
+  await reconcile('a');
+  await paint('a');
+  const before = await read('a');
+  const { resourceVersion = '', uid } = metadata;
+  const key = { namespace: widgets.namespace, name: 'a' };
+  const target = { apiVersion: widget.apiVersion, kind: widget.kind, key, resourceVersion, uid };
+  const stale = applyStatus(widgets.client, widget, target, { note: 'stale' }, { fieldManager });
+  await expect(stale).rejects.toSatisfy(isConflict);
+  expect(await read('a')).toEqual(before);
+});
+
+it('both controllers keep their fields if they write between the other’s read and write', async () => {
+  await apply('a', { size: 3 });
+  let runs = 0;
+  widgets.painting.reconcile = async () => {
+    runs += 1;
+    if (runs === 1) await reconcile('a');
+    return { status: { coat: 'red' }, conditions: { Painted: painted } };
+  };
+  expect((await paint('a')).outcome).toEqual({ type: 'done' });
+  // The input of its status is unchanged, so the reconciler does not run again.
+  expect(runs).toBe(1);
+  let builds = 0;
+  widgets.behaviour.reconcile = async () => {
+    builds += 1;
+    paintReturns({ status: { coat: 'blue' } });
+    if (builds === 1) await paint('a');
+    return { status: { size: 3, note: 'built' }, conditions: { Built: built } };
+  };
+  expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
+  expect(builds).toBe(1);
+  expect((await read('a'))?.status).toMatchObject({ size: 3, note: 'built', coat: 'blue' });
 });
 
 it('each controller removes its own finalizer, and the object is deleted with the last one', async () => {

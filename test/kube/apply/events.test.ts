@@ -1,5 +1,5 @@
 // recordEvent, as test cases for any API server.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type EventRequest, recordEvent } from '../../../src/kube/apply/events.ts';
 import type { ResourceName } from '../../../src/kube/client/object.ts';
 import { type ListOptions, listPages } from '../../../src/kube/client/read.ts';
@@ -21,57 +21,55 @@ async function recorded(options: ListOptions = { namespace: fixture.namespace })
   return found;
 }
 
-describe('recordEvent', () => {
-  it('recordEvent creates an Event with object, controller and time', async () => {
-    expect(await record()).toEqual({ recorded: true, count: 1 });
-    const { namespace } = fixture;
-    expect(await recorded()).toMatchObject([
-      {
-        involvedObject: { kind: 'ConfigMap', name: 'owner', namespace, uid: fixture.owner.metadata.uid },
-        ...{ type: 'Normal', reason: 'Created', message: 'made it', count: 1 },
-        source: { component: 'outrigger.dev/test' },
-        ...{ firstTimestamp: '2026-01-02T03:04:05Z', lastTimestamp: '2026-01-02T03:04:05Z' },
-      },
-    ]);
-  });
+it('recordEvent creates an Event with object, controller and time', async () => {
+  expect(await record()).toEqual({ recorded: true, count: 1 });
+  const { namespace } = fixture;
+  expect(await recorded()).toMatchObject([
+    {
+      involvedObject: { kind: 'ConfigMap', name: 'owner', namespace, uid: fixture.owner.metadata.uid },
+      ...{ type: 'Normal', reason: 'Created', message: 'made it', count: 1 },
+      source: { component: 'outrigger.dev/test' },
+      ...{ firstTimestamp: '2026-01-02T03:04:05Z', lastTimestamp: '2026-01-02T03:04:05Z' },
+    },
+  ]);
+});
 
-  it('recordEvent increments the count and the last time of an equal Event', async () => {
-    await record();
-    await record();
-    expect(await record({ now: () => new Date('2026-01-02T04:00:00Z') })).toEqual({ recorded: true, count: 3 });
-    expect(await recorded()).toMatchObject([
-      { count: 3, firstTimestamp: '2026-01-02T03:04:05Z', lastTimestamp: '2026-01-02T04:00:00Z' },
-    ]);
-  });
+it('recordEvent increments the count and the last time of an equal Event', async () => {
+  await record();
+  await record();
+  expect(await record({ now: () => new Date('2026-01-02T04:00:00Z') })).toEqual({ recorded: true, count: 3 });
+  expect(await recorded()).toMatchObject([
+    { count: 3, firstTimestamp: '2026-01-02T03:04:05Z', lastTimestamp: '2026-01-02T04:00:00Z' },
+  ]);
+});
 
-  it.each<[string, () => Partial<EventRequest>]>([
-    ['reason', () => ({ reason: 'Scaled' })],
-    ['message', () => ({ message: 'made another' })],
-    ['type', () => ({ type: 'Warning' })],
-    [
-      'object of the same name',
-      () => ({ object: { ...fixture.owner, metadata: { ...fixture.owner.metadata, uid: 'v' } } }),
-    ],
-  ])('recordEvent creates another Event for another %s', async (_, change) => {
-    await record();
-    await record(change());
-    expect(await recorded()).toHaveLength(2);
-  });
+it.each<[string, () => Partial<EventRequest>]>([
+  ['reason', () => ({ reason: 'Scaled' })],
+  ['message', () => ({ message: 'made another' })],
+  ['type', () => ({ type: 'Warning' })],
+  [
+    'object of the same name',
+    () => ({ object: { ...fixture.owner, metadata: { ...fixture.owner.metadata, uid: 'v' } } }),
+  ],
+])('recordEvent creates another Event for another %s', async (_, change) => {
+  await record();
+  await record(change());
+  expect(await recorded()).toHaveLength(2);
+});
 
-  it('recordEvent creates an Event of a cluster-scoped object in default, under a valid name', async () => {
-    const uid = crypto.randomUUID();
-    await record({ object: { kind: 'ClusterRole', metadata: { name: 'system:Node', uid } } });
-    const found = await recorded({ namespace: 'default', fieldSelector: `involvedObject.uid=${uid}` });
-    expect(found).toMatchObject([{ metadata: { name: expect.stringMatching(/^[a-z0-9.-]+$/) } }]);
-  });
+it('recordEvent creates an Event of a cluster-scoped object in default, under a valid name', async () => {
+  const uid = crypto.randomUUID();
+  await record({ object: { kind: 'ClusterRole', metadata: { name: 'system:Node', uid } } });
+  const found = await recorded({ namespace: 'default', fieldSelector: `involvedObject.uid=${uid}` });
+  expect(found).toMatchObject([{ metadata: { name: expect.stringMatching(/^[a-z0-9.-]+$/) } }]);
+});
 
-  it('recordEvent truncates the message to the API’s limit', async () => {
-    await record({ message: `${'x'.repeat(1023)}😀` });
-    expect(await recorded()).toMatchObject([{ message: expect.stringMatching(/^.{1024}$/) }]);
-  });
+it('recordEvent truncates the message to the API’s limit', async () => {
+  await record({ message: `${'x'.repeat(1023)}😀` });
+  expect(await recorded()).toMatchObject([{ message: expect.stringMatching(/^.{1024}$/) }]);
+});
 
-  it('recordEvent returns the error of an Event that cannot be written', async () => {
-    const object = { ...fixture.owner, metadata: { ...fixture.owner.metadata, namespace: 'missing' } };
-    expect(await record({ object })).toMatchObject({ recorded: false, error: { status: 404 } });
-  });
+it('recordEvent returns the error of an Event that cannot be written', async () => {
+  const object = { ...fixture.owner, metadata: { ...fixture.owner.metadata, namespace: 'missing' } };
+  expect(await record({ object })).toMatchObject({ recorded: false, error: { status: 404 } });
 });

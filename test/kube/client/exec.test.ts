@@ -1,6 +1,6 @@
 // Commands in containers, against a scripted server. Excluded: exec that does not start (exec-refused.test.ts), a real
 // kube-apiserver (test/cluster), the commands that a controller declares (test/api/exec.test.ts).
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ApiError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
@@ -8,138 +8,132 @@ import { aMessage } from '../../sqs/messages.ts';
 import { failure } from '../wire-server.ts';
 import { endOf, path, pod, refuseWith, run, startExecServer } from './exec-server.ts';
 
-describe('exec of a command that ends', () => {
-  it.each([0, 23])('exec returns the exit code %i as a value, and the output by channel', async (exitCode) => {
-    const server = await startExecServer(({ send, end }) => {
-      send(1, 'one ');
-      send(2, 'hm');
-      send(1, 'two');
-      end(exitCode);
-    });
-    expect(await run(server.client())).toEqual({ exitCode, stdout: 'one two', stderr: 'hm' });
+it.each([0, 23])('exec returns the exit code %i as a value, and the output by channel', async (exitCode) => {
+  const server = await startExecServer(({ send, end }) => {
+    send(1, 'one ');
+    send(2, 'hm');
+    send(1, 'two');
+    end(exitCode);
   });
-
-  it('exec requests the command argument by argument, without stdin and terminal', async () => {
-    const server = await startExecServer(({ end }) => end(0));
-    const command = ['cli', '', 'a b&c=d', '$(reboot)', 'ü\u{1f600}', '../..', '%2e'];
-    await exec(server.client({ userAgent: 'me' }), pod, { container: 'c&stdin=true', command });
-    expect(server.requests).toMatchObject([
-      {
-        path,
-        query: [
-          ['container', 'c&stdin=true'],
-          ...command.map((word) => ['command', word]),
-          ['stdout', 'true'],
-          ['stderr', 'true'],
-        ],
-        headers: { 'sec-websocket-protocol': 'v4.channel.k8s.io', 'user-agent': 'me' },
-      },
-    ]);
-  });
-
-  it('exec decodes a character and a Status that are split across two messages', async () => {
-    const server = await startExecServer(({ send }) => {
-      const bytes = Buffer.from('ü');
-      send(1, bytes.subarray(0, 1));
-      send(1, bytes.subarray(1));
-      const status = JSON.stringify(endOf(7));
-      send(3, status.slice(0, 20));
-      send(3, status.slice(20));
-    });
-    expect(await run(server.client())).toEqual({ exitCode: 7, stdout: 'ü', stderr: '' });
-  });
-
-  it('exec resolves without a close from the server, and leaves no connection open', async () => {
-    const closed = Promise.withResolvers<void>();
-    const server = await startExecServer(({ send, socket }) => {
-      socket.on('close', () => closed.resolve());
-      send(3, JSON.stringify(endOf(0)));
-    });
-    expect((await run(server.client())).exitCode).toBe(0);
-    await closed.promise;
-  });
-
-  it('exec returns large output up to the limit, and throws a ResponseError above it', async () => {
-    const server = await startExecServer(({ send, end }) => {
-      for (let part = 0; part < 4; part += 1) send(part % 2 === 0 ? 1 : 2, 'x'.repeat(256 * 1024));
-      end(0);
-    });
-    expect(await run(server.client())).toMatchObject({ stdout: 'x'.repeat(512 * 1024) });
-    expect(await failure(run(server.client(), { maxOutputBytes: 1024 * 1024 - 1 }))).toBeInstanceOf(ResponseError);
-  });
-
-  it('exec throws a ResponseError for one message over the limit', async () => {
-    const server = await startExecServer(({ send }) => send(1, Buffer.alloc(1024 * 1024)));
-    expect(await failure(run(server.client(), { maxOutputBytes: 100_000 }))).toBeInstanceOf(ResponseError);
-  });
+  expect(await run(server.client())).toEqual({ exitCode, stdout: 'one two', stderr: 'hm' });
 });
 
-describe('exec of a command that does not end', () => {
-  it('exec throws a DeadlineError if the server is unresponsive before or after the upgrade', async () => {
-    const unresponsive = await startExecServer(() => undefined, { refuse: () => true });
-    const hanging = await startExecServer(({ send }) => send(1, 'half'));
-    for (const server of [unresponsive, hanging]) {
-      const error = await failure(run(server.client(), { timeoutSeconds: 0.1 }));
-      expect(error).toBeInstanceOf(DeadlineError);
-      expect(errorClassOf(error, 'later', aMessage())).toBe('error');
-    }
-  });
+it('exec requests the command argument by argument, without stdin and terminal', async () => {
+  const server = await startExecServer(({ end }) => end(0));
+  const command = ['cli', '', 'a b&c=d', '$(reboot)', 'ü\u{1f600}', '../..', '%2e'];
+  await exec(server.client({ userAgent: 'me' }), pod, { container: 'c&stdin=true', command });
+  expect(server.requests).toMatchObject([
+    {
+      path,
+      query: [
+        ['container', 'c&stdin=true'],
+        ...command.map((word) => ['command', word]),
+        ['stdout', 'true'],
+        ['stderr', 'true'],
+      ],
+      headers: { 'sec-websocket-protocol': 'v4.channel.k8s.io', 'user-agent': 'me' },
+    },
+  ]);
+});
 
-  it('exec rejects with the signal’s reason before, while and after connecting', async () => {
-    const reason = new Error('enough');
-    const over = new AbortController();
-    const unresponsive = await startExecServer(() => undefined, {
-      refuse: () => {
-        over.abort(reason);
-        return true;
-      },
-    });
-    expect(await failure(run(unresponsive.client(), { signal: over.signal }))).toBe(reason);
-    expect(await failure(run(unresponsive.client(), { signal: over.signal }))).toBe(reason);
-    expect(unresponsive.requests).toHaveLength(1);
-    const later = new AbortController();
-    const hanging = await startExecServer(() => later.abort(reason));
-    expect(await failure(run(hanging.client(), { signal: later.signal }))).toBe(reason);
+it('exec decodes a character and a Status that are split across two messages', async () => {
+  const server = await startExecServer(({ send }) => {
+    const bytes = Buffer.from('ü');
+    send(1, bytes.subarray(0, 1));
+    send(1, bytes.subarray(1));
+    const status = JSON.stringify(endOf(7));
+    send(3, status.slice(0, 20));
+    send(3, status.slice(20));
   });
+  expect(await run(server.client())).toEqual({ exitCode: 7, stdout: 'ü', stderr: '' });
+});
 
-  it('exec throws a ResponseError, and no ConnectError, if the connection ends early', async () => {
-    const half = JSON.stringify(endOf(0)).slice(0, 9);
-    const scripts: Parameters<typeof startExecServer>[0][] = [
-      ({ drop }) => drop(),
-      ({ send, socket }) => {
-        send(1, 'half');
-        socket.close(1000);
-      },
-      ({ send, socket }) => {
-        send(3, half);
-        socket.close(1011);
-      },
-    ];
-    for (const script of scripts) {
-      const server = await startExecServer(script);
-      const error = await failure(run(server.client()));
-      expect(error).toBeInstanceOf(ResponseError);
-      expect(errorClassOf(error, 'later', aMessage())).toBe('error');
-    }
+it('exec resolves without a close from the server, and leaves no connection open', async () => {
+  const closed = Promise.withResolvers<void>();
+  const server = await startExecServer(({ send, socket }) => {
+    socket.on('close', () => closed.resolve());
+    send(3, JSON.stringify(endOf(0)));
   });
+  expect((await run(server.client())).exitCode).toBe(0);
+  await closed.promise;
+});
 
-  it('exec throws an ApiError with the Status of a container runtime error', async () => {
-    const status = { metadata: {}, status: 'Failure', message: 'no such file', reason: 'InternalError', code: 500 };
-    const server = await startExecServer(({ send }) => send(3, JSON.stringify(status)));
+it('exec returns large output up to the limit, and throws a ResponseError above it', async () => {
+  const server = await startExecServer(({ send, end }) => {
+    for (let part = 0; part < 4; part += 1) send(part % 2 === 0 ? 1 : 2, 'x'.repeat(256 * 1024));
+    end(0);
+  });
+  expect(await run(server.client())).toMatchObject({ stdout: 'x'.repeat(512 * 1024) });
+  expect(await failure(run(server.client(), { maxOutputBytes: 1024 * 1024 - 1 }))).toBeInstanceOf(ResponseError);
+});
+
+it('exec throws a ResponseError for one message over the limit', async () => {
+  const server = await startExecServer(({ send }) => send(1, Buffer.alloc(1024 * 1024)));
+  expect(await failure(run(server.client(), { maxOutputBytes: 100_000 }))).toBeInstanceOf(ResponseError);
+});
+
+it('exec throws a DeadlineError if the server is unresponsive before or after the upgrade', async () => {
+  const unresponsive = await startExecServer(() => undefined, { refuse: () => true });
+  const hanging = await startExecServer(({ send }) => send(1, 'half'));
+  for (const server of [unresponsive, hanging]) {
+    const error = await failure(run(server.client(), { timeoutSeconds: 0.1 }));
+    expect(error).toBeInstanceOf(DeadlineError);
+    expect(errorClassOf(error, 'later', aMessage())).toBe('error');
+  }
+});
+
+it('exec rejects with the signal’s reason before, while and after connecting', async () => {
+  const reason = new Error('enough');
+  const over = new AbortController();
+  const unresponsive = await startExecServer(() => undefined, {
+    refuse: () => {
+      over.abort(reason);
+      return true;
+    },
+  });
+  expect(await failure(run(unresponsive.client(), { signal: over.signal }))).toBe(reason);
+  expect(await failure(run(unresponsive.client(), { signal: over.signal }))).toBe(reason);
+  expect(unresponsive.requests).toHaveLength(1);
+  const later = new AbortController();
+  const hanging = await startExecServer(() => later.abort(reason));
+  expect(await failure(run(hanging.client(), { signal: later.signal }))).toBe(reason);
+});
+
+it('exec throws a ResponseError, and no ConnectError, if the connection ends early', async () => {
+  const half = JSON.stringify(endOf(0)).slice(0, 9);
+  const scripts: Parameters<typeof startExecServer>[0][] = [
+    ({ drop }) => drop(),
+    ({ send, socket }) => {
+      send(1, 'half');
+      socket.close(1000);
+    },
+    ({ send, socket }) => {
+      send(3, half);
+      socket.close(1011);
+    },
+  ];
+  for (const script of scripts) {
+    const server = await startExecServer(script);
     const error = await failure(run(server.client()));
-    expect(error).toBeInstanceOf(ApiError);
-    expect(error).toMatchObject({ status: 500, reason: 'InternalError' });
-  });
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(errorClassOf(error, 'later', aMessage())).toBe('error');
+  }
 });
 
-describe('exec in errors and logs', () => {
-  it('exec shows neither arguments nor token in errors and in onRequest', async () => {
-    const requests: string[] = [];
-    const server = await startExecServer(() => undefined, { refuse: refuseWith(403, 'Forbidden') });
-    const onRequest = (...given: unknown[]) => requests.push(given.slice(0, 3).join(' '));
-    const client = server.client({ onRequest }, { token: async () => 'hunter2' });
-    const call = exec(client, pod, { container: 'c', command: ['cli', 'hunter3'] });
-    expect(String(await failure(call))).not.toMatch(/hunter/);
-    expect(requests).toEqual([`GET ${path} 403`]);
-  });
+it('exec throws an ApiError with the Status of a container runtime error', async () => {
+  const status = { metadata: {}, status: 'Failure', message: 'no such file', reason: 'InternalError', code: 500 };
+  const server = await startExecServer(({ send }) => send(3, JSON.stringify(status)));
+  const error = await failure(run(server.client()));
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 500, reason: 'InternalError' });
+});
+
+it('exec shows neither arguments nor token in errors and in onRequest', async () => {
+  const requests: string[] = [];
+  const server = await startExecServer(() => undefined, { refuse: refuseWith(403, 'Forbidden') });
+  const onRequest = (...given: unknown[]) => requests.push(given.slice(0, 3).join(' '));
+  const client = server.client({ onRequest }, { token: async () => 'hunter2' });
+  const call = exec(client, pod, { container: 'c', command: ['cli', 'hunter3'] });
+  expect(String(await failure(call))).not.toMatch(/hunter/);
+  expect(requests).toEqual([`GET ${path} 403`]);
 });

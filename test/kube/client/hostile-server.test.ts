@@ -2,7 +2,7 @@
 // responses. Excluded: certificates (client-tls.test.ts), malicious names (path.test.ts) and messages
 // (test/reconciling/any-message.test.ts).
 import type http from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { redact } from '../../../src/core/redact.ts';
 import { ApiError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { readWatchLines } from '../../../src/kube/watch/ndjson.ts';
@@ -11,26 +11,24 @@ import { failure, sendJson, startWireServer } from '../wire-server.ts';
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
 const credentials = { token: async () => 'secret' };
 
-describe('a client that is redirected', () => {
-  it.each([
-    301, 302, 303, 307, 308,
-  ])('a client that is redirected with %i sends no request to the other server', async (status) => {
-    const other = await startWireServer((_, response) => sendJson(response, 200, {}));
-    const location = new URL('/api/v1/pods', other.url).href;
-    const server = await startWireServer((_, response) => response.writeHead(status, { location }).end());
-    const client = server.client({}, credentials);
-    const socket = { path: '/exec', protocol: 'v4.channel.k8s.io', maxMessageBytes: 100, receive: () => true };
-    for (const call of [
-      client.request(get),
-      client.request({ method: 'PATCH', path: '/api/v1/pods/a', body: { a: 1 } }),
-      client.stream(get),
-      client.webSocket(socket),
-    ]) {
-      expect(await failure(call)).toMatchObject({ name: 'ApiError', status });
-    }
-    expect(server.arrived.length).toBeGreaterThan(0);
-    expect(other.arrived).toEqual([]);
-  });
+it.each([
+  301, 302, 303, 307, 308,
+])('a client that is redirected with %i sends no request to the other server', async (status) => {
+  const other = await startWireServer((_, response) => sendJson(response, 200, {}));
+  const location = new URL('/api/v1/pods', other.url).href;
+  const server = await startWireServer((_, response) => response.writeHead(status, { location }).end());
+  const client = server.client({}, credentials);
+  const socket = { path: '/exec', protocol: 'v4.channel.k8s.io', maxMessageBytes: 100, receive: () => true };
+  for (const call of [
+    client.request(get),
+    client.request({ method: 'PATCH', path: '/api/v1/pods/a', body: { a: 1 } }),
+    client.stream(get),
+    client.webSocket(socket),
+  ]) {
+    expect(await failure(call)).toMatchObject({ name: 'ApiError', status });
+  }
+  expect(server.arrived.length).toBeGreaterThan(0);
+  expect(other.arrived).toEqual([]);
 });
 
 it('a server that echoes the token of the request, in any form, does not get it into an error text', async () => {
@@ -44,38 +42,36 @@ it('a server that echoes the token of the request, in any form, does not get it 
   expect(redact(String(error))).not.toContain('9f86d081884c7d65');
 });
 
-describe('an endless response', () => {
-  /** Responds without end. `closed` resolves when the connection is closed. */
-  async function endless(status: number, piece: string) {
-    const closed = Promise.withResolvers<void>();
-    const server = await startWireServer((_, response) => {
-      response.on('close', () => closed.resolve());
-      response.writeHead(status, { 'content-type': 'application/json' });
-      writeForever(response, piece);
-    });
-    return { client: server.client({ maxResponseBytes: 1_000_000, timeoutSeconds: 50 }), closed: closed.promise };
-  }
-
-  it('an endless response to a read throws a ResponseError and closes the connection', async () => {
-    const { client, closed } = await endless(200, 'x'.repeat(65_536));
-    expect(await failure(client.request(get))).toBeInstanceOf(ResponseError);
-    await closed;
+/** Responds without end. `closed` resolves when the connection is closed. */
+async function endless(status: number, piece: string) {
+  const closed = Promise.withResolvers<void>();
+  const server = await startWireServer((_, response) => {
+    response.on('close', () => closed.resolve());
+    response.writeHead(status, { 'content-type': 'application/json' });
+    writeForever(response, piece);
   });
+  return { client: server.client({ maxResponseBytes: 1_000_000, timeoutSeconds: 50 }), closed: closed.promise };
+}
 
-  it('an endless error response throws an ApiError with its status and closes the connection', async () => {
-    const { client, closed } = await endless(503, 'x'.repeat(65_536));
-    const error = await failure(client.request(get));
-    expect(error).toBeInstanceOf(ApiError);
-    expect(error).toMatchObject({ status: 503 });
-    await closed;
-  });
+it('an endless response to a read throws a ResponseError and closes the connection', async () => {
+  const { client, closed } = await endless(200, 'x'.repeat(65_536));
+  expect(await failure(client.request(get))).toBeInstanceOf(ResponseError);
+  await closed;
+});
 
-  it('an endless watch event throws a ResponseError and closes the connection', async () => {
-    const { client, closed } = await endless(200, 'x'.repeat(65_536));
-    const events = readWatchLines(await client.stream(get));
-    expect(await failure(events.next())).toBeInstanceOf(ResponseError);
-    await closed;
-  });
+it('an endless error response throws an ApiError with its status and closes the connection', async () => {
+  const { client, closed } = await endless(503, 'x'.repeat(65_536));
+  const error = await failure(client.request(get));
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 503 });
+  await closed;
+});
+
+it('an endless watch event throws a ResponseError and closes the connection', async () => {
+  const { client, closed } = await endless(200, 'x'.repeat(65_536));
+  const events = readWatchLines(await client.stream(get));
+  expect(await failure(events.next())).toBeInstanceOf(ResponseError);
+  await closed;
 });
 
 function writeForever(response: http.ServerResponse, piece: string): void {

@@ -1,6 +1,6 @@
 // From bytes to JSON documents. Excluded: the meaning of the documents (watch.test.ts).
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ResponseError } from '../../../src/kube/client/errors.ts';
 import { readWatchLines } from '../../../src/kube/watch/ndjson.ts';
 
@@ -19,43 +19,39 @@ async function collect(
   return documents;
 }
 
-describe('readWatchLines', () => {
-  it('readWatchLines yields the same documents however the bytes are split', async () => {
-    const documents = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 });
-    await fc.assert(
-      fc.asyncProperty(documents, fc.array(fc.nat(500), { maxLength: 20 }), async (values, cuts) => {
-        const text = values.map((value) => `${JSON.stringify(value)}\n`).join('');
-        expect(await collect(Buffer.from(text), cuts)).toEqual(
-          JSON.parse(`[${values.map((value) => JSON.stringify(value)).join()}]`),
-        );
-      }),
-    );
-  });
+it('readWatchLines yields the same documents however the bytes are split', async () => {
+  const documents = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(documents, fc.array(fc.nat(500), { maxLength: 20 }), async (values, cuts) => {
+      const text = values.map((value) => `${JSON.stringify(value)}\n`).join('');
+      expect(await collect(Buffer.from(text), cuts)).toEqual(
+        JSON.parse(`[${values.map((value) => JSON.stringify(value)).join()}]`),
+      );
+    }),
+  );
+});
 
-  it('readWatchLines decodes a character that is split across chunks', async () => {
-    const bytes = Buffer.from('{"a":"ü€😀"}\n');
-    const everyByte = Array.from(bytes, (_, index) => index);
-    expect(await collect(bytes, everyByte)).toEqual([{ a: 'ü€😀' }]);
-  });
+it('readWatchLines decodes a character that is split across chunks', async () => {
+  const bytes = Buffer.from('{"a":"ü€😀"}\n');
+  const everyByte = Array.from(bytes, (_, index) => index);
+  expect(await collect(bytes, everyByte)).toEqual([{ a: 'ü€😀' }]);
+});
 
-  it('readWatchLines drops an incomplete last line', async () => {
-    expect(await collect(Buffer.from('{"a":1}\n{"b":'), [])).toEqual([{ a: 1 }]);
-  });
+it('readWatchLines drops an incomplete last line', async () => {
+  expect(await collect(Buffer.from('{"a":1}\n{"b":'), [])).toEqual([{ a: 1 }]);
+});
 
-  it('readWatchLines skips empty lines', async () => {
-    expect(await collect(Buffer.from('\n{"a":1}\r\n\n'), [3])).toEqual([{ a: 1 }]);
-  });
+it('readWatchLines skips empty lines', async () => {
+  expect(await collect(Buffer.from('\n{"a":1}\r\n\n'), [3])).toEqual([{ a: 1 }]);
+});
 
-  it('readWatchLines throws a ResponseError for a line longer than the limit, complete or not', async () => {
-    const line = `"${'x'.repeat(100)}"`;
-    await expect(collect(Buffer.from(`${line}\n`), [], { maxLineBytes: 50 })).rejects.toThrow(ResponseError);
-    await expect(collect(Buffer.from(line), [10, 20, 60], { maxLineBytes: 50 })).rejects.toThrow(
-      'larger than 50 bytes',
-    );
-    await expect(collect(Buffer.from(`${line}\n${line}\n`), [10], { maxLineBytes: 102 })).resolves.toHaveLength(2);
-  });
+it('readWatchLines throws a ResponseError for a line longer than the limit, complete or not', async () => {
+  const line = `"${'x'.repeat(100)}"`;
+  await expect(collect(Buffer.from(`${line}\n`), [], { maxLineBytes: 50 })).rejects.toThrow(ResponseError);
+  await expect(collect(Buffer.from(line), [10, 20, 60], { maxLineBytes: 50 })).rejects.toThrow('larger than 50 bytes');
+  await expect(collect(Buffer.from(`${line}\n${line}\n`), [10], { maxLineBytes: 102 })).resolves.toHaveLength(2);
+});
 
-  it('readWatchLines throws an error that does not quote the line for invalid JSON', async () => {
-    await expect(collect(Buffer.from('{"token": secret}\n'), [])).rejects.toThrow(/^a watch event is not JSON$/);
-  });
+it('readWatchLines throws an error that does not quote the line for invalid JSON', async () => {
+  await expect(collect(Buffer.from('{"token": secret}\n'), [])).rejects.toThrow(/^a watch event is not JSON$/);
 });

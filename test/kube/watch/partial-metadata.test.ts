@@ -1,5 +1,5 @@
 // The metadata that the watcher keeps of an object.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ResponseError } from '../../../src/kube/client/errors.ts';
 import { parsePartialMetadata } from '../../../src/kube/watch/partial-metadata.ts';
 
@@ -22,46 +22,44 @@ const object = {
   spec: { secret: true },
 };
 
-describe('parsePartialMetadata', () => {
-  it('parsePartialMetadata keeps identity, versions, deletion and owners, and drops everything else', () => {
-    const { blockOwnerDeletion: _, ...reference } = owner;
-    expect(parsePartialMetadata(object)).toEqual({
-      uid: 'uid-a',
-      resourceVersion: '7',
-      generation: 3,
-      deleting: true,
-      namespace: 'shop',
-      name: 'a',
-      owners: [
-        { ...reference, controller: true },
-        { ...reference, controller: false },
-      ],
-    });
+it('parsePartialMetadata keeps identity, versions, deletion and owners, and drops everything else', () => {
+  const { blockOwnerDeletion: _, ...reference } = owner;
+  expect(parsePartialMetadata(object)).toEqual({
+    uid: 'uid-a',
+    resourceVersion: '7',
+    generation: 3,
+    deleting: true,
+    namespace: 'shop',
+    name: 'a',
+    owners: [
+      { ...reference, controller: true },
+      { ...reference, controller: false },
+    ],
   });
+});
 
-  it('parsePartialMetadata keeps the selected labels and annotations that exist', () => {
-    const desired = { labels: ['app', 'missing', 'constructor'], annotations: ['wanted'] };
-    expect(parsePartialMetadata(object, desired)).toMatchObject({ labels: { app: 'x' }, annotations: { wanted: 'w' } });
-    expect(parsePartialMetadata(object, { labels: 'all' }).labels).toEqual({ app: 'x', other: 'y' });
-    expect(parsePartialMetadata(object, { labels: ['missing'] })).not.toHaveProperty('labels');
-  });
+it('parsePartialMetadata keeps the selected labels and annotations that exist', () => {
+  const desired = { labels: ['app', 'missing', 'constructor'], annotations: ['wanted'] };
+  expect(parsePartialMetadata(object, desired)).toMatchObject({ labels: { app: 'x' }, annotations: { wanted: 'w' } });
+  expect(parsePartialMetadata(object, { labels: 'all' }).labels).toEqual({ app: 'x', other: 'y' });
+  expect(parsePartialMetadata(object, { labels: ['missing'] })).not.toHaveProperty('labels');
+});
 
-  it('parsePartialMetadata omits the generation of a kind without one', () => {
-    const { generation: _, ...metadata } = object.metadata;
-    expect(parsePartialMetadata({ metadata })).not.toHaveProperty('generation');
-  });
+it('parsePartialMetadata omits the generation of a kind without one', () => {
+  const { generation: _, ...metadata } = object.metadata;
+  expect(parsePartialMetadata({ metadata })).not.toHaveProperty('generation');
+});
 
-  it.each([
-    'uid',
-    'name',
-    'resourceVersion',
-  ])('parsePartialMetadata throws a ResponseError that names a missing %s', (field) => {
-    const metadata = { ...object.metadata, [field]: undefined };
-    expect(() => parsePartialMetadata({ metadata })).toThrow(ResponseError);
-    expect(() => parsePartialMetadata({ metadata })).toThrow(field);
-  });
+it.each([
+  'uid',
+  'name',
+  'resourceVersion',
+])('parsePartialMetadata throws a ResponseError that names a missing %s', (field) => {
+  const metadata = { ...object.metadata, [field]: undefined };
+  expect(() => parsePartialMetadata({ metadata })).toThrow(ResponseError);
+  expect(() => parsePartialMetadata({ metadata })).toThrow(field);
+});
 
-  it.each([undefined, null, 'x', [], {}, { metadata: [] }])('parsePartialMetadata rejects %j', (value) => {
-    expect(() => parsePartialMetadata(value)).toThrow('metadata');
-  });
+it.each([undefined, null, 'x', [], {}, { metadata: [] }])('parsePartialMetadata rejects %j', (value) => {
+  expect(() => parsePartialMetadata(value)).toThrow('metadata');
 });
