@@ -7,7 +7,7 @@ export const onBothServers = [
   'test/generate/generated.test.ts',
   'test/kube/apply/{apply-all,apply-all-*,events,finalizers,write}.test.ts',
   'test/kube/client/classify.test.ts',
-  'test/operations/detach{,-children}.test.ts',
+  'test/operations/detach.test.ts',
   'test/reconciling/reconcile{,-family}.test.ts',
   'test/reconciling/status-slice*.test.ts',
   'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',

@@ -1,5 +1,5 @@
 // Only names in a cluster: every name of a project that is not the default one has the project's name, and two projects
-// share no object and no identity. test/reconciling/two-projects.test.ts has what their reconciles leave on objects.
+// share no object and no identity. test/reconciling/shared-objects.test.ts has what their reconciles leave on objects.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/core/json.ts';

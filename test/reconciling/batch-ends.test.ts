@@ -321,3 +321,10 @@ it('ApplyNoops counts applies that changed nothing', async () => {
   await run([record('north')]);
   expect(counts.get('ApplyNoops')).toBe(2);
 });
+
+it('while the clusters table cannot be read, metrics have the cluster of a message only if the table had it', async () => {
+  const { run, seen, clusters } = setUp();
+  seen.clusterAnswer = new Error('unavailable');
+  await run(['a', 'x', 'y'].map((cluster) => record(cluster, { cluster })));
+  expect([...clusters]).toEqual(['a', 'not known']);
+});

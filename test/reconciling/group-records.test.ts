@@ -1,12 +1,14 @@
-// Only the grouping of a batch by key, without queues and reconciles.
+// Only the grouping of a batch by key, and the order of redelivered keys, without queues and reconciles. How many run at a
+// time, and that the others were deleted before, is in batch-ends.test.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
-import { type Acceptance, groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
+import { type Acceptance, groupRecords, orderRedelivered, readRecord } from '../../src/reconciling/group-records.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { aMessage, asChange, asCommand, asResync, asRetry } from '../sqs/messages.ts';
+import { record as tankRecord } from './batch-harness.ts';
 
 const message = aMessage({
   controller: 'water-tank',
@@ -123,6 +125,41 @@ it('groupRecords never throws, and never makes a key of arbitrary bytes', () => 
       const { groups, refused } = grouped(bodies.map((body) => record(body)));
       expect(groups).toHaveLength(0);
       expect(refused).toHaveLength(bodies.length);
+    }),
+  );
+});
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+const redelivered = (remaining: readonly string[], receipt: number) =>
+  orderRedelivered(grouped(remaining.map((name) => tankRecord(name, {}, receipt))).groups).map(
+    ({ message }) => message.name,
+  );
+
+/** Returns the keys that remain if the function crashes at the first crashing key, at each of these receipts. */
+function remainingAfter(crashing: ReadonlySet<string>, receipts: readonly number[]): readonly string[] {
+  return receipts.reduce<readonly string[]>((remaining, receipt) => {
+    const order = redelivered(remaining, receipt);
+    const crash = order.findIndex((name) => crashing.has(name));
+    return crash === -1 ? [] : order.slice(crash);
+  }, names);
+}
+
+it.each(
+  names,
+)('with %s, which crashes its function each time, all other keys are done within two receipts', (crashing) => {
+  expect(remainingAfter(new Set([crashing]), [2, 3])).toEqual([crashing]);
+});
+
+it('a key between two crashing keys is done after some receipts', () => {
+  const remaining = remainingAfter(new Set(['c', 'h']), [2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(new Set(remaining)).toEqual(new Set(['c', 'h']));
+});
+
+it('orderRedelivered returns each key once', () => {
+  fc.assert(
+    fc.property(fc.subarray(names), fc.integer({ min: 2, max: 12 }), (some, receipt) => {
+      const order = redelivered(some, receipt);
+      expect(order.toSorted()).toEqual(some.toSorted());
     }),
   );
 });

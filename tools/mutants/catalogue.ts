@@ -216,7 +216,7 @@ export const subjects: readonly Subject[] = [
       },
       { mutants: deduplicationDefences, suites: [deduplication, ...forwarding('forwarder')] },
       { mutants: slotDefences, suites: timers('slots', 'timer-message', 'run') },
-      { mutants: batchDefences, suites: reconciling('batch', 'batch-ends', 'redelivery-order', 'group-records') },
+      { mutants: batchDefences, suites: reconciling('batch', 'batch-ends', 'group-records') },
       { mutants: distanceDefences, suites: reconciling('breaker', 'outcome', 'batch') },
       {
         mutants: objectDefences,

@@ -1,5 +1,7 @@
-// Only what the reconciles of two projects in one cluster leave on one object: their controllers have the same name.
+// Only what reconciles leave on objects that another project, controller or client also writes: two projects whose
+// controllers have the same name, and children that have lost Outrigger's labels.
 import { expect, it } from 'vitest';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createRecorder } from '../support/recorder.ts';
@@ -62,4 +64,27 @@ it('two controllers that give a child of one object the same name each log it, a
     ['warn', { kind: 'ConfigMap', formerController: 'widget' }],
     ['warn', { kind: 'ConfigMap', formerController: 'cafes.widget' }],
   ]);
+});
+
+const periodic = { cause: { type: 'resync', run: '2026-11-25T10:00:00.000Z', dueAt: 1 } } as const;
+const watcherPass = { cause: { type: 'resync', run: 'watcher-2026-11-25', dueAt: 1 } } as const;
+
+const removeLabels = async (name: string) => {
+  const path = objectPath(configMap, { namespace: fixture.namespace, name });
+  await fixture.mergePatch(name, { metadata: { labels: null } }, path);
+};
+const names = async () => (await fixture.list(configMap)).map(({ metadata }) => metadata.name);
+
+it('a child without labels is pruned by the periodic reconcile alone, and the children of others stay', async () => {
+  await fixture.apply('other', { size: 1, parts: ['of-another'] });
+  await fixture.reconcile('other');
+  await fixture.apply('north', { size: 1, parts: ['kept', 'dropped'] });
+  await fixture.reconcile('north');
+  for (const name of ['kept', 'dropped', 'of-another']) await removeLabels(name);
+  await fixture.apply('north', { size: 1, parts: ['kept'] });
+  await fixture.reconcile('north');
+  await fixture.reconcile('north', watcherPass);
+  expect(await names()).toEqual(['dropped', 'kept', 'of-another']);
+  await fixture.reconcile('north', periodic);
+  expect(await names()).toEqual(['kept', 'of-another']);
 });
