@@ -2,7 +2,7 @@
 // real kube-apiserver that enforces owner references and has no garbage collector. What the roles permit is least-privilege.test.ts.
 import { describe } from 'vitest';
 import { deletionCases } from '../cross/deletion-cases.ts';
-import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
+import { damageCases, takenCases } from '../cross/ownership-cases.ts';
 import { idleCases } from '../cross/steady-cases.ts';
 import { raceCases } from '../cross/writes-cases.ts';
 import { useClusterHarness } from './cross-harness.ts';
@@ -19,6 +19,5 @@ describe('writes of controllers', () => raceCases(ofEachChild));
 describe('deletions', () => deletionCases(harness));
 describe('children', () => {
   takenCases(ofEachChild);
-  ownersCases(ofEachChild);
   damageCases(ofEachChild);
 });

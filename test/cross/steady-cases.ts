@@ -1,56 +1,16 @@
-// A steady state, for every controller: a converged object costs a known number of reads and no write, for any repeated message (X2, X5) and
-// any change of its metadata (X13).
-import * as fc from 'fast-check';
+// A steady state, for every controller: a converged object costs a known number of reads and no write (X5), also after a change of its
+// metadata (X13).
 import { expect, it } from 'vitest';
 import { kindOfRead } from '../../src/api/reads.ts';
-import { controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import { type Message, parseMessage } from '../../src/sqs/message.ts';
-import { asChange, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import type { Harness } from './harness.ts';
-import type { Fixture } from './system.ts';
 import { isCommand, isWrite, lineOf } from './wire.ts';
 
-/** Declares X2. */
-export function replayCases(harness: Harness): void {
-  const everyOne = it.each(harness.registry);
-  everyOne('X2: $name: old messages, in any order, change no version', async (controller) => {
-    await using system = await harness.settled(controller);
-    await harness.change(system);
-    await system.settle();
-    const queues = [timersQueue, ...harness.registry.map(({ name }) => controllerQueue(name))];
-    const bodies = new Set(system.sent.filter(({ queue }) => queues.includes(queue)).map(({ body }) => body));
-    // Messages of mapped kinds count as well.
-    const changed = controller.declaration.watches.filter(({ label }) => label === undefined);
-    const mapped = changed.map(async ({ kind }) =>
-      (await system.list(kind)).map(({ metadata: { name } }) =>
-        system.message({ group: kind.group, resource: kind.plural, name }),
-      ),
-    );
-    const yesterday = [
-      ...[...bodies].map(parseMessage),
-      ...(await Promise.all(mapped)).flat(),
-      ...lateMessages(system),
-    ];
-    expect(yesterday.length).toBeGreaterThan(2);
-    const before = await system.versions();
-    const shuffled = fc.shuffledSubarray(yesterday, { minLength: yesterday.length });
-    await fc.assert(
-      fc.asyncProperty(shuffled, async (messages) => {
-        await system.enqueue(...messages);
-        await system.deliver();
-        expect(await system.versions()).toEqual(before);
-      }),
-      { numRuns: 2 },
-    );
-  });
-}
-
-/** Declares X5. */
+/** Declares X5 and X13. */
 export function idleCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
   everyOne(
-    'X5, V9, V11: $name: a converged object costs no write, one read, and one read for each declared kind',
+    'X5, V9, V11, X13, M25: $name: a converged object costs no write, one read, and one read for each declared kind, and a change of its labels and annotations causes no write',
     async (controller) => {
       await using system = await harness.settled(controller);
       // Commands in pods are no reads of the API server.
@@ -66,35 +26,15 @@ export function idleCases(harness: Harness): void {
       }
       const declared = [resource, ...owns, ...reads, ...watches];
       expect(calls.length, calls.map(lineOf).join()).toBeLessThanOrEqual(declared.length);
+
+      const before = await system.versions();
+      const touched = { labels: { 'example.com/team': 'kitchen' }, annotations: { 'example.com/note': 'none' } };
+      const { metadata } = await system.patch(system.kind, system.name, { metadata: touched });
+      const again = await system.reconcileOnce();
+      expect(again.length).toBeGreaterThan(0);
+      expect(again.filter(isWrite)).toEqual([]);
+      const subject = `${system.kind.kind}/${system.name}`;
+      expect(await system.versions()).toEqual({ ...before, [subject]: metadata.resourceVersion });
     },
   );
-}
-
-/** Declares X13. */
-export function metadataCases(harness: Harness): void {
-  const everyOne = it.each(harness.registry);
-  everyOne('X13, M25: $name: a change of labels and annotations causes no write', async (controller) => {
-    await using system = await harness.settled(controller);
-    const before = await system.versions();
-    const touched = { labels: { 'example.com/team': 'kitchen' }, annotations: { 'example.com/note': 'none' } };
-    const { metadata } = await system.patch(system.kind, system.name, { metadata: touched });
-    const calls = await system.reconcileOnce();
-    expect(calls.length).toBeGreaterThan(0);
-    expect(calls.filter(isWrite)).toEqual([]);
-    const subject = `${system.kind.kind}/${system.name}`;
-    expect(await system.versions()).toEqual({ ...before, [subject]: metadata.resourceVersion });
-  });
-}
-
-/** Old messages of the subject: one for each delayed cause, unordered. */
-export function lateMessages(system: Fixture): readonly Message[] {
-  const now = Math.floor(system.clock.ms / 1000);
-  const late: readonly Partial<Message>[] = [
-    asRetry({ attempt: 3, dueAt: now - 60, slot: '60/1' }),
-    asResync({ run: '2025-12-31T23:50:00Z' }),
-    asRequeue({ dueAt: now - 3600, slot: '30/7' }),
-    asChange({ observedAt: system.clock.ms - 3_600_000 }),
-    asRetry({ postponements: 4, dueAt: now - 900, slot: '900/2' }),
-  ];
-  return late.map((fields) => system.message(fields));
 }
