@@ -76,14 +76,12 @@ describe('BitcoinNetwork: peers', () => {
   });
 });
 
-// Without a response, the test waits for the controller's own time-out.
 describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
   it.each([
     ['warming-up', 'RPCFailed', 'exit status 28 (still starting)'],
     ['unauthorized', 'AuthFailed', 'credentials refused'],
     ['stopped', 'RPCFailed', 'exit status 1'],
     ['drop', 'RPCFailed', ''],
-    ['hang', 'RPCFailed', ''],
   ] as const)('B13: a node’s %s is PeersConnected=False with its name and %s; the rest is done, and it is tried again', async (fault, reason, said) => {
     await made(three, { nodes: 3 });
     nodes.restart(pod(0));
@@ -136,15 +134,29 @@ describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
     expect([added(0), added(1)]).toEqual([[b], [a]]);
   });
 
-  it('B28: a network whose nodes hang holds up no other, and is bounded itself', async () => {
+  it('B13, B28: nodes that hang hold up no other node and no other network, are named, and get their peers when they respond', async () => {
     await made();
     await made([a, b], { nodes: 2 }, 'other');
-    for (const ordinal of [0, 1, 2]) nodes.fail(pod(ordinal), 'hang');
+    nodes.restart(pod(0));
+    for (const ordinal of [1, 2]) nodes.fail(pod(ordinal), 'hang');
     nodes.restart(pod(0, 'other'));
+    // The test waits for the controller's own time-out.
     await system.reconcile(networks, name, 'other');
     expect(await connected()).toMatchObject({ status: 'False', reason: 'RPCFailed' });
-    expect(added(0, 'other')).toEqual([b]);
+    for (const ordinal of [1, 2]) expect((await connected())?.message).toContain(`${set}-${ordinal}: `);
+    expect([added(0), added(0, 'other')]).toEqual([[b, c], [b]]);
     expect(await connected('other')).toMatchObject({ status: 'True' });
+    for (const ordinal of [1, 2]) {
+      nodes.fail(pod(ordinal), undefined);
+      nodes.restart(pod(ordinal));
+    }
+    await system.pass(60);
+    expect([added(1), added(2)]).toEqual([
+      [a, c],
+      [a, b],
+    ]);
+    expect(await connected()).toMatchObject({ status: 'True' });
+    expect(system.waiting()).toEqual([]);
   });
 });
 
