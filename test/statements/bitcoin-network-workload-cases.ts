@@ -88,7 +88,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
   }
 
   describe('BitcoinNetwork among Pod that run', { timeout: 240_000 }, () => {
-    it('B7, B10: three nodes come up and know each other', async () => {
+    it('B7, B10, B12, B14, B15, B15a: nodes come up and know each other; they follow a pod that comes back elsewhere, and every scale', async () => {
       await bitcoin.network(name);
       const ips = await meshed(3);
       expect(await nodes()).toEqual(
@@ -102,11 +102,12 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
       );
       expect((await system.read(networks, name)).status).toMatchObject({ replicas: 3, readyNodes: 3 });
       expect(await bitcoin.condition(name, 'PeersConnected')).toMatchObject({ reason: 'AllAdded' });
-    });
 
-    it('B14, B15, B15a: it is scaled up, down and to nothing, and the others follow', async () => {
-      await bitcoin.network(name);
-      await meshed(3);
+      await system.delete(Pod, pod(1).name);
+      await until(async () => new Set([...ips, ...(await addresses()), '']).size, 5);
+      const after = await meshed(3);
+      expect(after.map((ip, ordinal) => ip === ips[ordinal])).toEqual([true, false, true]);
+
       await bitcoin.network(name, { nodes: 4 });
       await meshed(4);
       await bitcoin.network(name, { nodes: 3 });
@@ -115,29 +116,6 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
       await bitcoin.network(name, { nodes: 0 });
       await until(async () => [...(await nodes()), ...(await system.list(Pod))], []);
       await until(async () => (await bitcoin.condition(name, 'Ready'))?.status, 'True');
-    });
-
-    it('B11, B16: a node that turns unready is dropped until it is ready again; a scaled StatefulSet is scaled back', async () => {
-      await bitcoin.network(name, { nodes: 2 });
-      const [first = '', second = ''] = await meshed(2);
-      await stage.setReady(pod(1), false);
-      await until(async () => await added(0), []);
-      expect(await nodes()).toMatchObject([{ ready: true }, { ready: false }]);
-      expect(await added(1)).toEqual([first]);
-      await stage.setReady(pod(1), true);
-      await until(async () => await added(0), [second]);
-      await system.patch(StatefulSet, `${name}-sts`, { spec: { replicas: 1 } });
-      await until(async () => (await bitcoin.set(name)).spec?.replicas, 2);
-      await meshed(2);
-    });
-
-    it('B12: a pod that is deleted comes back elsewhere, and the others follow', async () => {
-      await bitcoin.network(name);
-      const before = await meshed(3);
-      await system.delete(Pod, pod(1).name);
-      await until(async () => new Set([...before, ...(await addresses()), '']).size, 5);
-      const after = await meshed(3);
-      expect(after.map((ip, ordinal) => ip === before[ordinal])).toEqual([true, false, true]);
     });
 
     it('B13a: a node that dies comes back with an empty list, and gets it again', async () => {
@@ -150,8 +128,17 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
       expect(await meshed(2)).toEqual(before);
     });
 
-    it('B19: with it go its StatefulSet, its Service and its Pod', async () => {
+    it('B11, B16, B19: a node that turns unready is dropped until it is ready again, a scaled StatefulSet is scaled back, and all go with their network', async () => {
       await bitcoin.network(name, { nodes: 2 });
+      const [first = '', second = ''] = await meshed(2);
+      await stage.setReady(pod(1), false);
+      await until(async () => await added(0), []);
+      expect(await nodes()).toMatchObject([{ ready: true }, { ready: false }]);
+      expect(await added(1)).toEqual([first]);
+      await stage.setReady(pod(1), true);
+      await until(async () => await added(0), [second]);
+      await system.patch(StatefulSet, `${name}-sts`, { spec: { replicas: 1 } });
+      await until(async () => (await bitcoin.set(name)).spec?.replicas, 2);
       await meshed(2);
       await system.delete(networks, name);
       const left = async () => [
