@@ -1,8 +1,10 @@
 // Patterns of schemas: a cluster uses Go's regular expressions (RE2), this server those of JavaScript.
 
 const escaped = String.raw`\\(?:[aAbBdDEfnpPQrsStvwWxz]|[1-7][0-7]|[^A-Za-z1-9])`;
-const item = String.raw`(?:${escaped}|[^\]\\])`;
-const characterClass = String.raw`\[(?:\^(?:${escaped}|[^\\])|${escaped}|[^\\^])${item}*\]`;
+/** A class has no boundaries, so Go has no \b for a backspace. */
+const inClass = String.raw`(?![\\][bBAz])${escaped}`;
+const item = String.raw`(?:${inClass}|[^\]\\])`;
+const characterClass = String.raw`\[(?:\^(?:${inClass}|[^\\])|${inClass}|[^\\^])${item}*\]`;
 // A backslash before a digit is an octal number, never a reference. There is no look-around.
 const goPattern = new RegExp(String.raw`^(?:${escaped}|${characterClass}|[^\\[(]|\((?!\?<?[=!]))*$`);
 // What Go has and JavaScript has not: flags at the beginning, `(?P<name>`, and `\x{7E}` for a character.
@@ -18,6 +20,14 @@ export function missingInGo(pattern: string): string | undefined {
   if (property !== undefined) return `\\p{${property}}, only categories such as \\p{Lu}`;
   if (largestRepeat(pattern) <= maxRepeat) return undefined;
   return `more than ${maxRepeat} repeats, and nested ones are multiplied (max() can limit the length)`;
+}
+
+/** What JavaScript reads as letters: `\A`, `\z`, `\a`, `\Q`, `\pL`, and `[:alpha:]` in a class. */
+const sameInGo = /^(?:\\(?![AaEQz]|[pP][^{])[\s\S]|\[(?![^\]\\]*\[:\^?\w+:\])|[^\\[])*$/;
+
+/** Returns whether all escapes and classes of a pattern mean the same in Go and in JavaScript without the flag u. */
+export function hasGoMeaning(pattern: string): boolean {
+  return sameInGo.test(pattern);
 }
 
 /** Returns whether a pattern is valid in a cluster. */

@@ -9,10 +9,13 @@ const formatRanges: Readonly<Record<string, readonly [number, number]>> = {
 
 /** Returns the causes for a number. `name` is its path in messages, `field` the path in the cause. */
 export function validateNumber(value: number, schema: Schema, name: string, field: string): StatusCause[] {
-  const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf, format } = schema;
+  const { exclusiveMinimum = false, exclusiveMaximum = false, format } = schema;
   const causes: StatusCause[] = [];
-  // Go prints a number without a fraction as an integer, and then the bounds as well.
-  const shown = (one: number): string => (Number.isSafeInteger(value) ? String(Math.trunc(one)) : asFloat(one));
+  // A number without a fraction is an integer in Go, and then the bounds are converted as well.
+  const isWhole = Number.isSafeInteger(value);
+  const converted = (one: number | undefined) => (isWhole && one !== undefined ? toInteger(one) : one);
+  const [minimum, maximum, multipleOf] = [schema.minimum, schema.maximum, schema.multipleOf].map(converted);
+  const shown = (one: number): string => (isWhole ? String(BigInt(one)) : asFloat(one));
   const addCause = (detail: string): void => {
     causes.push(statusCause.invalid(field, shown(value), `${name} in body should be ${detail}`));
   };
@@ -34,6 +37,11 @@ export function validateNumber(value: number, schema: Schema, name: string, fiel
     addCause(exclusiveMinimum ? `greater than ${shown(minimum)}` : `greater than or equal to ${shown(minimum)}`);
   }
   return causes;
+}
+
+/** Converts a float64 to int64 as Go does on AMD64. */
+function toInteger(value: number): number {
+  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2 ** 63);
 }
 
 /** Formats a float64 as Go does: with an exponent of two digits from a million, and below a ten-thousandth. */

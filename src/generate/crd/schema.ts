@@ -60,6 +60,7 @@ function structural(source: JsonObject, path: string): JsonObject {
   const preserves = source[preserveKey] === true || isOpen(source);
   return defined({
     ...Object.fromEntries(kept.map((name) => [name, source[name]])),
+    ...(type === 'integer' || type === 'number' ? numberOf(source, path) : {}),
     ...(type === 'integer' ? integerOf(source) : {}),
     ...(type === 'string' ? stringOf(source, path) : {}),
     ...Object.fromEntries(Object.entries(source).filter(([name]) => name.startsWith('x-kubernetes-'))),
@@ -128,6 +129,54 @@ function isOpen({ properties, additionalProperties }: JsonObject): boolean {
   return (
     properties !== undefined && isJsonObject(additionalProperties) && Object.keys(additionalProperties).length === 0
   );
+}
+
+/**
+ * Writes the bounds so that they hold for whole numbers as well. The API server cuts off the fraction of a bound before
+ * it compares an integer: with a minimum of 0.5 it accepts 0, and below 1.5 it refuses 1. [seen on 1.36]
+ */
+function numberOf({ type, minimum, maximum, multipleOf, ...source }: JsonObject, path: string): JsonObject {
+  if (multipleOf !== undefined && !Number.isInteger(multipleOf))
+    throw new SchemaError(
+      path,
+      'a multipleOf with a fraction cannot become a structural schema; use z.int() of a unit',
+    );
+  // Negated, a maximum is a minimum.
+  const lower = lowerBound(minimum, source.exclusiveMinimum, type, path);
+  const upper = lowerBound(negated(maximum), source.exclusiveMaximum, type, path);
+  return {
+    minimum: lower?.bound,
+    exclusiveMinimum: lower?.isOpen,
+    maximum: negated(upper?.bound),
+    exclusiveMaximum: upper?.isOpen,
+  };
+}
+
+function lowerBound(bound: Json | undefined, exclusive: Json | undefined, type: Json | undefined, path: string) {
+  // The bounds of z.float64(), beyond which there is no number.
+  if (typeof bound !== 'number' || bound === -Number.MAX_VALUE) return undefined;
+  // As an integer it would be another number.
+  if (Math.abs(bound) >= 2 ** 63)
+    throw new SchemaError(path, 'with a bound of 2^63 or more the API server refuses every integer; leave it out');
+  const isOpen = exclusive === true;
+  if (Number.isInteger(bound)) return { bound, isOpen: isOpen || undefined };
+  if (type === 'integer') return { bound: Math.ceil(bound), isOpen: undefined };
+  // Without its fraction a positive bound is one below the first integer, and a negative one is that integer.
+  if (bound > 0) return { bound: isOpen ? bound : neighbour(bound, -1), isOpen: true };
+  return { bound: isOpen ? neighbour(bound, 1) : bound, isOpen: undefined };
+}
+
+function negated(bound: Json | undefined): number | undefined {
+  return typeof bound === 'number' ? 0 - bound : undefined;
+}
+
+/** Returns the next number above (1) or below (-1). */
+function neighbour(value: number, direction: 1 | -1): number {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  // The bits of numbers of one sign are in the order of their sizes.
+  view.setBigInt64(0, view.getBigInt64(0) + BigInt(direction * Math.sign(value)));
+  return view.getFloat64(0);
 }
 
 /**

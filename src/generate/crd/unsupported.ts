@@ -2,7 +2,7 @@
 // not enforce a check that only zod has. A construct that is not known to be supported is rejected.
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
-import { propertiesOf } from '../../apiserver/schema/pattern.ts';
+import { hasGoMeaning, propertiesOf } from '../../apiserver/schema/pattern.ts';
 import { SchemaError, toError } from '../../core/errors.ts';
 import { formatZodIssues } from '../../core/json.ts';
 
@@ -150,6 +150,10 @@ function rejectFormat(check: CheckDef, path: string): void {
     throw new SchemaError(path, `the flag ${pattern.flags} of a pattern cannot become a structural schema`);
   if (pattern !== undefined && !pattern.unicode && propertiesOf(pattern.source).length > 0)
     throw new SchemaError(path, `the pattern ${String(pattern)} needs the flag u for \\p`);
+  if (pattern !== undefined && !hasGoMeaning(pattern.source)) {
+    const other = String.raw`JavaScript's regular expressions have no \A, \z, \a, \Q, \pL and [[:alpha:]]`;
+    throw new SchemaError(path, `${other}, as Go's have: ${pattern.source}`);
+  }
 }
 
 type CheckDef = { readonly check: string; readonly format?: unknown };
