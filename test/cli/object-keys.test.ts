@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { keysOf } from '../../src/cli/object-keys.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import type { ControllerDefinition } from '../../src/outrigger.ts';
 import { startApiServer } from '../../src/testing.ts';
 
@@ -27,12 +28,16 @@ async function planned(
   await using server = await startApiServer({ crds: [Foo], objects });
   const names: string[] = [];
   const { signal } = new AbortController();
-  for await (const { name } of keysOf(controller, { project: 'outrigger', ...options }, server.client, 'local', signal))
+  // Each page has one object.
+  const request: KubeClient['request'] = async (one) =>
+    await server.client.request({ ...one, query: { ...one.query, limit: 1 } });
+  const client = { ...server.client, request };
+  for await (const { name } of keysOf(controller, { project: 'outrigger', ...options }, client, 'local', signal))
     names.push(name);
   return names;
 }
 
-it('TN4: the plan has the objects that the selector selects and those that are still held, and no others', async () => {
+it('TN4: the plan has the objects that the selector selects and those that are still held, of all pages, and no others', async () => {
   const held = 'outrigger.dev/managed-by-tenant-network';
   const both = aNamespace('both', { tenant: 'true', [held]: 'true' });
   const left = aNamespace('left', { [held]: 'true' });

@@ -3,7 +3,7 @@
 
 import type { ControllerInstance } from '../../api/definition.ts';
 import type { SecretReader } from '../../api/secret.ts';
-import { toError } from '../../core/errors.ts';
+import { errorText, toError } from '../../core/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { ResponseError } from '../../kube/client/errors.ts';
 import { createDryRun } from '../../reconciling/dry-run.ts';
@@ -28,7 +28,9 @@ async function take(message: ToProcess): Promise<void> {
     // A registry that cannot be loaded fails each run.
     started.project.catch(() => undefined);
   } else if (message.type === 'run') {
-    tell(await run(message).catch((error: unknown) => ({ type: 'threw', message: toError(error).message }) as const));
+    tell(
+      await run(message).catch((error: unknown) => ({ type: 'threw', message: errorText(toError(error)) }) as const),
+    );
   } else {
     const asked = pending.get(message.id);
     pending.delete(message.id);
@@ -59,8 +61,10 @@ async function run({ message, seconds }: Extract<ToProcess, { type: 'run' }>): P
   listenRefused(() => {
     changesBeforeRefused ??= simulated.changes().length;
   });
-  const result = await simulated.run(message, { signal: AbortSignal.timeout(seconds * 1000) });
-  return { type: 'ended', ...result, changesBeforeRefused };
+  const { outcome, ...result } = await simulated.run(message, { signal: AbortSignal.timeout(seconds * 1000) });
+  // The serialization drops a message that is an accessor, as that of an error of zod.
+  const sent = 'error' in outcome ? { ...outcome, error: new Error(errorText(outcome.error)) } : outcome;
+  return { type: 'ended', ...result, outcome: sent, changesBeforeRefused };
 }
 
 function tell(message: FromProcess): void {

@@ -140,11 +140,11 @@ function deletedStatus(path: string): object {
 
 /** Returns the metadata that the server sets. The resourceVersion differs if the object was written. */
 function serverMetadata(live: Readonly<Record<string, unknown>> | undefined, fields: readonly ChangedField[]): object {
-  const { uid = 'not-created', resourceVersion = '0', generation = 0, creationTimestamp = null } = metadataOf(live);
+  const { uid = 'not-created', resourceVersion = '0', generation = 0 } = metadataOf(live);
   if (fields.length === 0 && live !== undefined) return { uid, resourceVersion };
   const changesSpec = fields.some(({ path }) => !/^(metadata|status)\b/.test(path));
   const next = Number(generation) + (changesSpec || live === undefined ? 1 : 0);
-  return { uid, resourceVersion: `${resourceVersion}-dry-run`, generation: next, creationTimestamp };
+  return { uid, resourceVersion: `${resourceVersion}-dry-run`, generation: next };
 }
 
 function withoutPreconditions(body: unknown): unknown {

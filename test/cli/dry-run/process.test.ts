@@ -2,7 +2,7 @@
 // and a process that does not reply is replaced.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { controllerSettings, createDryRunProcess, type DryRunProcess } from '../../../src/cli/dry-run/process.ts';
 import { loadProject } from '../../../src/cli/project.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
@@ -36,6 +36,7 @@ export const registry = [
     const seen = [await response.text(), clients.dryRun, Object.keys(process.env).join()].join(' ');
     return { status: { seen }, conditions: {} };
   }),
+  made('Parses', () => z.object({ level: z.number() }).parse({ level: 'x' })),
   made('Hangs', () => { for (;;); }),
 ];
 `;
@@ -94,30 +95,38 @@ async function run(process: DryRunProcess, name: string, seconds = 20) {
 }
 
 describe('the code of a dry run', () => {
+  let shared: DryRunProcess;
+  beforeAll(() => {
+    // Node would add it to each process of one whose coverage is measured.
+    vi.stubEnv('NODE_V8_COVERAGE', root.at('coverage'));
+    shared = start();
+  });
+  afterAll(() => void vi.unstubAllEnvs());
+
   it.each([
     ['posts', /^connect tcp 127\.0\.0\.1 /],
     ['fetches', /^PUT http:/],
   ])('a call of %s that is refused is reported, although the reconcile ignores the error', async (name, call) => {
-    const before = requests.length;
-    const end = await run(start(), name);
+    const end = await run(shared, name);
     expect(end).toMatchObject({ type: 'ended', outcome: { type: 'done' } });
     expect(end.refused).toEqual([expect.stringMatching(call)]);
-    expect(requests.length).toBe(before);
+    expect(requests).toEqual([]);
   });
 
   it('the code of a dry run reads by fetch, knows that it is a dry run, and has no variable but its settings', async () => {
-    // Node would add it to each process of one whose coverage is measured.
-    vi.stubEnv('NODE_V8_COVERAGE', root.at('coverage'));
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const end = await run(start(), 'reads');
+    const end = await run(shared, 'reads');
     expect(JSON.stringify(end)).toMatch(/"full true TARGET"/);
     expect(end.refused).toEqual([]);
     expect(requests).toEqual(['GET']);
   });
 
+  it('a reconcile that fails by an error of zod ends with the field and the reason', async () => {
+    const error = { message: 'level: Invalid input: expected number, received string' };
+    expect(await run(shared, 'parses')).toMatchObject({ type: 'ended', outcome: { type: 'failed', error } });
+  });
+
   it('a reconcile that hangs is ended, and the next one has a new process', async () => {
-    const process = start();
-    expect(await run(process, 'hangs', 1)).toMatchObject({ type: 'unknown', reason: 'it did not end within 1 s' });
-    expect(await run(process, 'reads')).toMatchObject({ type: 'ended', outcome: { type: 'done' } });
+    expect(await run(shared, 'hangs', 1)).toMatchObject({ type: 'unknown', reason: 'it did not end within 1 s' });
+    expect(await run(shared, 'reads')).toMatchObject({ type: 'ended', outcome: { type: 'done' } });
   });
 });
