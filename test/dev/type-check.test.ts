@@ -7,7 +7,7 @@ import { useFolder } from '../support/folder.ts';
 
 const root = useFolder();
 beforeEach(async () => {
-  await root.write('tsconfig.json', '{"compilerOptions":{"strict":true,"types":[]},"include":["*.ts"]}');
+  await root.write('tsconfig.json', '{"compilerOptions":{"strict":true,"types":[],"lib":["es5"]},"include":["*.ts"]}');
 });
 
 it('errors of types are printed with their place, and their end is printed once', { timeout: 120_000 }, async () => {

@@ -1,5 +1,5 @@
-// The program of a process that tries to reach a server in one way: `attack.ts NAME PORT SOCKET`. It ends when the
-// attempt has ended, in whatever way.
+// The program of a process that tries to reach a server: `attack.ts PORT SOCKET`. It makes each attempt whose name it
+// receives, and replies when that has ended, in whatever way.
 import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns';
@@ -15,7 +15,7 @@ import net from 'node:net';
 import { createContext, runInContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 
-const [name = '', port = '', socketPath = ''] = process.argv.slice(2);
+const [port = '', socketPath = ''] = process.argv.slice(2);
 const url = `http://127.0.0.1:${port}/`;
 const connectInOther = `const s = require('node:net').connect(${port}, '127.0.0.1', () => s.destroy()); s.on('error', () => {})`;
 
@@ -38,7 +38,7 @@ const attacks: Readonly<Record<string, () => unknown>> = {
   'node:https': async () => await settled(https.request(`https://127.0.0.1:${port}/`, { method: 'POST' }).end()),
   'node:http2': async () => await settled(http2.connect(url), 'connect'),
   'AWS SDK': async () => {
-    // The other attacks, each in a process of its own, need not load it.
+    // A process that makes no such attempt need not load it.
     const { SendMessageCommand, SQSClient } = await import('@aws-sdk/client-sqs');
     const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
     const sqs = new SQSClient({ endpoint: url, region: 'eu-west-1', credentials, maxAttempts: 1 });
@@ -103,15 +103,20 @@ const actions: Readonly<Record<string, () => unknown>> = {
     new sqlite.DatabaseSync(`${socketPath}.db`).exec('create table written (at)');
   },
 };
-try {
-  await actions[name]?.();
-} catch (error) {
-  process.send?.({ code: Reflect.get(Object(error), 'code') });
-}
 
-try {
-  await attacks[name]?.();
-} catch {
-  // It is refused, or the server closed the connection. The server's count tells which.
+process.on('message', (name) => void attack(String(name)));
+
+async function attack(name: string): Promise<void> {
+  let code: unknown;
+  try {
+    await actions[name]?.();
+  } catch (error) {
+    code = Reflect.get(Object(error), 'code');
+  }
+  try {
+    await attacks[name]?.();
+  } catch {
+    // It is refused, or the server closed the connection. The server's count tells which.
+  }
+  process.send?.({ ended: name, code });
 }
-process.exit();

@@ -1,6 +1,6 @@
 // The means of a dry run's process: each way out that a program has is tried against servers that count what arrives.
 // With one of the two layers missing something arrives, so each layer is needed and this test is able to fail.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -41,18 +41,40 @@ beforeAll(async () => {
 });
 afterAll(async () => await parts.disposeAsync());
 
-/** Runs an attack in a process with these arguments of Node, and returns what its gate reported. */
-async function attack(name: string, execArgv: readonly string[]): Promise<readonly string[]> {
-  arrived.count = 0;
-  const calls: string[] = [];
-  const child = fork(path.resolve('test/cli/dry-run/attack.ts'), [name, String(servers.port), servers.socketPath], {
+/** The processes, by their arguments. */
+const children = new Map<readonly string[], ChildProcess>();
+
+function start(execArgv: readonly string[]): ChildProcess {
+  const child = fork(path.resolve('test/cli/dry-run/attack.ts'), [String(servers.port), servers.socketPath], {
     execArgv: [...execArgv],
     env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   });
-  child.on('message', (message) => calls.push(String(Object(message).call ?? Object(message).code)));
-  await once(child, 'close');
+  parts.defer(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+/** Attacks in the process with these arguments of Node, and returns what its gate reported, and the code of the error. */
+async function attack(name: string, execArgv: readonly string[]): Promise<readonly string[]> {
+  const known = children.get(execArgv);
+  const child = known?.connected === true ? known : start(execArgv);
+  children.set(execArgv, child);
+  arrived.count = 0;
+  const calls: string[] = [];
+  await new Promise<void>((resolve) => {
+    const take = (message: unknown) => {
+      const { call, code, ended } = Object(message);
+      if (call !== undefined) calls.push(String(call));
+      if (code !== undefined) calls.push(String(code));
+      if (ended === name) end();
+    };
+    const end = () => {
+      child.off('message', take).off('close', end);
+      resolve();
+    };
+    child.on('message', take).on('close', end).send(name);
+  });
   return calls;
 }
 
@@ -163,13 +185,7 @@ describe('what needs no connection', () => {
 describe('the gate', () => {
   it.skipIf(hasNetworkPermission())('the process does not start if the gate finds no handles', async () => {
     const hide = "import net from 'node:net'; net.Socket.prototype.connect = function () { return this; };";
-    const program = path.resolve('test/cli/dry-run/attack.ts');
-    const hidden = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
-    const child = fork(program, ['UDP'], {
-      execArgv: [hidden, ...both],
-      env: {},
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    });
+    const child = start([`--import=data:text/javascript,${encodeURIComponent(hide)}`, ...both]);
     let errors = '';
     child.stderr?.on('data', (text) => {
       errors += text;
