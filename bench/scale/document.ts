@@ -19,7 +19,7 @@ import type { Row } from '../row.ts';
 import { quotas, rateLimit } from './assumed.ts';
 import { type Drain, simulateDrain } from './drain.ts';
 import { measuredRuns, rowOf, simulateRuns } from './measure.ts';
-import { paceWithUnreachable, periodicReconciles, resyncRunSeconds } from './steady.ts';
+import { busiestSecond, type Periodic, paceWithUnreachable, periodicReconciles, resyncRunSeconds } from './steady.ts';
 
 export const file = 'docs/scale.md';
 const plot = 'docs/scale.svg';
@@ -167,19 +167,17 @@ async function scaleTables(
   return { text, rows };
 }
 
-function perFleet(
-  what: string,
-  cell: (fleet: { readonly clusters: number; readonly periodic: ReturnType<typeof periodicReconciles> }) => string,
-): readonly string[] {
+type Fleet = { readonly clusters: number; readonly periodic: Periodic };
+
+function perFleet(what: string, cell: (fleet: Fleet) => string): readonly string[] {
   return [what, ...fleets.map((clusters) => cell({ clusters, periodic: periodicOf(clusters) }))];
 }
 
-const periodics = new Map<number, ReturnType<typeof periodicReconciles>>();
+let busiest: number | undefined;
 
-function periodicOf(clusters: number): ReturnType<typeof periodicReconciles> {
-  const known = periodics.get(clusters) ?? periodicReconciles(clusters, objects);
-  periodics.set(clusters, known);
-  return known;
+function periodicOf(clusters: number): Periodic {
+  busiest ??= busiestSecond(objects);
+  return periodicReconciles(clusters, objects, busiest);
 }
 
 const number = (value: number) => value.toLocaleString('en-US');

@@ -11,8 +11,8 @@ const periodSeconds = 36_000;
 /** The periodic reconciles of a fleet, in a second. */
 export type Periodic = { readonly mean: number; readonly peak: number };
 
-/** Plans the periodic reconciles of one cluster's objects for a whole period, and counts those of each second. */
-export function periodicReconciles(clusters: number, objects: number): Periodic {
+/** Plans the periodic reconciles of one cluster's objects for a whole period, and returns those of its busiest second. */
+export function busiestSecond(objects: number): number {
   const bySecond = new Map<number, number>();
   for (let object = 0; object < objects; object += 1) {
     const key = formatReconcileKey({
@@ -26,9 +26,14 @@ export function periodicReconciles(clusters: number, objects: number): Periodic 
       break;
     }
   }
+  return Math.max(...bySecond.values());
+}
+
+/** Returns the periodic reconciles of a fleet, from those of one cluster in its busiest second. */
+export function periodicReconciles(clusters: number, objects: number, busiest: number): Periodic {
   const mean = (clusters * objects) / periodSeconds;
   // Every cluster has its own seconds, so their peaks do not fall together.
-  const peak = mean + (Math.max(...bySecond.values()) - mean / clusters) * Math.sqrt(clusters);
+  const peak = mean + (busiest - mean / clusters) * Math.sqrt(clusters);
   return { mean, peak };
 }
 
