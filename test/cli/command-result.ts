@@ -25,7 +25,7 @@ export function expectUserError({ err, status }: CommandResult, text: string): v
 }
 
 /** Receives without waiting: unlike SQS, the test's server is one server, and a short poll reads all its messages. */
-function shortPolls() {
+export function shortPolls() {
   const send = SQSClient.prototype.send;
   return vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...args: unknown[]) {
     if (args[0] instanceof ReceiveMessageCommand) args[0].input.WaitTimeSeconds = 0;

@@ -1,6 +1,6 @@
 // What the actions of the console leave in the cluster and in the queues, and which of the changes of a dry run are those
 // of the object itself. Excluded: the operations behind them (test/operations), and the page (test/console/browser).
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { type ActionDeps, createActions, type DryRunReport } from '../../src/console/actions.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
@@ -9,6 +9,7 @@ import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
+import { shortPolls } from '../cli/command-result.ts';
 import { applySamples } from '../cli/operated-system.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { aMessage } from '../sqs/messages.ts';
@@ -85,6 +86,7 @@ it('reconcile sends the key of the object, and pause and resume change its annot
 });
 
 it('an action redrives or deletes one dead letter or all, and one that is refused stays with its reason', async () => {
+  onTestFinished(shortPolls().mockRestore);
   const queue = 'foo-dlq.fifo';
   const bodies = ['a', 'b', 'c'].map((name) => formatMessage(aMessage({ ...key, name })));
   const entries = [...bodies, 'no message'].map((body, index) => ({

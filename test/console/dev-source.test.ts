@@ -152,13 +152,14 @@ const read = async (agent: string, ms?: number) =>
   await statusOf(new URL('/api/v1/namespaces', cluster.server), agent, ms);
 const watch = async (agent: string, ms?: number) =>
   await statusOf(new URL('/api/v1/namespaces?watch=true', cluster.server), agent, ms);
-const broken: readonly (readonly [string, unknown, () => Promise<unknown>])[] = [
+/** Each has a probe: the result within some milliseconds. */
+const broken: readonly (readonly [string, unknown, (ms?: number) => Promise<unknown>])[] = [
   ['watch-cut', 'reset', () => watch('outrigger-watcher')],
-  ['watch-stall', 'silence', () => watch('outrigger-watcher', 1_500)],
+  ['watch-stall', 'silence', (ms) => watch('outrigger-watcher', ms)],
   ['api-410', 410, () => watch('outrigger-watcher')],
   ['api-429', 429, () => read('outrigger/foo')],
   ['api-503', 503, () => read('outrigger/foo')],
-  ['api-slow', 'silence', () => read('outrigger/foo', 1_500)],
+  ['api-slow', 'silence', (ms) => read('outrigger/foo', ms)],
   ['sqs-down', 503, () => statusOf(`${queueServer.endpoint}/_fauxqs/queues`)],
   ['plant-down', 'reset', () => statusOf(`${simulators.plant.url}/tanks/x/level`)],
   ['pantry-down', 'reset', () => statusOf(`${simulators.pantry.url}/stock`)],
@@ -171,12 +172,12 @@ it.each(
   expect(healthy).not.toBe(status);
   const { text } = await source.act({ type: 'break', fault: name, seconds: 60 }, signal);
   expect(text).toBe('Broken. It is repaired in 60 seconds.');
-  expect(await probe()).toBe(status);
+  expect(await probe(name === 'api-slow' ? 1_500 : 500)).toBe(status);
   expect(await read('kubectl')).toBe(200);
   expect(await watch('node')).toBe(200);
   expect(source.experiments()).toMatchObject([{ fault: name }]);
   ending.abort();
-  await expect.poll(probe).toBe(healthy);
+  await expect.poll(() => probe()).toBe(healthy);
 });
 
 it('duplicate sends each key twice, next to the change of its object', async () => {

@@ -1,7 +1,7 @@
 // Only the source of a stage: that it goes on when a part of the stage does not respond, with a note while it lasts. The
 // whole command is test/deploy/console.test.ts.
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { createStageSource } from '../../src/console/stage/stage-source.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
@@ -48,8 +48,14 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
   expect(source.rows()[0]?.kind).toBe(Foo.kind);
   const past = async () =>
     (await source.detail(id, signal))?.timeline.filter(({ type }) => type === 'reconcile').map(({ at }) => at);
-  const notes = async () =>
-    (await source.flow(signal)).notes?.filter((note) => !note.startsWith('Queues cannot be read: '));
+  // The flow is read again after five seconds.
+  let nowMs = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => nowMs);
+  parts.defer(() => clock.mockRestore());
+  const notes = async () => {
+    nowMs += 5_001;
+    return (await source.flow(signal)).notes?.filter((note) => !note.startsWith('Queues cannot be read: '));
+  };
   expect(await past()).toEqual([]);
   await expect
     .poll(notes, { timeout: 15_000 })
