@@ -135,7 +135,7 @@ it('a result that is wrong', () => {
   expect(() => WaterTank.controller('a', {})).toThrow('controller a.reconcile: ');
 });
 
-it('a kind that is not declared', () => {
+it('a kind that is not declared, and a child of a namespaced object with a namespace', () => {
   WaterTank.controller('a', {
     owns: [Service],
     reads: [ConfigMap],
@@ -151,6 +151,8 @@ it('a kind that is not declared', () => {
         await applyAll(ConfigMap, []);
         // @ts-expect-error: nor this
         await tryApplyAll(ConfigMap, []);
+        // @ts-expect-error: children share the namespace of the object
+        await apply(Service, { metadata: { name: 'x', namespace: 'other' } });
       };
       return { status: { action: never === undefined ? 'Filling' : 'Holding' }, conditions };
     },
@@ -158,50 +160,21 @@ it('a kind that is not declared', () => {
   expect.assertions(0);
 });
 
-it('a child of a namespaced object with a namespace, which one of a cluster-scoped object has', () => {
-  Tenant.controller('a', {
-    owns: [NetworkPolicy],
-    async reconcile({ metadata: { name: namespace } }, { apply }) {
-      await apply(NetworkPolicy, { metadata: { namespace, name: 'x' } });
-      return { status: {}, conditions: { Isolated: ok('Isolated') } };
-    },
-  });
-  WaterTank.controller('a', {
-    owns: [Service],
-    async reconcile(_, { apply }) {
-      // @ts-expect-error: children share the namespace of the object
-      await apply(Service, { metadata: { name: 'x', namespace: 'other' } });
-      return { status: { action: 'Holding' }, conditions };
-    },
-  });
-  expect.assertions(0);
-});
-
-it('a kind of Kubernetes has the fields of the API, where its client has other names and types', () => {
-  Tenant.controller('a', {
-    owns: [NetworkPolicy],
-    reads: [Job],
-    async reconcile({ metadata: { name: namespace } }, { apply, get }) {
-      await apply(NetworkPolicy, {
-        metadata: { namespace, name: 'x' },
-        spec: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 'http' }] }] },
-      });
-      const time: string | undefined = (await get(Job, { namespace, name: 'x' }))?.status?.completionTime;
-      // @ts-expect-error: the API server would refuse the client's name of the field
-      await apply(NetworkPolicy, { metadata: { namespace, name: 'x' }, spec: { ingress: [{ _from: [] }] } });
-      return { status: {}, conditions: { Isolated: ok('Isolated', time) } };
-    },
-  });
-  expect.assertions(0);
-});
-
-it('values of the models of a client are applied, and those of a child that was read', () => {
+it('a child of a cluster-scoped object has a namespace, the fields of the API and not of its client, and values that were read', () => {
   const volumes: V1Volume[] = [];
   const template: V1PodTemplateSpec = { spec: { containers: [], volumes } };
   Tenant.controller('a', {
-    owns: [Deployment, CustomResourceDefinition],
+    owns: [NetworkPolicy, Deployment, CustomResourceDefinition],
+    reads: [Job],
     async reconcile({ metadata: { name: namespace } }, { apply, get }) {
       const metadata = { namespace, name: 'x' };
+      await apply(NetworkPolicy, {
+        metadata,
+        spec: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 'http' }] }] },
+      });
+      const time: string | undefined = (await get(Job, metadata))?.status?.completionTime;
+      // @ts-expect-error: the API server would refuse the client's name of the field
+      await apply(NetworkPolicy, { metadata, spec: { ingress: [{ _from: [] }] } });
       const spec = { selector: {}, template };
       const { spec: read } = await apply(Deployment, { metadata, spec });
       if (read !== undefined) await apply(Deployment, { metadata, spec: { ...read, template: { spec: { volumes } } } });
@@ -218,7 +191,7 @@ it('values of the models of a client are applied, and those of a child that was 
           ],
         },
       });
-      return { status: {}, conditions: { Isolated: ok('Isolated') } };
+      return { status: {}, conditions: { Isolated: ok('Isolated', time) } };
     },
   });
   expect.assertions(0);

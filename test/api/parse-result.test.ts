@@ -21,11 +21,8 @@ it('a result is handed on as it was said', () => {
   expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
 });
 
-it.each([undefined, null])('a reconcile that returns %s is refused, with what a result has', (nothing) => {
+it.each([undefined, null])('a reconcile or a finalize that returns %s is refused, with what it returns', (nothing) => {
   expect(() => parseResult(nothing)).toThrow('the reconcile returned nothing; a result has `conditions`');
-});
-
-it.each([undefined, null])('a finalize that returns %s is refused, with what it returns', (nothing) => {
   expect(() => parseFinalized(nothing as unknown as Finalized)).toThrow("finalize returned nothing; return 'done'");
 });
 

@@ -36,14 +36,17 @@ function createWorld(setting = secret()) {
   return { controller, made, asked, forgotten, reader };
 }
 
-it('a setting that is a secret is read where its variable says, when it is needed, and not before', async () => {
-  const { controller, made, asked, reader } = createWorld(secret({ maxAgeSeconds: 60 }));
+it('a setting that is a secret is read where its variable says, when it is needed and not before, and is forgotten when it was refused', async () => {
+  const { controller, made, asked, forgotten, reader } = createWorld(secret({ maxAgeSeconds: 60 }));
   controller.start({ TOKEN: 'outrigger/dev/settings/plant' }, reader);
   expect(asked).toEqual([]);
   expect(await made.token?.read()).toBe('the secret');
   expect(asked).toEqual([
     { secret: 'outrigger/dev/settings/plant', maxAgeSeconds: 60, where: 'controller thing (TOKEN)' },
   ]);
+  expect(forgotten).toEqual([]);
+  made.token?.invalidate();
+  expect(forgotten).toMatchObject([{ secret: 'outrigger/dev/settings/plant' }]);
 });
 
 it('a setting that is a secret names the key in a secret that is an object', async () => {
@@ -52,13 +55,6 @@ it('a setting that is a secret names the key in a secret that is an object', asy
   controller.start({ TOKEN: `${arn}#token` }, reader);
   await made.token?.read();
   expect(asked).toMatchObject([{ secret: arn, key: 'token', maxAgeSeconds: 300 }]);
-});
-
-it('a secret that was refused is forgotten', () => {
-  const { controller, made, forgotten, reader } = createWorld();
-  controller.start({ TOKEN: 'plant' }, reader);
-  made.token?.invalidate();
-  expect(forgotten).toMatchObject([{ secret: 'plant' }]);
 });
 
 it('a setting that is a secret may be left out where it is optional, and is asked for by name where it is not', () => {

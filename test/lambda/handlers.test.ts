@@ -13,7 +13,7 @@ import { pem, startWireServer } from '../kube/wire-server.ts';
 import { asRequeue, asRetry } from '../sqs/messages.ts';
 import { captureConsole } from '../support/capture-console.ts';
 import { functionSystem, widgetMessage, widgetRecord } from './function-system.ts';
-import { aContext, anEvent, aRecord } from './invocation.ts';
+import { aContext, anEvent, aRecord, linesWhenLost } from './invocation.ts';
 import { widget } from './widget.ts';
 
 const throwLost = () => {
@@ -171,16 +171,7 @@ it.each([
   await apply(name);
   const lines = logLines();
   const handler = createReconcileHandler(controller);
-  // In the place of Vitest's listener.
-  const listeners = process.listeners(event as 'uncaughtException');
-  process.removeAllListeners(event);
-  onTestFinished(() => {
-    process.removeAllListeners(event);
-    for (const listener of listeners) process.on(event, listener);
-  });
-  const linesOfRuntime = new Promise<readonly string[]>((resolve) =>
-    process.on(event, (error: Error) => (error.message === 'lost' ? resolve([...lines]) : undefined)),
-  );
+  const linesOfRuntime = linesWhenLost(event, lines);
   expect(await handler(anEvent(widgetRecord(name)), aContext())).toEqual(nothingKept);
   const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
   const reason = 'await every promise, and handle the errors of timers, streams and emitters';

@@ -1,5 +1,6 @@
 // The arguments of a function: an event of SQS records, and a context with the remaining time.
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import { onTestFinished } from 'vitest';
 import { groupOf } from '../sqs/messages.ts';
 
 /** Makes an SQS record in the group of its key, if the body is a message. */
@@ -44,4 +45,21 @@ export function aContext(remainingMs = 30_000): Context {
     fail: () => {},
     succeed: () => {},
   };
+}
+
+/** Resolves with the lines so far when code that nothing waits for ends with the error `lost`. Vitest does not see it. */
+export function linesWhenLost(
+  event: 'unhandledRejection' | 'uncaughtException',
+  lines: readonly string[],
+): Promise<readonly string[]> {
+  const name = event as 'uncaughtException';
+  const listeners = process.listeners(name);
+  process.removeAllListeners(name);
+  onTestFinished(() => {
+    process.removeAllListeners(name);
+    for (const listener of listeners) process.on(name, listener);
+  });
+  return new Promise((resolve) =>
+    process.on(name, (error) => (error.message === 'lost' ? resolve([...lines]) : undefined)),
+  );
 }

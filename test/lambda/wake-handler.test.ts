@@ -6,7 +6,7 @@ import { createWakeHandler } from '../../src/lambda/wake-handler.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { captureConsole } from '../support/capture-console.ts';
 import { functionSystem } from './function-system.ts';
-import { aContext } from './invocation.ts';
+import { aContext, linesWhenLost } from './invocation.ts';
 import { widget } from './widget.ts';
 
 const built = { status: 'True', reason: 'Built' } as const;
@@ -59,16 +59,9 @@ it('a promise that a mapping function does not await, and that is rejected, is l
   });
   const reconcile = async () => ({ status: { note: '' }, conditions: { Built: built } });
   const handler = createWakeHandler([widget.controller('widget', { wakes: [losing], reconcile })]);
-  // In the place of Vitest's listener.
-  const listeners = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection');
-  onTestFinished(() => {
-    process.removeAllListeners('unhandledRejection');
-    for (const listener of listeners) process.on('unhandledRejection', listener);
-  });
-  const linesOfRuntime = new Promise<string>((resolve) =>
-    process.on('unhandledRejection', () => resolve(lines.join('\n'))),
-  );
+  const linesOfRuntime = linesWhenLost('unhandledRejection', lines);
   await handler(event('shop'), aContext());
-  expect(await linesOfRuntime).toMatch(/"service":"wake".*"error":"lost"|"error":"lost".*"service":"wake"/);
+  expect((await linesOfRuntime).join('\n')).toMatch(
+    /"service":"wake".*"error":"lost"|"error":"lost".*"service":"wake"/,
+  );
 });

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { Pod } from '../../src/kubernetes.ts';
 import { createContext } from '../../src/reconciling/context.ts';
 import { startExecServer } from '../kube/client/exec-server.ts';
+import { createRecorder } from '../support/recorder.ts';
 
 const list = { argv: ['cli', 'list'], mutates: false };
 const add = { argv: ['cli', 'add'], mutates: true };
@@ -14,15 +15,13 @@ async function contextWithExec(exitCode: number) {
     send(1, 'secret output');
     end(exitCode);
   });
-  const lines: string[] = [];
-  const record = (level: string) => (message: string, fields?: object) =>
-    void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const { log, lines } = createRecorder();
   const handle = createContext(
     {
       client: server.client(),
       cluster: 'a',
       controller: 'lister',
-      log: { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') },
+      log,
       now: () => new Date(0),
       signal: new AbortController().signal,
     },
@@ -54,5 +53,6 @@ it.each([
 it('a command is logged with its declared arguments only, without further arguments and output', async () => {
   const { handle, lines } = await contextWithExec(0);
   await handle.context.exec({ name: 'a' }, 'ctr', ['cli', 'add', 'hunter2'], { rule: add });
-  expect(lines).toEqual(['info command ended {"pod":"a","container":"ctr","command":["cli","add"],"exitCode":0}']);
+  const fields = { pod: 'a', container: 'ctr', command: ['cli', 'add'], exitCode: 0 };
+  expect(lines).toEqual([{ level: 'info', message: 'command ended', fields }]);
 });

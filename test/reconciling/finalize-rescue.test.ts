@@ -80,18 +80,15 @@ it('an object that is deleted in spite of its finalizer becomes a dead letter if
   expect(errors).toEqual(['finalize failed after deletion; external resources may be orphaned']);
 });
 
-it('an object whose write shows that it is gone, and whose reads fail until the time ends, is retried, and its dead letter has the object', async () => {
-  const { outcome } = await reconcileDeleted(({ method }) => method === 'GET', { maxWaits: 5 });
+it.each([
+  ['until the time ends', 5],
+  ['long before the time ends, which are not repeated for ever', Number.POSITIVE_INFINITY],
+])('an object whose write shows that it is gone, and whose reads fail %s, is retried, and its dead letter has the object', async (_, maxWaits) => {
+  const { outcome } = await reconcileDeleted(({ method }) => method === 'GET', { maxWaits });
   expect(outcome).toMatchObject({
     ...{ type: 'postponed', reason: 'unreachable' },
     error: { message: expect.stringContaining('not finalized, and possibly deleted') },
   });
-  expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
-});
-
-it('reads of an object that may be gone, which fail long before the time ends, are not repeated for ever', async () => {
-  const { outcome } = await reconcileDeleted(({ method }) => method === 'GET');
-  expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
   expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
 });
 
@@ -182,7 +179,7 @@ it('an object that gets its finalizer again, whose status needs no write, is fin
 
 it('an object that is deleted without its finalizer before setMetadata is finalized, although another finalizer keeps it', async () => {
   await createOne();
-  const { name, declaration, start } = widget.controller('labelling', {
+  const labelling = widget.controller('labelling', {
     sets: { labels: ['example.com/size'] },
     async reconcile({ metadata: { uid } }, { setMetadata }) {
       resources.add(uid);
@@ -196,9 +193,7 @@ it('an object that is deleted without its finalizer before setMetadata is finali
       return 'done';
     },
   });
-  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const message = widgets.messageFor('one', { controller: name });
-  await run({ client: widgets.client, message, messageId: 'm', log, signal: AbortSignal.timeout(15_000) });
+  await widgets.reconcileBy(labelling, log)('one');
   expect([...resources]).toEqual([]);
   await widgets.mergePatch('one', { metadata: { finalizers: [] } });
 });

@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { Event } from '../../src/kubernetes.ts';
-import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, silent, widget, widgetsOn } from './widgets.ts';
 
@@ -23,16 +22,17 @@ it('a message without a namespace for a namespaced kind is refused with the scop
   expect(widgets.requests).toEqual([]);
 });
 
-it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
+it('a reconcile writes the status with every declared condition, Ready and the observed generation, and returns requeueAfterSeconds', async () => {
   await apply('a', { size: 3 });
-  expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
+  returns({ status: { size: 3 }, requeueAfterSeconds: 7 });
+  expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
   const after = await read('a');
   expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
   expect(condition(after, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
 });
 
 it('a spec that changes before setMetadata is not reported as observed', async () => {
-  const { name, declaration, start } = widget.controller('labelling', {
+  const labelling = widget.controller('labelling', {
     sets: { labels: ['example.com/size'] },
     async reconcile({ spec: { size } }, { setMetadata }) {
       if (size === 3) await apply('a', { size: 4 });
@@ -40,13 +40,11 @@ it('a spec that changes before setMetadata is not reported as observed', async (
       return { status: { size }, conditions: { Built: built } };
     },
   });
-  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const message = messageFor('a', { controller: name });
-  const input = { client: widgets.client, message, messageId: 'm', log: silent, signal: AbortSignal.timeout(15_000) };
+  const run = widgets.reconcileBy(labelling);
   await apply('a', { size: 3 });
-  await run(input);
+  await run('a');
   expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: 1 });
-  await run(input);
+  await run('a');
   expect((await read('a'))?.status).toMatchObject({ size: 4, observedGeneration: 2 });
 });
 
@@ -85,12 +83,6 @@ it('a reconcile replaces a null in the status by an empty text, and an empty tex
   }
 });
 
-it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
-  await apply('a', { size: 3 });
-  returns({ requeueAfterSeconds: 7 });
-  expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
-});
-
 it('a reconcile of a missing object writes nothing', async () => {
   expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', reason: 'gone' });
 });
@@ -127,7 +119,7 @@ it('a reconcile whose object is paused meanwhile writes no status', async () => 
 
 it('a reconcile without a finalizer whose object is created again meanwhile is repeated for the new one', async () => {
   await apply('a', { size: 3 });
-  const { name, declaration, start } = widget.controller('widget', {
+  const unfinalized = widget.controller('widget', {
     reconcile: async ({ spec: { size } }) => {
       if (size === 3) {
         await widgets.remove('a');
@@ -136,9 +128,7 @@ it('a reconcile without a finalizer whose object is created again meanwhile is r
       return { status: { size }, conditions: { Built: built } };
     },
   });
-  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const { signal } = new AbortController();
-  await run({ client: widgets.client, message: messageFor('a'), messageId: 'm', log: silent, signal });
+  await widgets.reconcileBy(unfinalized)('a');
   expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 1 });
 });
 

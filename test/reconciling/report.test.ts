@@ -1,17 +1,13 @@
 // Only the log entry of a failed reconcile: whether it says where the error was thrown. Metrics and outcomes are in batch.test.ts.
 import { expect, it } from 'vitest';
-import { silentMetrics } from '../../src/core/metrics.ts';
 import { type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
+import { createRecorder } from '../support/recorder.ts';
 import { failed, keyGroup, postponed } from './batch-harness.ts';
 
 const logOf = (report: ReconcileReport) => {
-  const logged: unknown[] = [];
-  const add = (_: string, fields?: object) => void logged.push(fields);
-  reportReconcile(silentMetrics, keyGroup(), {
-    ...{ report, action: { type: 'delete' }, durationMs: 1, nowMs: 2 },
-    log: { debug: add, info: add, warn: add, error: add },
-  });
-  return JSON.stringify(logged);
+  const { log, metrics, lines } = createRecorder();
+  reportReconcile(metrics, keyGroup(), { report, action: { type: 'delete' }, log, durationMs: 1, nowMs: 2 });
+  return JSON.stringify(lines.map(({ fields }) => fields));
 };
 
 it('the log entry of a postponed reconcile has no frames: it says nothing about the author’s source', () => {

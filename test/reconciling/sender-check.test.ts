@@ -30,6 +30,10 @@ const causes = {
 const allCauses: readonly CauseType[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
 
 type Queues = ReturnType<typeof createQueueDouble>;
+const checkWith = (more: Partial<Parameters<typeof createSenderCheck>[1]> = {}) =>
+  createSenderCheck(gadgetSenders, {
+    ...{ watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10, forget: () => {}, ...more },
+  });
 
 /** The timers function on these queues, and what it counts. */
 function timersOn(
@@ -61,9 +65,7 @@ async function send(
   await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
   await timersOn(queues).run();
   const records = queues.take(`${message.controller}.fifo`).map(readRecord);
-  const table = { watchersOf, allWatchers, forget: () => {} };
-  const check = createSenderCheck(gadgetSenders, { ...table, monotonicMs: () => 0, concurrency: 10 });
-  const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
+  const { groups, refused } = groupRecords('gadget', records, { judge: await checkWith().judge(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
 }
 
@@ -239,10 +241,7 @@ it.each<[SenderName, boolean]>([
 });
 
 const check = (monotonicMs = () => 0) =>
-  createSenderCheck(gadgetSenders, {
-    concurrency: 10,
-    ...{ watchersOf: async () => [senders.watcherOfAlpha.id], allWatchers, monotonicMs, forget: () => {} },
-  });
+  checkWith({ watchersOf: async () => [senders.watcherOfAlpha.id], monotonicMs });
 const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
 
 it('a refused message is a dead letter of its own, and the genuine message of the same key is reconciled', async () => {
@@ -266,9 +265,8 @@ it.each([
   ['a message over the limit', { ...messageFor('south'), more: 'x'.repeat(4_096) }],
 ])('a batch does not wait for the entry of the cluster that %s names', async (_, body) => {
   const { run, queues, counts } = setUpBatch(async () => done, {
-    senders: createSenderCheck(gadgetSenders, {
+    senders: checkWith({
       watchersOf: async (cluster) => (cluster === 'a' ? [senders.watcherOfAlpha.id] : await new Promise(() => {})),
-      ...{ allWatchers, monotonicMs: () => 0, concurrency: 10, forget: () => {} },
     }),
   });
   const malformed = { ...from('south', 'AROABETA:x'), body: JSON.stringify({ ...body, cluster: 'other' }) };
@@ -280,8 +278,8 @@ it.each([
 it('a message of a watcher that its entry names since the table was read is reconciled', async () => {
   let named: readonly string[] = [senders.watcherOfAlpha.id];
   const { run, queues, counts } = setUpBatch(async () => done, {
-    senders: createSenderCheck(gadgetSenders, {
-      ...{ watchersOf: async () => named, allWatchers, monotonicMs: () => 0, concurrency: 10 },
+    senders: checkWith({
+      watchersOf: async () => named,
       forget: () => {
         named = [senders.watcherOfBeta.id];
       },

@@ -259,6 +259,14 @@ export function widgetsOn(connect: () => Connection) {
       const input = { client: client(), message: messageFor(name), messageId: 'm', log };
       return await reconcileOf(controller, project)({ ...input, signal: AbortSignal.timeout(15_000) });
     },
+    /** Returns a reconcile of an object with another controller of the kind. */
+    reconcileBy: (other: ControllerDefinition, log: Log = silent) => {
+      const run = reconcileOf(other);
+      return async (name: string): Promise<ReconcileReport> => {
+        const message = messageFor(name, { controller: other.name });
+        return await run({ client: client(), message, messageId: 'm', log, signal: AbortSignal.timeout(15_000) });
+      };
+    },
     /** Reconciles. `before` runs before each request. */
     reconcile: async (
       name: string,

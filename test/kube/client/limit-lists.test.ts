@@ -21,6 +21,13 @@ function controlledClient() {
   return { client, open };
 }
 
+/** Ends the requests of a client, and those that follow from them. */
+async function answer(open: ReturnType<typeof controlledClient>['open']): Promise<void> {
+  for (let number = 0; number < 4; number += 1) {
+    await turn();
+    for (const { resolve } of open) resolve();
+  }
+}
 const turn = async () => await new Promise<void>((resolve) => setImmediate(resolve));
 
 it('a cluster reads at most its own number of pages at once', async () => {
@@ -52,10 +59,7 @@ it('clusters that never respond leave the slots of the process to the others', a
   const good = controlledClient();
   const limited = limiter.limit(good.client);
   const reads = Promise.all([limited.request(page), limited.request(page)]);
-  for (let number = 0; number < 4; number += 1) {
-    await turn();
-    for (const { resolve } of good.open) resolve();
-  }
+  await answer(good.open);
   expect(await reads).toHaveLength(2);
 });
 
@@ -74,10 +78,7 @@ it('a cluster that stops responding gives its slot of the process back', async (
   // From here on it holds no slot of the process, however long it takes.
   void badClient.request(page);
   const reads = Promise.all([goodClient.request(page), goodClient.request(page)]);
-  for (let number = 0; number < 4; number += 1) {
-    await turn();
-    for (const { resolve } of good.open) resolve();
-  }
+  await answer(good.open);
   expect(await reads).toHaveLength(2);
 });
 

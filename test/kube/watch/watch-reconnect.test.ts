@@ -8,19 +8,22 @@ import type { WatchOptions } from '../../../src/kube/watch/watch.ts';
 import { sendJson, statusOf } from '../wire-server.ts';
 import { brief, createTime, eventLine, listOf, openWatch, startScript, startWatch, tank } from './watch-script.ts';
 
-it('listAndWatch probes and resumes at the last version at once when the server ends the watch', async () => {
+it.each([
+  ['at once when the server ends the watch', ['101', '102'], '120', {}],
+  ['if versions are incomparable, whatever the server’s is', ['900', '7'], '6', { comparable: false }],
+])('listAndWatch probes and resumes at the last version %s', async (_, [first = '', second = ''], probed, options) => {
   const { server, sequence } = await startScript({
-    watch: (_, response, count) => {
-      openWatch(response, eventLine('MODIFIED', tank('a', String(100 + count))));
+    watch: (_request, response, count) => {
+      openWatch(response, eventLine('MODIFIED', tank('a', count === 1 ? first : second)));
       if (count === 1) response.end();
     },
-    probe: (response) => sendJson(response, 200, listOf('120')),
+    probe: (response) => sendJson(response, 200, listOf(probed)),
   });
   const time = createTime();
-  const events = await startWatch(server.client(), time).take(5);
-  expect(brief(events.slice(3))).toEqual(['changed a@101', 'changed a@102']);
+  const events = await startWatch(server.client(), time, options).take(5);
+  expect(brief(events.slice(3))).toEqual([`changed a@${first}`, `changed a@${second}`]);
   expect(sequence()).toEqual(['list', 'watch', 'probe', 'watch']);
-  expect(server.arrived.at(-1)?.query.resourceVersion).toBe('101');
+  expect(server.arrived.at(-1)?.query.resourceVersion).toBe(first);
   expect(time.backoffs).toEqual([]);
 });
 
@@ -41,19 +44,6 @@ it.each([
   expect(watches).toBeGreaterThan(5);
   // The first two are opened at once; the machine may be too slow for one of the others to be short.
   expect(time.backoffs.filter((seconds) => seconds === 1).length).toBeGreaterThan(watches / 2 - 2);
-});
-
-it('listAndWatch resumes at the last version if versions are incomparable, whatever the server’s is', async () => {
-  const { server, sequence } = await startScript({
-    watch: (_, response, count) => {
-      openWatch(response, eventLine('MODIFIED', tank('a', count === 1 ? '900' : '7')));
-      if (count === 1) response.end();
-    },
-    probe: (response) => sendJson(response, 200, listOf('6')),
-  });
-  const events = await startWatch(server.client(), createTime(), { comparable: false }).take(5);
-  expect(brief(events.slice(3))).toEqual(['changed a@900', 'changed a@7']);
-  expect(sequence()).toEqual(['list', 'watch', 'probe', 'watch']);
 });
 
 it('listAndWatch resumes at the last complete event when the connection is reset within an event', async () => {
