@@ -7,6 +7,7 @@ import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
 import { startWatch } from '../statements/watch.ts';
 import type { Harness } from './harness.ts';
+import { lifeOf } from './life.ts';
 import { lineOf } from './wire.ts';
 
 /** Declares X17. */
@@ -16,24 +17,13 @@ export function namespaceCases(harness: Harness): void {
   everyOne(
     'X17: $name: objects of another namespace are neither read nor written in a whole life',
     async (controller) => {
-      await using system = await harness.open(controller);
-      await using beside = await harness.open(controller, { platform: await system.platform.elsewhere() });
-      await beside.create();
-      await beside.settle();
-      const before = await beside.versions();
-      await system.create();
-      await system.settle();
-      await harness.change(system);
-      await system.settle();
-      await system.delete(system.kind, system.name);
-      await system.rest();
-      const inside = `/namespaces/${system.namespace}/`;
-      expect(system.calls.length).toBeGreaterThan(0);
-      expect(system.calls.filter(({ path }) => !path.includes(inside)).map(lineOf)).toEqual([]);
-      expect(await beside.versions()).toEqual(before);
+      const { beside, calls, namespace, sent } = await lifeOf(harness, controller);
+      const inside = `/namespaces/${namespace}/`;
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.filter(({ path }) => !path.includes(inside)).map(lineOf)).toEqual([]);
+      expect(beside[1]).toEqual(beside[0]);
       // And no Event is about them.
-      const namespaces = system.sent.map(({ body }) => parseMessage(body).namespace);
-      expect(new Set(namespaces)).toEqual(new Set([system.namespace]));
+      expect(new Set(sent.map(({ body }) => parseMessage(body).namespace))).toEqual(new Set([namespace]));
     },
   );
 }

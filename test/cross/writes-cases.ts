@@ -4,38 +4,29 @@ import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { isRecord } from '../../src/core/json.ts';
 import { finalizerOf } from '../../src/core/names.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import { objectPath } from '../../src/kube/client/path.ts';
 import { alike } from './end-state.ts';
 import type { Harness } from './harness.ts';
+import { lifeOf } from './life.ts';
 import type { Fixture } from './system.ts';
 import { isEvent, isGuarded, isOwnApply, isWrite, lineOf } from './wire.ts';
 
 /** All writes of a controller in a whole life of its sample, without Events, as no test relies on their count. */
 async function writesOfALife(harness: Harness, controller: ControllerDefinition) {
-  await using system = await harness.settled(controller);
-  await harness.change(system);
-  await system.settle();
-  await system.delete(system.kind, system.name);
-  await system.rest();
-  const own = system.calls.filter((call) => call.controller === controller.name);
-  const path = objectPath(system.kind, { name: system.name, namespace: system.namespace });
-  return { path, writes: own.filter((call) => isWrite(call) && !isEvent(call)) };
+  const { calls, path } = await lifeOf(harness, controller);
+  return {
+    path,
+    writes: calls.filter((call) => call.controller === controller.name && isWrite(call) && !isEvent(call)),
+  };
 }
 
 /** Declares the parts of X7 and X8 that requests alone show. */
 export function writesCases(harness: Harness): void {
   const everyOne = it.each(harness.registry);
-  const lives = new Map<string, ReturnType<typeof writesOfALife>>();
-  const lifeOf = async (controller: ControllerDefinition) => {
-    const life = lives.get(controller.name) ?? writesOfALife(harness, controller);
-    lives.set(controller.name, life);
-    return await life;
-  };
 
   everyOne(
     'X7, M30: $name: every write is an apply with its own field manager, or conditional on the version that was read',
     async (controller) => {
-      const { writes } = await lifeOf(controller);
+      const { writes } = await writesOfALife(harness, controller);
       expect(writes.length).toBeGreaterThan(0);
       expect(writes.filter((call) => !isOwnApply(call) && !isGuarded(call)).map(lineOf)).toEqual([]);
       // An apply to a status, or to a child that was read, is conditional on the read version too.
@@ -47,7 +38,7 @@ export function writesCases(harness: Harness): void {
   everyOne(
     'X8: $name: its writes to its own object are the status through /status and its finalizer',
     async (controller) => {
-      const { path: own, writes } = await lifeOf(controller);
+      const { path: own, writes } = await writesOfALife(harness, controller);
       const finalizer = finalizerOf(controller.name);
       for (const { path, body } of writes) {
         if (!isRecord(body)) throw new Error(`${path}: a write without a body`);
