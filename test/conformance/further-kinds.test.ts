@@ -200,7 +200,7 @@ describe.each(rows)('$kind', ({
     return { collection: `${root}/namespaces/${ns}/${plural}`, name: 'one' };
   }
 
-  it('the server fills in its defaults, and a change raises the generation where the kind has one', async () => {
+  it('the server fills in its defaults, a change raises the generation where the kind has one, it has a status subresource or none, and a deletion answers with the object or a Status', async () => {
     const { collection, name } = await place();
     const created = await wire.post(collection, { metadata: { name }, ...made });
     expect(created.status, created.text).toBe(201);
@@ -208,12 +208,6 @@ describe.each(rows)('$kind', ({
     const changed = await wire.mergePatch(`${collection}/${name}`, change);
     expect(changed.status, changed.text).toBe(200);
     expect([created.body.metadata?.generation, changed.body.metadata?.generation]).toEqual(generations);
-    await wire.remove(`${collection}/${name}`);
-  });
-
-  it('it has a status subresource or none, and a deletion answers with the object or a Status', async () => {
-    const { collection, name } = await place();
-    await wire.post(collection, { metadata: { name }, ...made });
     const written = await wire.mergePatch(`${collection}/${name}/status`, { metadata: { labels } });
     expect(written.status).toBe(status ? 200 : 404);
     const gone = await wire.remove(`${collection}/${name}`);
