@@ -120,20 +120,17 @@ describe('Ingredient', () => {
     expect(await system.get(ingredients, 'salt')).toBeUndefined();
   });
 
-  it('I13: deleted before its first reconcile, it is gone, and nothing was ever reserved', async () => {
+  it('I13: a function that dies while it persists the finalizer has reserved nothing; deleted before the next one, the ingredient is gone', async () => {
     await system.apply(ingredients, 'salt', salt(1));
+    system.dieAt(({ method }) => method === 'PATCH');
+    await system.reconcile(ingredients, 'salt');
+    system.revive();
+    expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
+    expect((await read()).metadata.finalizers).toBeUndefined();
     await system.enqueue(ingredients, 'salt');
     await system.delete(ingredients, 'salt');
     expect(await system.deliver()).toBe(1);
     expect(await system.get(ingredients, 'salt')).toBeUndefined();
     expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
-  });
-
-  it('I13: a function that dies while it persists the finalizer has reserved nothing', async () => {
-    await system.apply(ingredients, 'salt', salt(1));
-    system.dieAt(({ method }) => method === 'PATCH');
-    await system.reconcile(ingredients, 'salt');
-    expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
-    expect((await read()).metadata.finalizers).toBeUndefined();
   });
 });

@@ -120,7 +120,7 @@ describe('MemcachedProxy', () => {
     expect(await system.events()).toEqual(events);
   });
 
-  it('M13: without the Service nothing is made, and one Warning names it', async () => {
+  it('M13: without the Service nothing is made, one Warning names it, and when it goes what runs stays as it is', async () => {
     await memcached.proxy(name);
     await reconcile();
     await reconcile();
@@ -131,9 +131,7 @@ describe('MemcachedProxy', () => {
     expect(await system.events()).toEqual([
       expect.stringMatching(new RegExp(`^1 x Warning ServiceNotFound: .*${where}`)),
     ]);
-  });
 
-  it('M13: a Service that goes leaves what runs as it is', async () => {
     await started();
     const before = await memcached.deployment(name);
     await system.delete(Service, 'sharded-memcached');
@@ -158,8 +156,9 @@ describe('MemcachedProxy', () => {
     expect(await condition('ConfigReady')).toMatchObject({ status: 'True' });
   });
 
-  it('M6: an endpoint less is a new ConfigMap, mounted; nothing else of the pods differs, the Service is untouched', async () => {
+  it('M6, M19: an endpoint less is a new ConfigMap, mounted; nothing else of the pods differs, the Service and a user’s scale are untouched', async () => {
     await started();
+    await system.patch(Deployment, deploymentName, { spec: { replicas: 3 } });
     const [before, frontBefore] = [await memcached.deployment(name), await front()];
     const first = await memcached.mounted(name);
     const { data } = ConfigMap.read(await system.read(ConfigMap, first));
@@ -171,6 +170,7 @@ describe('MemcachedProxy', () => {
     expect(await front()).toEqual(frontBefore);
     const after = JSON.stringify((await memcached.deployment(name)).spec);
     expect(after.replace(second, first)).toBe(JSON.stringify(before.spec));
+    expect((await memcached.deployment(name)).spec?.replicas).toBe(3);
     expect(await system.events('SuccessfulUpdate')).toHaveLength(1);
   });
 
@@ -200,13 +200,6 @@ describe('MemcachedProxy', () => {
     system.requests.length = 0;
     await reconcile();
     expect(system.writes()).toEqual([]);
-  });
-
-  it('M19: a user’s scale of the Deployment is kept', async () => {
-    await started();
-    await system.patch(Deployment, deploymentName, { spec: { replicas: 3 } });
-    await becomes(three.slice(1));
-    expect((await memcached.deployment(name)).spec?.replicas).toBe(3);
   });
 
   it('M22: all its children and their ReplicaSets go with it', async () => {

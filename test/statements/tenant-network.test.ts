@@ -17,7 +17,7 @@ const quota = async () => await readObject(ResourceQuota, 'tenant');
 const read = async () => await readObject(Namespace);
 
 describe('TenantNetwork', () => {
-  it('TN1: a Namespace with the label gets both children and a mark, and no status and no finalizer of ours', async () => {
+  it('TN1, TN2, TN3: a Namespace with the label gets both children and a mark, and no status and no finalizer of ours; then a reconcile is one GET and one read an owned child, and a child that was deleted is created again', async () => {
     const before = await read();
     expect((await reconcile()).outcome).toEqual({ type: 'done' });
     expect(await policy()).toMatchObject({ spec: { podSelector: {}, policyTypes: ['Ingress'] } });
@@ -26,17 +26,11 @@ describe('TenantNetwork', () => {
     expect(after?.metadata.labels).toMatchObject({ tenant: 'true', [held]: 'true' });
     expect(after?.metadata.finalizers).toEqual(before?.metadata.finalizers);
     expect(after?.status).toEqual(before?.status);
-  });
 
-  it('TN2: a converged reconcile is one GET and one read an owned child, and no write', async () => {
-    await reconcile();
     requests.length = 0;
     expect(await reconcile()).toMatchObject({ outcome: { type: 'done' }, writes: 0, noops: 0 });
     expect(requests.map((request) => request.split(' ')[0])).toEqual(['GET', 'GET', 'GET']);
-  });
 
-  it('TN3: a child that was deleted is created again', async () => {
-    await reconcile();
     await client.request({ method: 'DELETE', path: objectPath(NetworkPolicy, keyOf(NetworkPolicy, 'default-deny')) });
     expect(await reconcile()).toMatchObject({ outcome: { type: 'done' }, writes: 1 });
     expect(await policy()).toBeDefined();
