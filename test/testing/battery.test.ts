@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { Allows } from '../../src/api/allows.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Deployment, Job, Namespace, Role, RoleBinding } from '../../src/kubernetes.ts';
@@ -184,60 +186,51 @@ describe('a controller that is wrong', () => {
     expect(await failureOf(check, dated, { changesWithTime: true })).toBeUndefined();
   });
 
-  it.each([
-    [{}, 'the generated admission policy refuses Deployment one: note does not declare allows.secrets'],
-    [{ secrets: true as const }, undefined],
-  ])('a Deployment whose containers read a Secret is caught, unless the controller declares it: allows %j', async (allows, caught) => {
-    const secretive = Note.controller('note', {
-      ...{ owns: [Deployment], allows },
-      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
-        const labels = { note: name };
-        const containers = [{ name: 'main', image: 'nginx', envFrom: [{ secretRef: { name } }] }];
-        const template = { metadata: { labels }, spec: { containers } };
-        await apply(Deployment, { metadata: { name }, spec: { selector: { matchLabels: labels }, template } });
-        return { status: {}, conditions: written };
+  const labels = { note: 'one' };
+  const containers = [{ name: 'main', image: 'nginx', envFrom: [{ secretRef: { name: 'one' } }] }];
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const watchPods = { apiGroups: [''], resources: ['pods'], verbs: ['watch'] };
+  it.each<[string, Kind, object, Allows, string]>([
+    [
+      'a Deployment whose containers read a Secret',
+      Deployment,
+      { spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } } },
+      { secrets: true },
+      'the generated admission policy refuses Deployment one: note does not declare allows.secrets',
+    ],
+    [
+      'a RoleBinding to a ClusterRole',
+      RoleBinding,
+      {
+        roleRef: { apiGroup, kind: 'ClusterRole', name: 'edit' },
+        subjects: [{ kind: 'Group', apiGroup, name: 'team' }],
       },
-    });
-    expect(await refusalOf(secretive)).toBe(caught);
-  });
-
-  it.each([
-    [{}, 'the generated admission policy refuses RoleBinding one: note does not declare allows.clusterRoles'],
-    [{ clusterRoles: ['edit'] }, undefined],
-  ])('a RoleBinding to a ClusterRole is caught, unless the controller declares it: allows %j', async (allows, caught) => {
-    const binding = Note.controller('note', {
-      ...{ owns: [RoleBinding], allows },
-      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
-        const apiGroup = 'rbac.authorization.k8s.io';
-        await apply(RoleBinding, {
-          metadata: { name },
-          roleRef: { apiGroup, kind: 'ClusterRole', name: 'edit' },
-          subjects: [{ kind: 'Group', apiGroup, name: 'team' }],
-        });
-        return { status: {}, conditions: written };
-      },
-    });
-    expect(await refusalOf(binding)).toBe(caught);
-    const roles = JSON.stringify(rbacOf([binding], watchListOf([binding])));
-    expect(roles.includes('"verbs":["bind"],"resourceNames":["edit"]')).toBe(caught === undefined);
-  });
-
-  it.each([
-    [{}, 'the API server refuses Role one: note lacks the permission to watch pods, which it grants'],
-    [{ grants: [{ apiGroups: [''], resources: ['pods'], verbs: ['watch'] }] }, undefined],
-  ])('a Role with a permission that the controller lacks is caught, unless it declares it: allows %j', async (allows, caught) => {
-    const granting = Note.controller('note', {
-      ...{ owns: [Role], allows },
-      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
-        const own = { apiGroups: [Note.group], resources: [Note.plural], verbs: ['get'] };
-        await apply(Role, {
-          metadata: { name },
-          rules: [own, { apiGroups: [''], resources: ['pods'], verbs: ['watch'] }],
-        });
-        return { status: {}, conditions: written };
-      },
-    });
-    expect(await refusalOf(granting)).toBe(caught);
+      { clusterRoles: ['edit'] },
+      'the generated admission policy refuses RoleBinding one: note does not declare allows.clusterRoles',
+    ],
+    [
+      'a Role with a permission that the controller lacks',
+      Role,
+      { rules: [{ apiGroups: [Note.group], resources: [Note.plural], verbs: ['get'] }, watchPods] },
+      { grants: [watchPods] },
+      'the API server refuses Role one: note lacks the permission to watch pods, which it grants',
+    ],
+  ])('%s is caught, unless the controller declares it', async (_, kind, content, allows, refusal) => {
+    const allowing = (allowed: Allows) =>
+      Note.controller('note', {
+        ...{ owns: [kind], allows: allowed },
+        async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
+          await apply(kind, { metadata: { name }, ...content });
+          return { status: {}, conditions: written };
+        },
+      });
+    expect(await refusalOf(allowing({}))).toBe(refusal);
+    expect(await refusalOf(allowing(allows))).toBeUndefined();
+    const binds = (controller: ReturnType<typeof allowing>) =>
+      JSON.stringify(rbacOf([controller], watchListOf([controller]))).includes(
+        '"verbs":["bind"],"resourceNames":["edit"]',
+      );
+    expect([binds(allowing({})), binds(allowing(allows))]).toEqual([false, kind === RoleBinding]);
   });
 
   it('a ClusterRole with a rule of URLs has permissions that the controller lacks, and its other rules are checked', () => {

@@ -213,7 +213,7 @@ describe('startSystem', () => {
       { type: 'Reconciling', status: 'True', ...waiting },
     ]);
     expect(system.reconciles.map(({ outcome }) => outcome)).not.toContain('failed');
-    await system.advance(3 * 24 * 60);
+    await system.advance(20 * 60);
     expect(system.deadLetters('team')).toEqual([expect.stringContaining('namespace slow')]);
     await system.cluster.patch(ConfigMap, held, { metadata: { finalizers: [] } });
     await system.settled();
