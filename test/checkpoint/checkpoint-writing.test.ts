@@ -47,17 +47,6 @@ it('the first write waits until every kind had an event, but not for ever', asyn
   expect(fixture.writes()).toHaveLength(2);
 });
 
-it('the checkpoint stores the time up to which every kind had an event', async () => {
-  const checkpoint = fixture.createCheckpoint();
-  let ageMs = 9_000;
-  checkpoint.run(() => ageMs);
-  await checkpoint.endWait();
-  expect((await fixture.stored()).lastSeenAtMs).toBe(nowMs - 9_000);
-  ageMs = 4_000;
-  for (let waits = 0; waits < 2; waits += 1) await checkpoint.endWait();
-  expect((await fixture.stored()).lastSeenAtMs).toBe(nowMs - 4_000);
-});
-
 it.each([
   ['by the clock of the API server, not by the watcher’s', 'Sat, 21 Nov 2026 12:00:00 GMT', nowMs],
   ['by the watcher’s clock if the API server’s response has no time', undefined, nowMs + 7_200_000],
@@ -79,17 +68,6 @@ it.each([
   await checkpoint.endWait();
   const { lastSeenAtMs, entries } = await fixture.stored();
   expect([lastSeenAtMs, entries.get('tanks')?.confirmedAtMs]).toEqual([expected - 4_000, expected]);
-});
-
-it('the checkpoint of two replicas has the newest version of each collection, whichever writes last', async () => {
-  const [one, other] = [fixture.createCheckpoint(), fixture.createCheckpoint()];
-  await Promise.all([one.start('tanks'), other.start('tanks')]);
-  one.accepted('tanks', '20');
-  one.accepted('dinners', '5');
-  other.accepted('tanks', '18');
-  other.accepted('foos', '7');
-  await Promise.all([one.flush(), other.flush()]);
-  expect(await fixture.versions()).toEqual({ tanks: '20', dinners: '5', foos: '7' });
 });
 
 it('a conflicting write is repeated after another read', async () => {

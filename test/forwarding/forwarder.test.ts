@@ -186,14 +186,6 @@ it('Forwarder.refusedSince is undefined while a queue does not exist: an upgrade
   expect(forwarder.refusedSince()).toBe(1_060_000);
 });
 
-it('a queue that rejects everything does not delay other queues', async () => {
-  const { add, nextCall, respond } = forwarderFixture();
-  add('a', 1);
-  await respond('rejected');
-  add('b', 2, 'menu');
-  expect(await nextCall()).toMatchObject({ queue: 'menu.fifo', names: ['b'] });
-});
-
 it('low-priority keys go through the timers queue at a rate for each controller, and delay no change', async () => {
   const { add, nextCall, forwarder } = forwarderFixture();
   for (let number = 0; number < 5; number += 1) {
@@ -244,21 +236,4 @@ it('a key that cannot be formatted as a message is logged and dropped, and does 
     { level: 'error', message: 'key cannot be sent', fields: { key: expect.stringMatching(/^.{100,512}$/) } },
   ]);
   expect(forwarder.queueDepth()).toBe(1);
-});
-
-it('Forwarder.drain sends keys without their wait, and resolves when all are accepted', async () => {
-  const { add, nextCall, respond, forwarder } = forwarderFixture();
-  add('a', 1);
-  await respond('accepted');
-  add('a', 2);
-  const drained = forwarder.drain({ signal: new AbortController().signal });
-  const last = await nextCall();
-  expect(last.names).toEqual(['a']);
-  last.respond('accepted');
-  expect(await drained).toBe(0);
-});
-
-it('Forwarder.drain resolves at once if no key is queued', async () => {
-  const { forwarder } = forwarderFixture();
-  expect(await forwarder.drain({ signal: new AbortController().signal })).toBe(0);
 });

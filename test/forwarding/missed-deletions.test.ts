@@ -83,12 +83,6 @@ it.each([
   expect(accepted.get('parts')).toBe('100');
 });
 
-it('a start with the checkpoints of both kinds sends nothing', async () => {
-  const { sent, accepted } = await watch(cluster(), { dishes: '70', parts: '50' });
-  expect(sent).toEqual([]);
-  expect(Object.fromEntries(accepted)).toEqual({ dishes: '100', parts: '100' });
-});
-
 it('a watch that lost its history sends every owner, because a child may have been made and deleted meanwhile', async () => {
   let isLost = true;
   const { sent, sentSoFar } = await watch(

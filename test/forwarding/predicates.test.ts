@@ -167,12 +167,6 @@ describe('the owner of a changed child', () => {
     expect(names(of, undefined, changed(of, taken))).toEqual(['stew', 'soup']);
   });
 
-  it('an owner that also created the child is affected once', () => {
-    expect(names(of, undefined, changed(of, { ...dishRef('soup'), ...createdBy('dish', 'shop/soup') }))).toEqual([
-      'soup',
-    ]);
-  });
-
   it('a deleted child affects its last owner and the one before', () => {
     const last = trackedOf(of, { ...dishRef('stew'), resourceVersion: '19' });
     expect(names(of, dishRef('soup'), { type: 'gone', version: '20', last })).toEqual(['soup', 'stew']);
@@ -232,17 +226,6 @@ describe('a kind with several subscribers', () => {
       affected(of, {}, changed(of, metadata)).map(({ target }) => target.controller);
     expect(targets({ resourceVersion: '11' })).toEqual(['photographer']);
     expect(targets({ resourceVersion: '11', generation: 2 })).toEqual(['dish', 'photographer']);
-  });
-
-  it('a change of a kind with two controllers affects one key for each controller', () => {
-    const of = watched(dish, primary(), { ...primary(), controller: 'dish-taster' });
-    const targets = affected(of, {}, changed(of, { generation: 2 }));
-    expect(targets.map(({ target }) => target)).toEqual(
-      ['dish', 'dish-taster'].map((controller) => ({
-        ...{ controller, cluster: 'c', group: 'kitchen.test', resource: 'dishs' },
-        ...key,
-      })),
-    );
   });
 
   it('two controllers that read the owner from labels of their own each get their own owner', () => {

@@ -109,6 +109,13 @@ describe('a watch loop with a checkpoint', () => {
     await put('two');
     await at.until(() => at.loop.objects() === 2);
     expect(at.loop.lowWatermark()).toBe(listed);
+    const before = at.accepted.length;
+    at.reject(false);
+    at.endWaits();
+    const last = await versionNow();
+    await at.caughtUpWith(last);
+    // Not the version of the change before the restore.
+    expect(at.accepted.slice(before).every((version) => Number(version) <= Number(last))).toBe(true);
   });
 
   it('a watch loop sends another deduplication id for the same version after a restore', async () => {

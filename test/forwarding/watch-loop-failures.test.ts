@@ -1,16 +1,14 @@
-// A watch loop while the API server, the checkpoint or a queue fails: its health, and its low watermark. The API server
-// is scripted, the clock is advanced by hand.
+// The health of a watch loop whose watches end or have no events. The API server is scripted, the clock is advanced by
+// hand.
 import type { ServerResponse } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
-import { createForwarder } from '../../src/forwarding/forwarder.ts';
 import { createHealth } from '../../src/forwarding/health.ts';
 import { createWatchLoop } from '../../src/forwarding/watch-loop.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
-import { createTime, eventLine, listOf, openWatch, startScript, tank } from '../kube/watch/watch-script.ts';
-import { sendJson } from '../kube/wire-server.ts';
+import { createTime, eventLine, openWatch, startScript } from '../kube/watch/watch-script.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const kind = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', kind: 'WaterTank', namespaced: true };
@@ -20,12 +18,12 @@ const tanks: WatchedResource = {
 };
 
 /** Starts a loop on a clock that the test advances. */
-function follow(client: KubeClient, { checkpoint = noCheckpoint }: { readonly checkpoint?: WatchCheckpoint } = {}) {
+function follow(client: KubeClient) {
   const time = createTime();
   const clock = { ms: 0 };
   const health = createHealth(() => clock.ms);
   const loopHealth = health.loop('tanks');
-  const counts = { opened: 0, errors: 0, received: 0, idle: 0, rejected: 0, accepted: 0 };
+  const counts = { opened: 0, errors: 0, received: 0, idle: 0 };
   const checks = new Set<() => void>();
   const count = (event: keyof typeof counts) => {
     counts[event] += 1;
@@ -33,27 +31,11 @@ function follow(client: KubeClient, { checkpoint = noCheckpoint }: { readonly ch
   };
   const controller = new AbortController();
   onTestFinished(() => controller.abort());
-  const { signal } = controller;
-  const { log } = createRecorder();
-  /** Queues that reject everything. The forwarder waits for ever after a rejection. */
-  const rejecting = new Set<string>();
-  const forwarder = createForwarder({
-    send: async (queue, entries) =>
-      entries.map(() =>
-        rejecting.has(queue) ? { accepted: false, reason: 'unavailable' } : { accepted: true, messageId: 'm' },
-      ),
-    wait: () => new Promise(() => undefined),
-    metrics: {
-      accepted: () => count('accepted'),
-      coalesced: () => undefined,
-      rejected: () => count('rejected'),
-      rateLimited: () => undefined,
-    },
-    ...{ log, now: () => clock.ms, random: () => 0, lowPriorityPerSecond: 100, signal },
-  });
   const loop = createWatchLoop(
     {
-      ...{ client, checkpoint, forwarder, log, now: () => clock.ms, random: () => 0, nonce: () => 'n' },
+      ...{ client, checkpoint: noCheckpoint, log: createRecorder().log, now: () => clock.ms, random: () => 0 },
+      ...{ nonce: () => 'n', restoreDetection: createRestoreDetection(), requeueOwners: () => undefined },
+      forwarder: { add: () => undefined, addLowPriority: () => undefined },
       health: {
         ...loopHealth,
         opened: () => {
@@ -74,14 +56,12 @@ function follow(client: KubeClient, { checkpoint = noCheckpoint }: { readonly ch
         if (seconds > 60) count('idle');
         return waited;
       },
-      restoreDetection: createRestoreDetection(),
-      requeueOwners: () => undefined,
     },
     { resource: tanks, cluster: 'c' },
   );
-  void loop.run(signal);
+  void loop.run(controller.signal);
   return {
-    ...{ loop, clock, health, rejecting, expireIdleTimeout: time.expireIdleTimeout },
+    ...{ clock, health, expireIdleTimeout: time.expireIdleTimeout },
     /** Resolves when an event has happened this many times. */
     until: (event: keyof typeof counts, times: number) =>
       new Promise<void>((resolve) => {
@@ -135,35 +115,4 @@ it.each([
   }
   await until('idle', 4);
   expect([health.ready(), health.alive()]).toEqual([true, true]);
-});
-
-it('a key that was queued before a restore holds back the low watermark of the new versions', async () => {
-  const changed = (version: string, generation: number) => {
-    const { metadata } = tank('a', version);
-    return eventLine('MODIFIED', { metadata: { ...metadata, generation } });
-  };
-  const writes: ((text: string) => void)[] = [];
-  const ends: (() => void)[] = [];
-  const { server } = await startScript({
-    list: (_, response, count) => sendJson(response, 200, listOf(count === 1 ? '900' : '5', tank('a', '4'))),
-    probe: (response) => sendJson(response, 200, listOf('5')),
-    watch: (_, response) => {
-      openWatch(response);
-      writes.push((text) => void response.write(text));
-      ends.push(() => response.end());
-    },
-  });
-  const { rejecting, until, loop } = follow(server.client());
-  rejecting.add('water-tank.fifo');
-  await until('opened', 1);
-  writes[0]?.(changed('901', 2));
-  await until('rejected', 1);
-  ends[0]?.();
-  await until('opened', 2);
-  await until('accepted', 2);
-  expect(loop.lowWatermark()).toBe('5');
-  writes[1]?.(changed('6', 3) + bookmark('7'));
-  // Twice a page and the end of a list, then the events.
-  await until('received', 7);
-  expect(loop.lowWatermark()).toBe('5');
 });

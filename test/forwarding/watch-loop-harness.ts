@@ -20,7 +20,7 @@ import { createRecorder } from '../support/recorder.ts';
 
 const names = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 /** A kind that the server does not have. */
-export const dish = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
+const dish = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
 /** A subscriber whose primary is the kind itself. */
 export const primary: Subscriber = { controller: 'pot', as: 'primary', primary: names, predicate: 'resourceVersion' };
 const owned: Subscriber = { controller: 'dish', as: 'owned', primary: dish, predicate: 'any' };

@@ -1,42 +1,26 @@
 // One watch loop on the embedded API server: which keys it sends after lists and broken streams, and how it handles its
-// own failure and a kind that does not exist. Checkpoints are watch-loop-checkpoint.test.ts, the process is
-// test/watcher/main.test.ts.
+// own failure. Checkpoints are watch-loop-checkpoint.test.ts, kinds that do not exist watch-loop-definitions.test.ts, the
+// process is test/watcher/main.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { WatchedResource } from '../../src/core/watch-list.ts';
-import { childOf, dish, parts, pots, primary, watchLoopFixture } from './watch-loop-harness.ts';
+import { childOf, parts, pots, watchLoopFixture } from './watch-loop-harness.ts';
 
 const { expireWindow, follow, put, remove, versionNow } = watchLoopFixture();
 
-describe('a watch loop without a checkpoint', () => {
-  it('a watch loop without a checkpoint sends listed objects at low priority, in one run', async () => {
-    await put('one');
-    await put('two');
-    const at = follow(pots);
-    await at.until(() => at.on('timers').length === 2);
-    expect(new Set(at.on('timers'))).toEqual(new Set(['one', 'two']));
-    expect(
-      new Set(at.sent.map(({ message: { cause } }) => (cause.type === 'resync' ? cause.run : cause.type))),
-    ).toEqual(new Set(['watcher-1']));
-    await put('two', '2');
-    await at.until(() => at.on('pot.fifo').length === 1);
-    expect(at.sent.at(-1)?.message).toMatchObject({ cause: { type: 'change' }, name: 'two' });
-    expect(at.loop.objects()).toBe(2);
-    await remove('two');
-    await at.until(() => at.loop.objects() === 1);
-  });
-
-  it('a watch loop accepts no version before every key of its first list is accepted', async () => {
-    await put('one');
-    const at = follow(pots);
-    at.reject(true);
-    await at.until(() => at.lists().length === 1);
-    expect(at.loop.lowWatermark()).toBeUndefined();
-    at.reject(false);
-    await at.until(() => at.waits.length > 0);
-    at.endWaits();
-    await at.caughtUpWith(await versionNow());
-    expect(at.accepted).toHaveLength(1);
-  });
+it('a watch loop without a checkpoint sends listed objects at low priority, in one run', async () => {
+  await put('one');
+  await put('two');
+  const at = follow(pots);
+  await at.until(() => at.on('timers').length === 2);
+  expect(new Set(at.on('timers'))).toEqual(new Set(['one', 'two']));
+  expect(new Set(at.sent.map(({ message: { cause } }) => (cause.type === 'resync' ? cause.run : cause.type)))).toEqual(
+    new Set(['watcher-1']),
+  );
+  await put('two', '2');
+  await at.until(() => at.on('pot.fifo').length === 1);
+  expect(at.sent.at(-1)?.message).toMatchObject({ cause: { type: 'change' }, name: 'two' });
+  expect(at.loop.objects()).toBe(2);
+  await remove('two');
+  await at.until(() => at.loop.objects() === 1);
 });
 
 describe('a watch loop whose stream was broken', () => {
@@ -93,20 +77,4 @@ it('a watch loop that fails restarts from its checkpoint, and the restart is cou
   at.endWaits();
   await at.until(() => at.lists().length === 1);
   expect(at.lists()).toMatchObject([{ mode: 'exact', objects: 1 }]);
-});
-
-describe('a kind that does not exist', () => {
-  it('a kind that does not exist is reported as not served and retried', async () => {
-    const absent: WatchedResource = { ...dish, subscribers: [{ ...primary, primary: dish }] };
-    const at = follow(absent);
-    await at.until(() => at.waits.length > 0);
-    expect(at.health.report()).toMatchObject([{ served: false }]);
-    expect(at.health.ready()).toBe(false);
-    expect(at.health.alive()).toBe(true);
-    const [{ seconds = 0 } = {}] = at.waits;
-    expect(seconds).toBeGreaterThan(0.7);
-    at.endWaits();
-    await at.until(() => at.waits.length > 0);
-    expect(at.on('timers')).toEqual([]);
-  });
 });

@@ -18,11 +18,9 @@ it('the delay of a returned message grows with its receive count, with jitter on
     ...[5, 5, 10, 20, 40, 80, 160, 300, 600, 900, 900, 900],
   ]);
   expect(counts.slice(0, 4).map((count) => returnDelaySeconds(count, 0.999_999))).toEqual([6, 6, 12, 24]);
-});
-
-it('ten receives of a message that is always returned take no less than ten visibility timeouts', () => {
-  const returns = Array.from({ length: 9 }, (_, index) => returnDelaySeconds(index + 1, 0));
-  expect(returns.reduce((sum, seconds) => sum + seconds, 0)).toBeGreaterThanOrEqual(9 * visibilitySeconds);
+  // Ten receives take no less than ten visibility timeouts.
+  const returns = counts.slice(1, 10).map((count) => returnDelaySeconds(count, 0));
+  expect(returns.reduce((sum, seconds) => sum + seconds)).toBeGreaterThanOrEqual(9 * visibilitySeconds);
 });
 
 it('returned messages are visible after the delay of their highest receive count, and others keep their timeout', async () => {

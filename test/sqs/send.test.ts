@@ -18,7 +18,7 @@ import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { record } from '../reconciling/batch-harness.ts';
 import { useTestQueues } from './use-queues.ts';
 
-const queues = await useTestQueues('many', 'large', 'one.fifo', 'delayed', 'traced', 'deleted', 'counted');
+const queues = await useTestQueues('many', 'large', 'one.fifo', 'deleted');
 const { signal } = new AbortController();
 const noWait = { random: () => 0.5, wait: async () => undefined };
 const entries = (count: number): readonly QueueEntry[] =>
@@ -41,21 +41,6 @@ describe('a queue', () => {
     expect(await queues.drain('large')).toHaveLength(10);
   });
 
-  it('a FIFO queue keeps the order of a group’s entries within a batch', async () => {
-    const ordered = entries(5).map((entry, n) => ({ ...entry, groupId: 'g', deduplicationId: `d${n}` }));
-    await send('one.fifo', ordered);
-    expect((await queues.drain('one.fifo')).map(({ Body }) => Body)).toEqual(['0', '1', '2', '3', '4']);
-  });
-
-  it('a queue delivers a delayed entry only after its delay', async () => {
-    await send('delayed', [
-      { body: 'later', delaySeconds: 1 },
-      { body: 'now', delaySeconds: 0 },
-    ]);
-    expect((await queues.drain('delayed')).map(({ Body }) => Body)).toEqual(['now']);
-    expect((await queues.drain('delayed', { waitSeconds: 3 })).map(({ Body }) => Body)).toEqual(['later']);
-  });
-
   it('a FIFO queue rejects an entry with a delay, and accepts the other entries of the batch', async () => {
     const fifo = { groupId: 'h', body: 'x' };
     const sent = await send('one.fifo', [
@@ -66,32 +51,20 @@ describe('a queue', () => {
     expect(sent[0]).toMatchObject({ reason: expect.stringContaining('one.fifo') });
   });
 
-  it('a queue receives attributes as strings', async () => {
-    await send('traced', [{ body: 'x', attributes: { reason: 'no such controller' } }]);
-    const [message] = await queues.drain('traced');
-    expect(message?.MessageAttributes?.reason).toMatchObject({ DataType: 'String', StringValue: 'no such controller' });
-  });
-
   it('a queue that does not exist is named in the result', async () => {
     const reason = 'queue nowhere does not exist; run outrigger doctor';
     const rejected = { accepted: false, reason, missingQueue: true };
     expect(await send('nowhere', entries(2))).toEqual([rejected, rejected]);
   });
 
-  it('createDelete deletes exactly the messages of the receipt handles', async () => {
-    await send('deleted', entries(12));
+  it('createDelete deletes exactly the messages of the receipt handles, and createDepth counts each state of the others', async () => {
+    await send('deleted', [...entries(12), { body: 'later', delaySeconds: 600 }]);
     const remove = createDelete(queues.sqs, queues.urlPrefix, 'deleted');
     const depth = createDepth(queues.sqs, queues.urlPrefix);
     const receive = new ReceiveMessageCommand({ QueueUrl: `${queues.urlPrefix}deleted`, MaxNumberOfMessages: 10 });
     const { Messages = [] } = await queues.sqs.send(receive);
     await remove(Messages.slice(0, 4).map(({ ReceiptHandle = '' }) => ReceiptHandle));
-    expect(await depth('deleted', { signal })).toEqual({ visible: 2, inFlight: 6, delayed: 0 });
-  });
-
-  it('createDepth returns the number of delayed messages', async () => {
-    await send('counted', [{ body: 'a' }, { body: 'b', delaySeconds: 600 }]);
-    const depth = createDepth(queues.sqs, queues.urlPrefix);
-    expect(await depth('counted', { signal })).toEqual({ visible: 1, inFlight: 0, delayed: 1 });
+    expect(await depth('deleted', { signal })).toEqual({ visible: 2, inFlight: 6, delayed: 1 });
     await expect(depth('nowhere', { signal })).rejects.toThrow();
   });
 });
@@ -176,12 +149,6 @@ describe('createSend', () => {
     expect(sent.map(({ accepted }) => accepted)).toEqual([true, false, false]);
     expect(waits.length).toBeLessThanOrEqual(1);
     expect(bodiesOf(mock)).toHaveLength(2);
-  });
-
-  it('createSend makes no call without entries', async () => {
-    const { sqs, mock } = mocked();
-    expect(await createSend(sqs, 'https://sqs/')('q', [], { signal })).toEqual([]);
-    expect(bodiesOf(mock)).toHaveLength(0);
   });
 });
 

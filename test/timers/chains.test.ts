@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createFunctionIds, deduplicationSeconds } from '../../src/sqs/deduplication.ts';
-import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { sqsNow } from '../../src/timers/slots.ts';
 import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
@@ -16,6 +16,7 @@ import { aMessage } from '../sqs/messages.ts';
 const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
 const started = 1_700_000_000;
+const ids = createFunctionIds();
 
 /** A message on a queue, and when it is delivered, in seconds. */
 type QueuedMessage = {
@@ -126,12 +127,13 @@ function simulate({
     if (next === undefined || next.at > until) break;
     queued.pop();
     const { at, on, body, receipts } = next;
+    const message = parseMessage(body);
     // Its function crashed before it did anything. The message is delivered again.
     if (receipts === 1 && chance() < 0.1 && at < crashesUntil)
       queued.push({ ...next, at: at + visibilitySeconds, receipts: 2 });
     else if (on === 'timers') {
-      const step = nextTimerStep(parseMessage(body), { nowMs: nowMs(next), ids: createFunctionIds() });
-      const id = idOf(body);
+      const step = nextTimerStep(message, { nowMs: nowMs(next), ids });
+      const id = idOf(message);
       if (step.type === 'hop') put(next, step.entry);
       else if (at - (accepted.get(id) ?? Number.NEGATIVE_INFINITY) >= deduplicationSeconds) {
         accepted.set(id, at);
@@ -140,17 +142,17 @@ function simulate({
     } else {
       reconciles.push(at);
       const now = nowMs(next);
-      const action = decide({ type: 'done', requeueAfterSeconds: delay }, parseMessage(body), now);
+      const action = decide({ type: 'done', requeueAfterSeconds: delay }, message, now);
       if (action.type === 'timer') put(next, timerEntry(action.message, { nowMs: now }));
     }
   }
   // A duplicate of a message that the FIFO queue has already accepted has no effect.
-  const isDuplicate = ({ on, body }: QueuedMessage) => on === 'timers' && accepted.has(idOf(body));
-  return { reconciles, waiting: new Set(queued.filter((one) => !isDuplicate(one)).map(({ body }) => idOf(body))) };
+  const isDuplicate = ({ on, body }: QueuedMessage) => on === 'timers' && accepted.has(idOf(parseMessage(body)));
+  const waiting = queued.filter((one) => !isDuplicate(one)).map(({ body }) => idOf(parseMessage(body)));
+  return { reconciles, waiting: new Set(waiting) };
 }
 
 /** Returns the id that a message has, or would have, on its controller's queue. */
-function idOf(body: string): string {
-  const { cause } = parseMessage(body);
+function idOf({ cause }: Message): string {
   return cause.type === 'requeue' ? `requeue ${cause.slot}` : cause.type;
 }

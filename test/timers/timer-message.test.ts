@@ -48,10 +48,6 @@ describe('nextTimerStep', () => {
     expect(nextTimerStep(requeue, early(1.1)).type).toBe('hop');
   });
 
-  it('nextTimerStep delays a message that is early for the remaining time', () => {
-    expect(nextTimerStep(requeue, early(40)).entry.delaySeconds).toBe(40);
-  });
-
   it('X21: a message with a delay of one day is sent after its hops, unchanged', () => {
     const nowMs = (dueAt - 86_400) * 1000;
     let entry = timerEntry(requeue, { nowMs });

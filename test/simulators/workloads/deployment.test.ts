@@ -11,8 +11,9 @@ const harness = await useWorkloads();
 describe('Deployments', harness.options, () => {
   const { address, available, fixture, make, runAll, untilPods, untilSets, whenStatus } = deploymentFixture(harness);
 
-  it('a Deployment gets one ReplicaSet, named after its template and owned by it', async () => {
+  it('a Deployment gets one ReplicaSet, and that its pods, each named after its template or set, labelled and owned', async () => {
     const made = await make();
+    const pods = await untilPods(count(2));
     const [set] = await untilSets(count(1));
     const hash = set?.metadata?.labels?.['pod-template-hash'];
     expect(hash).toMatch(new RegExp(`^[${alphabet}]{1,10}$`));
@@ -36,22 +37,19 @@ describe('Deployments', harness.options, () => {
     const uid = made.metadata?.uid;
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'one', uid };
     expect(set?.metadata?.ownerReferences).toEqual([{ ...owner, controller: true, blockOwnerDeletion: true }]);
-  });
-
-  it('pods of a Deployment are named after their ReplicaSet, carry its labels and are owned by it', async () => {
-    await make();
-    const pods = await untilPods(count(2));
-    const [set] = await untilSets(count(1));
-    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: set?.metadata?.name, uid: set?.metadata?.uid };
+    const setOwner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: set?.metadata?.name, uid: set?.metadata?.uid };
     for (const { metadata } of pods) {
       expect(metadata?.name).toMatch(new RegExp(`^${set?.metadata?.name}-[${alphabet}]{5}$`));
       expect(metadata?.generateName).toBe(`${set?.metadata?.name}-`);
       expect(metadata?.labels).toEqual(set?.metadata?.labels);
-      expect(metadata?.ownerReferences).toEqual([{ ...owner, controller: true, blockOwnerDeletion: true }]);
+      expect(metadata?.ownerReferences).toEqual([{ ...setOwner, controller: true, blockOwnerDeletion: true }]);
     }
+    // The revision is an annotation, which does not change the generation.
+    const noted = await whenStatus(({ updatedReplicas }) => updatedReplicas === 2);
+    expect(noted?.metadata).toMatchObject({ generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } });
   });
 
-  it('a Deployment becomes Available when its pods are ready', async () => {
+  it('a Deployment becomes Available when its pods are ready, and unavailable but not Progressing again when one is not', async () => {
     await make();
     const before = await whenStatus(
       ({ updatedReplicas, conditions }) => updatedReplicas === 2 && conditions !== undefined,
@@ -70,7 +68,7 @@ describe('Deployments', harness.options, () => {
     expect(conditions).toContainEqual(
       expect.objectContaining({ type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated' }),
     );
-    await runAll(count(2));
+    const pods = await runAll(count(2));
     const after = statusOf(await available(2));
     expect(after).toMatchObject({ observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2 });
     expect(after).not.toHaveProperty('unavailableReplicas');
@@ -89,18 +87,6 @@ describe('Deployments', harness.options, () => {
       terminatingReplicas: 0,
       observedGeneration: 1,
     });
-  });
-
-  it('the revision annotation does not change the generation of a Deployment', async () => {
-    await make();
-    const noted = await whenStatus(({ updatedReplicas }) => updatedReplicas === 2);
-    expect(noted?.metadata).toMatchObject({ generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } });
-  });
-
-  it('a pod that stops being ready makes its Deployment unavailable and keeps its condition Progressing', async () => {
-    await make();
-    const pods = await runAll(count(2));
-    await available(2);
     await fixture().run(names(pods)[0] ?? '', address(), false);
     const status = statusOf(await available(1));
     expect(status).toMatchObject({ replicas: 2, readyReplicas: 1, unavailableReplicas: 1 });

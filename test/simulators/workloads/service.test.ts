@@ -63,7 +63,7 @@ describe('Services', harness.options, () => {
     expect(slice?.metadata?.ownerReferences).toEqual([{ ...owner, controller: true, blockOwnerDeletion: true }]);
   });
 
-  it("a pod with an address is an endpoint, and its readiness is the pod's", async () => {
+  it("a pod with an address is an endpoint until it has ended, and its readiness is the pod's", async () => {
     await service();
     await at.make('pods', pod('a', []));
     await at.run('a', '10.8.0.1', false);
@@ -84,6 +84,14 @@ describe('Services', harness.options, () => {
     ]);
     await at.run('a', '10.8.0.1', false);
     await whenReady();
+    // As the kubelet does it: kube-controller-manager looks at a pod again when its readiness changes, not its phase.
+    const lastTransitionTime = '2026-01-01T00:00:01Z';
+    const completed = { type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime };
+    await at.run('a', '10.8.0.1');
+    await whenReady('10.8.0.1');
+    const status = { phase: 'Succeeded', conditions: [completed] };
+    await harness.wire.mergePatch(`${at.path('pods')}/a/status`, { status });
+    await at.until('endpointslices', ([one]) => (shapeOf(one).endpoints ?? []).length === 0);
   });
 
   it('a Service keeps its EndpointSlice while pods come and go', async () => {
@@ -170,20 +178,6 @@ describe('Services', harness.options, () => {
     await at.run('a', '10.8.0.1', false);
     const [slice] = await whenReady('10.8.0.1');
     expect(shapeOf(slice).endpoints).toMatchObject([{ conditions: { ready: true, serving: false } }]);
-  });
-
-  it('a pod that has ended is not an endpoint', async () => {
-    await service();
-    await at.make('pods', pod('a', []));
-    await at.run('a', '10.8.0.1');
-    await whenReady('10.8.0.1');
-    // As the kubelet does it: kube-controller-manager looks at a pod again when its readiness changes, not its phase.
-    const lastTransitionTime = '2026-01-01T00:00:01Z';
-    const completed = { type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime };
-    const status = { phase: 'Succeeded', conditions: [completed] };
-    await harness.wire.mergePatch(`${at.path('pods')}/a/status`, { status });
-    const [slice] = await at.until('endpointslices', ([one]) => (shapeOf(one).endpoints ?? []).length === 0);
-    expect(shapeOf(slice).endpoints ?? []).toEqual([]);
   });
 
   it('a Service without a selector gets no EndpointSlice', async () => {

@@ -72,7 +72,7 @@ describe('StatefulSets', harness.options, () => {
     expect(pods.map(({ spec }) => spec?.volumes)).toEqual(mounted.map((volume) => expect.arrayContaining([volume])));
   });
 
-  it('a pod of a StatefulSet has its ordinal in its name, its host name and its labels, and is owned by the StatefulSet', async () => {
+  it('a pod of a StatefulSet has its ordinal in its name, host name and labels, is owned by it, and ready before the next', async () => {
     const made = await fixture.make('statefulsets', statefulSet());
     const [pod] = await fixture.until('pods', named('st-0'));
     const { updateRevision } = await whenStatus((status) => status.replicas === 1);
@@ -87,11 +87,6 @@ describe('StatefulSets', harness.options, () => {
     expect(pod?.metadata?.ownerReferences).toEqual([{ ...owner, controller: true, blockOwnerDeletion: true }]);
     expect(pod?.metadata?.generateName).toBe('st-');
     expect(pod?.spec).toMatchObject({ hostname: 'st-0', subdomain: 'nodes' });
-  });
-
-  it('a StatefulSet creates the next pod when the one before is ready', async () => {
-    await fixture.make('statefulsets', statefulSet());
-    await fixture.until('pods', named('st-0'));
     await run('st-0', false);
     const waiting = await whenStatus(({ observedGeneration, replicas }) => observedGeneration === 1 && replicas === 1);
     expect(waiting).toMatchObject({ currentReplicas: 1, updatedReplicas: 1, availableReplicas: 0, collisionCount: 0 });
@@ -101,7 +96,7 @@ describe('StatefulSets', harness.options, () => {
     await fixture.until('pods', named('st-0', 'st-1'));
   });
 
-  it('the status of a StatefulSet counts its pods and names its revision', async () => {
+  it('the status of a StatefulSet counts its pods and names its revision, and an ended or deleted pod is replaced', async () => {
     const status = await makeReady();
     expect(status).toEqual({
       observedGeneration: 1,
@@ -119,19 +114,17 @@ describe('StatefulSets', harness.options, () => {
       replicas: 2,
       availableReplicas: 1,
     });
+    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
+    await fixture.remove('pods', 'st-1');
+    const after = await fixture.until('pods', (pods) => isNew(pods, 'st-1', before));
+    expect(isNew(after, 'st-0', before)).toBe(false);
+    await harness.wire.mergePatch(`${fixture.path('pods')}/st-0/status`, { status: { phase: 'Failed' } });
+    await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
   });
 
   it('a StatefulSet with podManagementPolicy Parallel creates all pods at once', async () => {
     await fixture.make('statefulsets', statefulSet({ replicas: 3, podManagementPolicy: 'Parallel' }));
     await fixture.until('pods', named('st-0', 'st-1', 'st-2'));
-  });
-
-  it('a deleted pod of a StatefulSet is recreated under its name', async () => {
-    await makeReady();
-    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
-    await fixture.remove('pods', 'st-0');
-    const after = await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
-    expect(isNew(after, 'st-1', before)).toBe(false);
   });
 
   it('a StatefulSet deletes pods from the highest ordinal and adds them after the last', async () => {
@@ -189,12 +182,5 @@ describe('StatefulSets', harness.options, () => {
     const pods = await fixture.until('pods', (all) => isNew(all, 'st-1', before));
     const images = pods.map(({ spec }) => /i:\d/.exec(JSON.stringify(spec?.containers))?.[0]);
     expect(images).toEqual(['i:1', 'i:2']);
-  });
-
-  it('a StatefulSet replaces a pod that has ended', async () => {
-    await makeReady();
-    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
-    await harness.wire.mergePatch(`${fixture.path('pods')}/st-0/status`, { status: { phase: 'Failed' } });
-    await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
   });
 });
