@@ -105,10 +105,6 @@ describe('the predicate of a primary resource', () => {
     expect(names(compared, before, changed(compared, { resourceVersion: '11', ...after }))).toHaveLength(count);
   });
 
-  it('an object that was not tracked before affects its key', () => {
-    expect(names(of, undefined, changed(of, {}))).toEqual(['one']);
-  });
-
   it('every new version affects the key if the kind has no generation', () => {
     const pots = watched(pot, { ...primary('resourceVersion'), primary: pot });
     expect(

@@ -46,9 +46,6 @@ describe('bitcoin-cli getaddednodeinfo', () => {
     ]);
   });
 
-  it('bitcoin-cli getaddednodeinfo prints an empty array when nothing was added', () =>
-    expect(run([], 'getaddednodeinfo').stdout).toBe('[]\n'));
-
   it('bitcoin-cli getaddednodeinfo of one address prints that node, or exits with 24 when it was not added', () => {
     expect(JSON.parse(run(['a', 'b'], 'getaddednodeinfo', 'b').stdout)).toMatchObject([{ addednode: 'b' }]);
     expect(run(['a'], 'getaddednodeinfo', 'b').exitCode).toBe(24);
