@@ -35,8 +35,6 @@ export type EmulatedFunction = {
    * of the emulator.
    */
   invoke(event: unknown): Promise<unknown>;
-  /** The milliseconds that the first invocation waited for the initialization, from the emulator's report. */
-  initMilliseconds(): Promise<number>;
   /** The output of the function and the emulator so far. */
   log(): Promise<string>;
   /** Stops the emulator, and with it the function. */
@@ -103,7 +101,6 @@ export async function startEmulatedFunction(
     return result;
   }
 
-  const log = async () => await readFile(program.log, 'utf8');
   return {
     name,
     arn,
@@ -116,12 +113,7 @@ export async function startEmulatedFunction(
       last = own;
       return await own;
     },
-    initMilliseconds: async () => {
-      const [, reported] = /INIT REPORT\(durationMs: ([\d.]+)\)/.exec(await log()) ?? [];
-      if (reported === undefined) throw new Error(`${name} has not been initialized: ${await lastLines(program.log)}`);
-      return Number(reported);
-    },
-    log,
+    log: async () => await readFile(program.log, 'utf8'),
     stop: () => program.stop(),
   };
 }

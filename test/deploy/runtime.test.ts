@@ -4,17 +4,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { fieldManagerOf, resyncQueue, timersQueue, wakeFunction } from '../../src/core/names.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
-import { alignColumns } from '../../src/dev/columns.ts';
 import { localAccountId, localRegion } from '../../src/dev/lambda/account.ts';
-import { createQueues, type LocalQueue } from '../../src/dev/lambda/queues.ts';
-import type { Stack } from '../../src/dev/lambda/stack.ts';
+import { createQueues } from '../../src/dev/lambda/queues.ts';
 import { readLocalStack } from '../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
@@ -35,10 +32,7 @@ const foreignEvent = { id: 'e-1', source: 'other', 'detail-type': 'Other', detai
 
 const cleanup = new AsyncDisposableStack();
 let lambda: EmulatedLambda;
-let bare: EmulatedLambda;
 let admin: KubeClient;
-let queues: readonly LocalQueue[];
-let client: SQSClient;
 
 beforeAll(async () => {
   const signal = AbortSignal.timeout(startMilliseconds);
@@ -57,29 +51,19 @@ beforeAll(async () => {
 
   const sqs = await startSqs();
   cleanup.defer(() => sqs.close());
-  client = createLocalSqsClient(sqs.endpoint);
+  const client = createLocalSqsClient(sqs.endpoint);
   cleanup.defer(() => client.destroy());
   const clustersTableFile = path.join(folder, 'clusters.json');
   const entry = { server: server.url, access: { type: 'token', token: 'any' } };
   await writeFile(clustersTableFile, JSON.stringify({ test: entry }), { mode: 0o600 });
   const places = { clustersTableFile, watcherKubeconfigFile: '' };
   const stack = readLocalStack(template, places, simulators, { tick: 5, period: 5, grace: 20 });
-  queues = await createQueues(client, stack.queues, { endpoint: sqs.endpoint, signal });
+  const queues = await createQueues(client, stack.queues, { endpoint: sqs.endpoint, signal });
   const role = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_SESSION_TOKEN: 'local' };
   const environment = () => ({ AWS_REGION: localRegion, AWS_ENDPOINT_URL: sqs.endpoint, ...role });
   lambda = cleanup.use(await startEmulatedLambda({ stack, queues, client, environment, taskRoot: root }, here));
-  await writeFile(path.join(folder, 'index.mjs'), 'export const handler = async () => ({ batchItemFailures: [] });\n');
-  const needs = { stack: bareStack(), queues: [], client, environment, taskRoot: folder };
-  bare = cleanup.use(await startEmulatedLambda(needs, here));
 }, startMilliseconds);
 afterAll(async () => await cleanup.disposeAsync());
-
-/** A function that does nothing. */
-function bareStack(): Stack {
-  const limits = { timeoutSeconds: 30, memoryMegabytes: 256, environment: {} };
-  const definition = { name: 'outrigger-bare', arn: 'bare', handler: 'index.handler', ...limits };
-  return { queues: [], functions: [definition], mappings: [], schedules: [] };
-}
 
 async function objectsOf({ declaration }: (typeof registry)[number]): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = [];
@@ -88,17 +72,13 @@ async function objectsOf({ declaration }: (typeof registry)[number]): Promise<re
 }
 
 describe('bundles in AWS’ runtime', () => {
-  it('the bundles are loaded and respond; their initialization times are printed next to that of an empty handler', async () => {
-    const rows: string[][] = [];
-    // One after the other, so that the times do not affect each other.
-    for (const one of [...bare.functions, ...lambda.functions]) {
+  it('the bundles are loaded and respond', async () => {
+    for (const one of lambda.functions) {
       const [event, response] = one.name.endsWith(`-${wakeFunction}`)
         ? [foreignEvent, { keys: 0 }]
         : [{ Records: [] }, { batchItemFailures: [] }];
       expect(await one.invoke(event)).toEqual(response);
-      rows.push([one.name.replace(/^outrigger-(dev-)?/, ''), (await one.initMilliseconds()).toFixed(0)]);
     }
-    process.stdout.write(`\n${alignColumns([['function', 'init, ms'], ...rows]).join('\n')}\n\n`);
     expect(lambda.functions.length).toBe(registry.length + [timersQueue, resyncQueue, wakeFunction].length);
   });
 
