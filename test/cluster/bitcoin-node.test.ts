@@ -50,6 +50,8 @@ const pidOf = (pod: Body | undefined): number => {
   return pid;
 };
 
+const restarted = (pod: Body | undefined) => JSON.stringify(statusOf(pod)).includes('"restartCount":1');
+
 describe('a real Bitcoin node', () => {
   bitcoinNodeCases({
     async start() {
@@ -64,7 +66,6 @@ describe('a real Bitcoin node', () => {
     expect(await a.cli('addnode', b.ip, 'add')).toMatchObject({ exitCode: 0 });
     const before = pidOf(one);
     process.kill(before, 'SIGKILL');
-    const restarted = (pod: Body | undefined) => JSON.stringify(statusOf(pod)).includes('"restartCount":1');
     const [after] = await fixture().until('pods', ([pod]) => restarted(pod) && isReady(pod));
     expect(ipOf(after)).toBe(a.ip);
     expect(pidOf(after)).not.toBe(before);
@@ -77,6 +78,8 @@ describe('a real Bitcoin node', () => {
     await kubelet.restart(key, { readdressed: true });
     const [after] = await fixture().until('pods', ([pod]) => isReady(pod));
     expect(ipOf(after)).not.toBe(ipOf(one));
+    expect(after?.metadata?.uid).toBe(one?.metadata?.uid);
+    expect(restarted(after)).toBe(true);
     expect(await peer(after).cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     expect(programs.pid(ipOf(one))).toBeUndefined();
   });

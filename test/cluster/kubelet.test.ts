@@ -1,5 +1,6 @@
 // The test kubelet on the real control plane: its pod statuses are sufficient for the real controllers, and a real
-// kube-apiserver reaches it for `pods/exec`. Excluded: pods with a program (bitcoin-node.test.ts).
+// kube-apiserver reaches it for `pods/exec`. Excluded: pods with a program, their restarts, addresses and ends
+// (bitcoin-node.test.ts).
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, inject, it } from 'vitest';
@@ -27,19 +28,9 @@ const podSpec = (...containers: readonly string[]) => ({
 const template = { metadata: { labels }, spec: podSpec('main') };
 const metadata = { name: 'one' };
 const selector = { matchLabels: labels };
-const workload = (replicas: number) => ({ metadata, spec: { replicas, selector, template, serviceName: 'one' } });
 const keyOf = (name = 'one') => ({ namespace: fixture().namespace, name });
 
 describe('pods of the test kubelet', () => {
-  it('pods of a StatefulSet become Ready one after the other, each with an address of its own', async () => {
-    await fixture().make('statefulsets', workload(3));
-    await fixture().until('statefulsets', ([set]) => statusOf(set).readyReplicas === 3);
-    const pods = await fixture().until('pods', (all) => all.length === 3);
-    expect(names(pods)).toEqual(['one-0', 'one-1', 'one-2']);
-    expect(new Set(pods.map((pod) => statusOf(pod).podIP)).size).toBe(3);
-    expect(pods.map(({ spec }) => spec?.nodeName)).toEqual(Array(3).fill('kubelet-test'));
-  });
-
   it('pods of a Deployment are available and endpoints of a Service, except while Kubelet.setReady makes one not ready', async () => {
     await fixture().make('services', { metadata: { name: 'one' }, spec: { selector: labels, ports: [{ port: 80 }] } });
     await fixture().make('deployments', { metadata, spec: { replicas: 2, selector, template } });
@@ -54,26 +45,6 @@ describe('pods of the test kubelet', () => {
     await untilReady(1);
     await kubelet.setReady(keyOf(pod), true);
     await untilReady(2);
-  });
-
-  it.each([
-    [false, 'the same address'],
-    [true, 'another address'],
-  ])('Kubelet.restart (readdressed: %s) keeps the pod, with %s, and counts the restart', async (readdressed, _what) => {
-    await fixture().make('pods', { metadata: { name: 'one' }, spec: podSpec('main') });
-    const [before] = await fixture().until('pods', ([one]) => isReady(one));
-    await kubelet.restart(keyOf(), { readdressed });
-    const [after] = await fixture().until('pods', () => true);
-    expect(after?.metadata?.uid).toBe(before?.metadata?.uid);
-    expect(statusOf(after).podIP === statusOf(before).podIP).toBe(!readdressed);
-    expect(statusOf(after)).toMatchObject({ containerStatuses: [{ restartCount: 1, ready: true }] });
-  });
-
-  it('a pod that is deleted with a grace period ends, and is replaced', async () => {
-    await fixture().make('statefulsets', workload(1));
-    const [before] = await fixture().until('pods', ([one]) => isReady(one));
-    await wire.remove(`${fixture().path('pods')}/one-0`, { gracePeriodSeconds: 30 });
-    await fixture().until('pods', ([one]) => isReady(one) && one?.metadata?.uid !== before?.metadata?.uid);
   });
 
   it('pods in other namespaces are not touched', async () => {

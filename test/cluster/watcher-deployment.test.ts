@@ -1,6 +1,6 @@
 // The manifests on a real control plane, and the watchers that they start: the image's command, the Deployment's
 // environment, the service account's token. Excluded: outages (watcher-outage.test.ts), and the watcher's handling of
-// changes (watcher.test.ts).
+// changes (watcher-restart.test.ts).
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
