@@ -119,21 +119,6 @@ describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
     expect(commandsSent().filter((call) => call.startsWith('0: addnode'))).toHaveLength(1);
   });
 
-  it('B13: a node that never responds ends in one dead letter, and the resync heals it', async () => {
-    await made();
-    nodes.fail('*', 'stopped');
-    await bitcoin.network(name, { nodes: 2 });
-    await reconcile();
-    await system.pass(24 * 3600);
-    expect(await system.deadLetters('bitcoin-peers')).toHaveLength(1);
-    expect(await connected()).toMatchObject({ status: 'False' });
-    nodes.fail('*', undefined);
-    await system.tick();
-    await system.pass(600);
-    expect(await connected()).toMatchObject({ status: 'True' });
-    expect([added(0), added(1)]).toEqual([[b], [a]]);
-  });
-
   it('B13, B28: nodes that hang hold up no other node and no other network, are named, and get their peers when they respond', async () => {
     await made();
     await made([a, b], { nodes: 2 }, 'other');
