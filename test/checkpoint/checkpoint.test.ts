@@ -130,7 +130,7 @@ describe('the watch checkpoint of a restored cluster', () => {
     sameCluster,
     warning,
   }) => {
-    for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
+    for (let count = 0; count < 20; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
     const uid = await readClusterUid(fixture.client);
     const through = withMetadata(fixture.client, ({ path }) =>
       sameCluster && path === '/api/v1/namespaces/kube-system' ? { uid } : undefined,
@@ -217,7 +217,7 @@ describe('the watch checkpoint of a restored cluster', () => {
   });
 
   it('a restore that a watch detected is not reported again', async () => {
-    for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
+    for (let count = 0; count < 20; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
     const checkpoint = fixture.createCheckpoint();
     checkpoint.run();
     await checkpoint.start('tanks');

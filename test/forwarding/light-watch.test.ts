@@ -13,8 +13,8 @@ import { childOf, parts, pots, watchLoopFixture } from './watch-loop-harness.ts'
 const fixture = watchLoopFixture();
 const { follow, put, remove } = fixture;
 
-const foreign = 1_000;
-/** Less than a page of 500 of them. */
+const foreign = 100;
+/** Less than the metadata of half of them. */
 const mostBytes = 10_000;
 
 async function createForeign(): Promise<void> {

@@ -28,38 +28,37 @@ const idsOf = (one: ReconcileKey): readonly string[] => [
 ];
 
 it('two accepted keys never share a text, a group id or a deduplication id', () => {
-  // Few texts, so that parts of one key often continue in the next part of another.
-  const part = (...texts: readonly string[]) => fc.constantFrom(...texts);
-  const anyKey = fc.record({
-    controller: part('a', 'b', 'a:b', 'b:a'),
-    cluster: part('a', 'b', 'a:b', 'b:a'),
-    group: part('', 'a', 'b', 'a.b', 'b.a', 'a.b.a', 'a/', 'a.'),
-    resource: part('a', 'b', 'a.b', 'b.a', 'a-b', 'a/'),
-    namespace: part('', 'a', 'b', 'a.b', 'a/b'),
-    name: part('a', 'b', 'a.b', 'a:b', 'a/b'),
-  });
+  // Texts with which parts of one key continue in the next part of another.
+  const parts = {
+    controller: ['a', 'b', 'a:b'],
+    cluster: ['a', 'b', 'b:a'],
+    group: ['', 'a', 'b', 'a.b', 'b.a', 'a/'],
+    resource: ['a', 'b', 'a.b', 'a-b', 'a/'],
+    namespace: ['', 'a', 'b', 'a/b'],
+    name: ['a', 'b', 'a.b', 'a:b', 'a/b'],
+  };
+  let keys = [{ controller: '', cluster: '', group: '', resource: '', namespace: '', name: '' }];
+  for (const [part, texts] of Object.entries(parts))
+    keys = keys.flatMap((one) => texts.map((text) => ({ ...one, [part]: text })));
   const accepted = new Map<string, string>();
   let count = 0;
-  fc.assert(
-    fc.property(anyKey, ({ namespace, ...rest }) => {
-      const one: ReconcileKey = { ...rest, ...(namespace === '' ? {} : { namespace }) };
-      try {
-        formatMessage({ ...one, cause: { type: 'change', observedAt: 0 } });
-      } catch {
-        return;
-      }
-      count += 1;
-      const identity = JSON.stringify(rest) + JSON.stringify(namespace);
-      const ids = idsOf(one);
-      expect(new Set(ids).size).toBe(ids.length);
-      for (const id of ids) expect(id).toMatch(/^[0-9a-f]{64}$/);
-      for (const text of [formatReconcileKey(one), groupIdOf(one), ...ids]) {
-        expect(accepted.get(text) ?? identity).toBe(identity);
-        accepted.set(text, identity);
-      }
-    }),
-    { numRuns: 20_000 },
-  );
+  for (const { namespace, ...rest } of keys) {
+    const one: ReconcileKey = { ...rest, ...(namespace === '' ? {} : { namespace }) };
+    try {
+      formatMessage({ ...one, cause: { type: 'change', observedAt: 0 } });
+    } catch {
+      continue;
+    }
+    count += 1;
+    const identity = JSON.stringify(rest) + JSON.stringify(namespace);
+    const ids = idsOf(one);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{64}$/);
+    for (const text of [formatReconcileKey(one), groupIdOf(one), ...ids]) {
+      expect(accepted.get(text) ?? identity).toBe(identity);
+      accepted.set(text, identity);
+    }
+  }
   expect(count).toBeGreaterThan(100);
 });
 

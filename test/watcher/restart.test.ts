@@ -9,13 +9,13 @@ it.each([
 ])('a running watcher forwards every object if %s, with versions that are ahead', async (_, options) => {
   const fixture = await openWatcherFixture();
   onTestFinished(fixture.close);
-  for (let count = 0; count < 60; count += 1) await fixture.putPot('before');
+  for (let count = 0; count < 20; count += 1) await fixture.putPot('before');
   const watcher = fixture.start();
   await fixture.caughtUp(watcher);
   await watcher.writeCheckpoint();
   await fixture.replaceServer(async () => {
-    for (let number = 0; number < 60; number += 1) await fixture.putPot(`pot-${number}`);
-    for (let count = 0; count < 60; count += 1) await fixture.putPot('busy');
+    for (let number = 0; number < 20; number += 1) await fixture.putPot(`pot-${number}`);
+    for (let count = 0; count < 20; count += 1) await fixture.putPot('busy');
   }, options);
   await fixture.caughtUp(watcher);
   expect(await fixture.lost({ ofGone: false })).toEqual([]);
