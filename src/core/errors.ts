@@ -124,7 +124,8 @@ export class SchemaError extends Error {
  * their values may quote a request.
  */
 export function toError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown;
+  // Some clients set the message to an object.
+  if (thrown instanceof Error && typeof thrown.message === 'string') return thrown;
   if (!isRecord(thrown)) return new Error(String(thrown));
   const { message } = thrown;
   if (typeof message === 'string' && message !== '') return new Error(message);

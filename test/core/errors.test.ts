@@ -82,6 +82,11 @@ it.each<[string, unknown, string]>([
     { status: 503, body: 'secret' },
     'an object that is no Error was thrown, with the fields: status, body',
   ],
+  [
+    'an Error whose message is no text',
+    Object.assign(new Error(), { message: { body: 'secret' }, status: 503 }),
+    'an object that is no Error was thrown, with the fields: message, status',
+  ],
   ['a text', 'the pump is off', 'the pump is off'],
   ['nothing', undefined, 'undefined'],
 ])('%s that is thrown has its text as the message', (_, thrown, message) => {
