@@ -126,6 +126,7 @@ describe('structuralSchema', () => {
     ['a property without the flag u', z.string().regex(new RegExp(letter)), 'the pattern /\\p{L}/ needs the flag u'],
     ['a pattern with set operations', z.string().regex(/[\p{L}--[a-z]]/v), 'the flag v of a pattern'],
     ['an ISO duration', z.iso.duration(), "Go's regular expressions"],
+    ['a field that every object has', z.object({ valueOf: z.int().optional() }), 'valueOf is a member of every'],
     ['an id', z.string().meta({ id: 'Name' }), 'a schema with an id'],
   ])('structuralSchema rejects %s with the field’s path', (_, schema, problem) => {
     const field = z.object({ field: schema });

@@ -49,6 +49,10 @@ function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly
     const { catchall } = schema._zod.def;
     if (catchall !== undefined && !['never', 'unknown'].includes(catchall._zod.def.type)) throw cannot('a catchall');
     const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+    // Zod would read the inherited one where the object has none.
+    const inherited = Object.keys(shape).find((name) => name in Object.prototype);
+    if (inherited !== undefined)
+      throw new SchemaError(path, `${inherited} is a member of every JavaScript object; use another name`);
     return Object.entries(shape).map(([name, below]) => [`.${name}`, below] as const);
   }
   if (schema instanceof z.ZodArray) return [['[]', schema.element]];
