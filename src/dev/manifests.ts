@@ -60,7 +60,7 @@ export async function readGenerated(root: string): Promise<readonly Manifest[]> 
 
 /** Parses the documents of one file. A List yields its items; a Kustomization is skipped. Throws UserError. */
 export function parseManifests(text: string, file: string): readonly Manifest[] {
-  return parseAllDocuments(text).flatMap((document) => {
+  return parseAllDocuments(text, { merge: true }).flatMap((document) => {
     const value = readDocument(document, file);
     return value === null ? [] : manifestsOf(value, file);
   });

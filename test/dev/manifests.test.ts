@@ -17,6 +17,11 @@ it.each([
     ['a'],
   ],
   ['no Kustomization', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]', []],
+  [
+    'fields that are merged from an anchor, as kubectl does',
+    'apiVersion: v1\nkind: ConfigMap\ndata: &data {name: a}\nmetadata: {<<: *data}',
+    ['a'],
+  ],
   ['a JSON document', '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}', ['a']],
 ])('parseManifests returns %s', (_, text, expected) => {
   expect(names(text)).toEqual(expected);
