@@ -12,8 +12,10 @@ import type { WatcherProcess } from '../watcher/watcher-process.ts';
 const plane = await startControlPlane();
 afterAll(() => plane.stop());
 const connection = plane.connection();
-const fixture = createRestartFixture(() => ({ connection, kubeconfig: plane.kubeconfig() }));
-const { dinner, ingredient, remove, start, tank, take, until } = fixture;
+const { dinner, ingredient, remove, start, tank, take, until } = createRestartFixture(() => ({
+  connection,
+  kubeconfig: plane.kubeconfig(),
+}));
 
 /** The number of objects of the first case. */
 const objects = 100;

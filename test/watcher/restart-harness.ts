@@ -25,13 +25,8 @@ export const queueNames = ['water-tank.fifo', 'ingredient.fifo', 'dinner.fifo', 
 const generated = (file: string) =>
   readFile(new URL(`../../infra/kubernetes/generated/${file}`, import.meta.url), 'utf8');
 
-/** A server under test. Some can compact their history. */
-export type RestartServer = {
-  readonly connection: Connection;
-  readonly kubeconfig: string;
-  /** Compacts all versions until now. */
-  readonly compact?: () => Promise<void>;
-};
+/** A server under test. */
+type RestartServer = { readonly connection: Connection; readonly kubeconfig: string };
 
 /**
  * Sets up a server, a namespace for each case, and queues. Must be called where the cases are declared.
@@ -115,14 +110,13 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
         path: objectPath(kind === 'tank' ? tanks : ingredients, { namespace, name }),
       }),
     /** Starts a watcher in the namespace of this case. Resolves when every kind is watched. */
-    start: async (environment: Readonly<Record<string, string>> = {}) => {
+    start: async () => {
       const watcher = startWatcherProcess({
         KUBECONFIG: connect().kubeconfig,
         QUEUE_URL_PREFIX: queues.urlPrefix,
         AWS_ENDPOINT_URL: proxy.url,
         WATCH_NAMESPACES: namespace,
         CHECKPOINT_SECONDS: '0.1',
-        ...environment,
       });
       running.push(watcher);
       await watcher.logged('watching');
@@ -139,7 +133,6 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
       return [...all, ...(await take(queue))];
     },
     take,
-    compact: async () => await connect().compact?.(),
   };
 }
 
