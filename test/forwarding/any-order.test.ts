@@ -122,6 +122,6 @@ it('every change is finally accepted, whatever happens in whatever order', { tim
         await fixture.close();
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 40 },
   );
 });
