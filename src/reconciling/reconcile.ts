@@ -214,7 +214,7 @@ function openSession(
       // The status is written in the time that is left. A reconciler that hangs at each attempt would otherwise fail
       // without a trace on its object.
       reportSignal = AbortSignal.timeout(reportSeconds * 1000);
-      if (error === ignored) throw error;
+      if (ignored !== undefined) throw ignored;
       const last = error === signal.reason ? '' : `: ${errorText(toError(error))}`;
       throw new ReconcileTimeoutError(`the reconciler did not end within its time limit${last}`, { cause: error });
     }
