@@ -112,7 +112,8 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
       await meshed(4);
       await bitcoin.network(name, { nodes: 3 });
       await meshed(3);
-      expect(await system.events('Scaled')).toHaveLength(2);
+      // A reconcile records its Events after its status.
+      await until(async () => (await system.events('Scaled')).length, 2);
       await bitcoin.network(name, { nodes: 0 });
       await until(async () => [...(await nodes()), ...(await system.list(Pod))], []);
       await until(async () => (await bitcoin.condition(name, 'Ready'))?.status, 'True');
