@@ -100,6 +100,6 @@ describe('the watcher and MemcachedProxy', () => {
     await system.delete(ReplicaSet, old);
     await until(async () => (await memcached.configMaps(name)).length === 1);
     expect(await memcached.configMaps(name)).toEqual([await memcached.mounted(name)]);
-    expect(await system.events('SuccessfulDelete')).toHaveLength(1);
+    await until(async () => (await system.events('SuccessfulDelete')).length === 1);
   });
 });
