@@ -112,17 +112,20 @@ it('an object that goes while its reconciler ignores its signal is not finalized
   expect(deadLetters()).toMatchObject([{ attributes: { object: expect.stringContaining('"name":"one"') } }]);
 });
 
-it('a reconciler that ends when its signal aborts is a failed attempt, and its object and an Event name the time limit', async () => {
+it.each([
+  ['an error', new Error('no response yet'), /did not end within its time limit.*no response yet/],
+  ['undefined', undefined, /did not end within its time limit/],
+])('a reconciler that throws %s when its signal aborts is a failed attempt, and its object and an Event name the time limit', async (_name, thrown, message) => {
   await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = (_, { signal }) =>
-    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('no response yet'))));
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(thrown)));
   const { ended, timers } = await runUntilDeadline();
   // No message stays: the function's response deletes it.
   expect(ended).toEqual([]);
   expect(timers()).toMatchObject([{ cause: { type: 'retry', attempt: 1 } }]);
   expect(widgets.condition(await widgets.read('one'), 'Ready')).toMatchObject({
     ...{ status: 'Unknown', reason: 'Retrying' },
-    message: expect.stringMatching(/did not end within its time limit.*no response yet/),
+    message: expect.stringMatching(message),
   });
   expect(await events()).toContainEqual(expect.objectContaining({ message: expect.stringContaining('time limit') }));
 });
