@@ -25,8 +25,9 @@ const Gauge = defineKind({
 });
 const cluster = 'test';
 const names = { name: cluster, from: 'prod', to: 'canary' };
-const timeoutSeconds = 30;
-const timing: MoveTiming = { drainSeconds: 72 + 40, fenceSeconds: 40, refreshSeconds: 72 };
+const timeoutSeconds = 10;
+// A stage reads its table within 18 seconds (stage.ts).
+const timing: MoveTiming = { drainSeconds: 22 + 15, fenceSeconds: 15, refreshSeconds: 22 };
 const objectCount = 12;
 const never = new AbortController().signal;
 const objectName = (index: number) => `gauge-${index}`;
@@ -61,7 +62,7 @@ async function openStages({ isFenced = true } = {}) {
         // Some reconciles take as long as they may.
         if (random() < 0.2) await until(nowMs + random() * (timeoutSeconds - 2) * 1000);
         run.to = nowMs;
-        return { status: { level }, conditions: {}, requeueAfterSeconds: 120 };
+        return { status: { level }, conditions: {}, requeueAfterSeconds: 40 };
       },
     });
   const controllers = { prod: controllerOf('prod'), canary: controllerOf('canary') };
@@ -203,12 +204,12 @@ it('a cluster moves under load, killed after every step: no key is lost, and no 
   const stages = await openStages();
   await using _ = { [Symbol.asyncDispose]: stages.close };
   const { prod, canary, runs, concurrent, pass } = stages;
-  await pass(60);
+  await pass(30);
   expect(new Set(runs.map(({ stage }) => stage))).toEqual(new Set(['prod']));
 
   expect(await moveKilled(stages)).toBeGreaterThanOrEqual(12);
-  await pass(60);
-  await pass(150, { editing: false });
+  await pass(30);
+  await pass(60, { editing: false });
 
   expect(concurrent).toEqual([]);
   const first = runs.filter(({ stage }) => stage === 'prod');
@@ -229,9 +230,9 @@ it('a cluster moves under load, killed after every step: no key is lost, and no 
 it('without the fence, an environment that cannot read the table reconciles what the other stage reconciles', async () => {
   const stages = await openStages({ isFenced: false });
   await using _ = { [Symbol.asyncDispose]: stages.close };
-  await stages.pass(60);
+  await stages.pass(30);
   await moveCluster(stages.deps, names, timing, never);
-  await stages.pass(120);
+  await stages.pass(60);
   const started = Math.min(...stages.runs.filter(({ stage }) => stage === 'canary').map(({ from }) => from));
   expect(stages.runs.filter(({ stage, from }) => stage === 'prod' && from > started).length).toBeGreaterThan(0);
 }, 120_000);

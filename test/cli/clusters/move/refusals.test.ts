@@ -39,6 +39,21 @@ describe('nextMoveStep', () => {
       expect(nextMoveStep({ source: fenced, target: from }, names, timing, nowMs)).toEqual({ type: 'fence' });
     }
   });
+
+  it('the fence, the start and the keys each wait for their whole time', () => {
+    const ago = (seconds: number) => new Date(nowMs - seconds * 1000).toISOString();
+    const stepAt = (drained: number, fenced?: number, started?: number) => {
+      const fencedAt = fenced === undefined ? {} : { fencedAt: ago(fenced) };
+      const startedAt = started === undefined ? {} : { startedAt: ago(started) };
+      const source = { ...entry, movingTo: { stage: 'canary', since: ago(drained), ...fencedAt } };
+      const target = { ...entry, movingFrom: { stage: 'prod', ...startedAt } };
+      return nextMoveStep({ source, target }, names, timing, nowMs);
+    };
+    for (const step of [stepAt(99), stepAt(200, 39), stepAt(300, 100, 59)])
+      expect(step).toMatchObject({ type: 'wait', seconds: 1 });
+    const next = [stepAt(100), stepAt(200, 40), stepAt(300, 100, 60)];
+    expect(next.map(({ type }) => type)).toEqual(['fence', 'start', 'reconcile-all']);
+  });
 });
 
 describe('createFence', () => {

@@ -32,7 +32,7 @@ export type Stage = {
 const never = new AbortController().signal;
 /** In real time, which the clock of the test does not know. */
 const limits = { reconcileMs: 3_600_000, graceMs: 500 };
-const refreshSeconds = 50;
+const refreshSeconds = 15;
 
 /** Creates a stage. `watcher`: a client for its watcher; undefined while it watches nothing. */
 export function createStage(
