@@ -35,12 +35,7 @@ const alive = (pid: number) => {
 };
 const stays = `console.log('up ' + process.env.NAME + ' ' + Object.keys(process.env).includes('HOME')); setInterval(() => {}, 1000);`;
 
-it('a watcher has only its own environment variables', async () => {
-  const { logged } = await run(stays);
-  await logged('up mine false');
-});
-
-it('a killed watcher is restarted as another process', async () => {
+it('a watcher has only its own environment variables, and when it is killed it is restarted as another process', async () => {
   const { watchers, events, logged } = await run(stays);
   await logged('up mine false');
   const [killed = 0] = watchers.pids();
