@@ -41,6 +41,18 @@ it('a server takes all times of objects from its clock', async () => {
   expect((await wire.remove(`${configMapsPath}/a`)).body.metadata?.deletionTimestamp).toBe('2030-02-03T04:05:06Z');
 });
 
+it('an apply that changes nothing changes no version, although its time would come behind that of another manager', async () => {
+  let seconds = 0;
+  const { wire } = await start({ now: () => new Date(seconds * 1000) });
+  const path = `${configMapsPath}/a`;
+  const apply = async (manager: string, data: object) =>
+    await wire.apply(path, manager, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data });
+  await apply('alpha', { a: 'b' });
+  const before = await apply('beta', { c: 'd' });
+  seconds = 60;
+  expect((await apply('alpha', { a: 'b' })).body).toEqual(before.body);
+});
+
 it('breakStreams ends every watch, and a new watch resumes without losing events', async () => {
   const { server, wire } = await start();
   const { body } = await wire.get(configMapsPath);

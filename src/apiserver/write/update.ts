@@ -2,7 +2,7 @@
 // are recorded, and an update without a change is not stored.
 import { type Managed, readManaged, writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
-import { isObject, type Json, omitFields, sameJson, withField } from '../json.ts';
+import { isObject, type Json, type JsonObject, omitFields, sameJson, withField } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import {
   type ApiResource,
@@ -141,11 +141,16 @@ function managedFieldsOfUpdate(
   return recordUpdate(entries, live, next, { schema: resource.schema, writer, time });
 }
 
-/** Returns an object without the times in its managed fields. A difference in these times alone is no change. */
+/**
+ * Returns an object without the times in its managed fields, and these in an order that does not depend on them. A
+ * difference in the times alone is no change.
+ */
 function withoutTimes(object: ApiObject): ApiObject {
   const { managedFields } = object.metadata;
   if (managedFields === undefined) return object;
-  return withMetadata(object, { managedFields: managedFields.map((entry) => omitFields(entry, 'time')) });
+  const order = (entry: JsonObject) => JSON.stringify(omitFields(entry, 'fieldsV1'));
+  const entries = managedFields.map((entry) => omitFields(entry, 'time'));
+  return withMetadata(object, { managedFields: entries.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)) });
 }
 
 function nextGeneration(
