@@ -22,8 +22,8 @@ export function missingInGo(pattern: string): string | undefined {
   return `more than ${maxRepeat} repeats, and nested ones are multiplied (max() can limit the length)`;
 }
 
-/** What JavaScript reads as letters: `\A`, `\z`, `\a`, `\Q`, `\pL`, and `[:alpha:]` in a class. */
-const sameInGo = /^(?:\\(?![AaEQz]|[pP][^{])[\s\S]|\[(?![^\]\\]*\[:\^?\w+:\])|[^\\[])*$/;
+/** What JavaScript reads as letters: `\A`, `\z`, `\a`, `\Q`, `\pL`, `\x{41}`, `\400`, and `[:alpha:]` in a class. */
+const sameInGo = /^(?:\\(?![AaEQz]|x\{|[4-7][0-7]{2}|[pP][^{])[\s\S]|\[(?!(?:\\.|[^\]\\])*\[:\^?\w+:\])|[^\\[])*$/;
 
 /** Returns whether all escapes and classes of a pattern mean the same in Go and in JavaScript without the flag u. */
 export function hasGoMeaning(pattern: string): boolean {

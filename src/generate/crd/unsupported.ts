@@ -155,7 +155,7 @@ function rejectFormat(check: CheckDef, path: string): void {
   if (pattern !== undefined && !pattern.unicode && propertiesOf(pattern.source).length > 0)
     throw new SchemaError(path, `the pattern ${String(pattern)} needs the flag u for \\p`);
   if (pattern !== undefined && !hasGoMeaning(pattern.source)) {
-    const other = String.raw`JavaScript's regular expressions have no \A, \z, \a, \Q, \pL and [[:alpha:]]`;
+    const other = String.raw`JavaScript's regular expressions have no \A, \z, \a, \Q, \pL, \x{41}, \400 and [[:alpha:]]`;
     throw new SchemaError(path, `${other}, as Go's have: ${pattern.source}`);
   }
 }
