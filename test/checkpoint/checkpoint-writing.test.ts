@@ -47,6 +47,17 @@ it('the first write waits until every kind had an event, but not for ever', asyn
   expect(fixture.writes()).toHaveLength(2);
 });
 
+it('the checkpoint stores the time up to which every kind had an event', async () => {
+  const checkpoint = fixture.createCheckpoint();
+  let ageMs = 9_000;
+  checkpoint.run(() => ageMs);
+  await checkpoint.endWait();
+  expect((await fixture.stored()).lastSeenAtMs).toBe(nowMs - 9_000);
+  ageMs = 4_000;
+  for (let waits = 0; waits < 2; waits += 1) await checkpoint.endWait();
+  expect((await fixture.stored()).lastSeenAtMs).toBe(nowMs - 4_000);
+});
+
 it.each([
   ['by the clock of the API server, not by the watcher’s', 'Sat, 21 Nov 2026 12:00:00 GMT', nowMs],
   ['by the watcher’s clock if the API server’s response has no time', undefined, nowMs + 7_200_000],

@@ -44,6 +44,17 @@ describe('WorkQueue keeps one entry for each key', () => {
     expect(sources).toHaveLength(16);
     expect(sources.at(-1)).toEqual(source(1000, 'child-1000'));
   });
+
+  it('a key in flight is not taken, and is taken once more for an item that was added since', () => {
+    const queue = createWorkQueue(dedupeWindow);
+    queue.add({ target: target('a'), source: source(1), observedAt: 0 }, 0);
+    const first = only(queue.take(10, 0));
+    queue.add({ target: target('a'), source: source(2), observedAt: 10 }, 10);
+    expect(queue.take(10, 10)).toEqual([]);
+    queue.done(first, 'accepted', 20);
+    expect(queue.take(10, 1019)).toEqual([]);
+    expect(only(queue.take(10, 1020))).toMatchObject({ sources: [source(2)], observedAt: 10 });
+  });
 });
 
 describe('WorkQueue delays keys', () => {
