@@ -7,6 +7,15 @@ export const everyUsersPermissions = [
   'create authentication.k8s.io/selfsubjectreviews',
   'create authorization.k8s.io/selfsubjectaccessreviews',
   'create authorization.k8s.io/selfsubjectrulesreviews',
+  // system:discovery and system:public-info-viewer
+  ...['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'].map((url) => `get ${url}`),
+  ...['/healthz', '/livez', '/readyz', '/version', '/version/'].map((url) => `get ${url}`),
+];
+
+/** Those of every service account: system:service-account-issuer-discovery. */
+export const everyServiceAccountsPermissions = [
+  ...everyUsersPermissions,
+  ...['/.well-known/openid-configuration', '/openid/v1/jwks'].flatMap((url) => [`get ${url}`, `get ${url}/`]),
 ];
 
 const rules = z.object({
@@ -19,12 +28,13 @@ const rules = z.object({
         resourceNames: z.array(z.string()).default([]),
       }),
     ),
+    nonResourceRules: z.array(z.object({ verbs: z.array(z.string()), nonResourceURLs: z.array(z.string()) })),
   }),
 });
 
 /**
  * Lists what RBAC permits the user of the client in a namespace (SelfSubjectRulesReview), sorted, as `VERB GROUP/RESOURCE`
- * with the names of the objects, if it is only for these. Without a RoleBinding in the namespace, it holds everywhere.
+ * with the names of the objects, if it is only for these, and as `VERB URL`. Without a RoleBinding in the namespace, it holds everywhere.
  */
 export async function listPermissions(client: KubeClient, namespace: string): Promise<readonly string[]> {
   const { body } = await client.request({
@@ -32,14 +42,16 @@ export async function listPermissions(client: KubeClient, namespace: string): Pr
     path: '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
     body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace } },
   });
-  const permissions = rules
-    .parse(body)
-    .status.resourceRules.flatMap(({ verbs, apiGroups, resources, resourceNames }) =>
-      apiGroups.flatMap((group) =>
-        resources.flatMap((resource) =>
-          verbs.map((verb) => `${verb} ${group}/${resource} ${resourceNames.join()}`.trimEnd()),
-        ),
+  const { resourceRules, nonResourceRules } = rules.parse(body).status;
+  const permissions = resourceRules.flatMap(({ verbs, apiGroups, resources, resourceNames }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) =>
+        verbs.map((verb) => `${verb} ${group}/${resource} ${resourceNames.join()}`.trimEnd()),
       ),
-    );
-  return [...new Set(permissions)].sort();
+    ),
+  );
+  const urls = nonResourceRules.flatMap(({ verbs, nonResourceURLs }) =>
+    verbs.flatMap((verb) => nonResourceURLs.map((url) => `${verb} ${url}`)),
+  );
+  return [...new Set([...permissions, ...urls])].sort();
 }

@@ -16,7 +16,7 @@ import { runHere } from '../cli/command-result.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
 import { startWatcherProcess } from '../watcher/watcher-process.ts';
-import { everyUsersPermissions, listPermissions } from './can-i.ts';
+import { everyServiceAccountsPermissions, listPermissions } from './can-i.ts';
 import { generated, type UsedPlane, usePlane } from './plane.ts';
 
 const account = 'fleet-watcher';
@@ -66,7 +66,7 @@ async function permissionsAt(at: UsedPlane, name: string): Promise<readonly stri
   const client = createClient({ server: new URL(url), ca, token: async () => token });
   try {
     const all = await listPermissions(client, systemNamespace);
-    return all.filter((permission) => !everyUsersPermissions.includes(permission));
+    return all.filter((permission) => !everyServiceAccountsPermissions.includes(permission));
   } finally {
     client.close();
   }
@@ -108,7 +108,7 @@ it(
       const all = (await requests()).map(({ verb, objectRef: { apiGroup = '', resource, name = '' } = {} }) =>
         `${verb} ${apiGroup}/${resource} ${name}`.trimEnd(),
       );
-      return [...new Set(all)].filter((one) => !everyUsersPermissions.includes(one)).sort();
+      return [...new Set(all)].filter((one) => !everyServiceAccountsPermissions.includes(one)).sort();
     };
     await expect.poll(used, { timeout: 20_000 }).toEqual([...wanted].sort());
     expect((await requests()).filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);

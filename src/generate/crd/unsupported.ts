@@ -155,8 +155,8 @@ function rejectFormat(check: CheckDef, path: string): void {
   if (pattern !== undefined && !pattern.unicode && propertiesOf(pattern.source).length > 0)
     throw new SchemaError(path, `the pattern ${String(pattern)} needs the flag u for \\p`);
   if (pattern !== undefined && !hasGoMeaning(pattern.source)) {
-    const other = String.raw`JavaScript's regular expressions have no \A, \z, \a, \Q, \pL, \x{41}, \400 and [[:alpha:]]`;
-    throw new SchemaError(path, `${other}, as Go's have: ${pattern.source}`);
+    const other = String.raw`\A, \z, \a, \Q, \pL, \x{41}, \400 and [[:alpha:]]`;
+    throw new SchemaError(path, `JavaScript's regular expressions have no ${other}, as Go's have: ${pattern.source}`);
   }
 }
 
