@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
-import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { controllerLabel, fieldManagerOf } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
 import {
   ApiError,
@@ -18,12 +18,13 @@ import {
   isInvalidInList,
   isNotFound,
 } from '../client/errors.ts';
-import { type KubeObject, parseObject, type ResourceName } from '../client/object.ts';
+import type { KubeObject, ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
-import { getObject, listPages, listPagesAs } from '../client/read.ts';
+import { getObject } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
-import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
+import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf } from './child-object.ts';
 import { ownedFields, type TakenField, takenFields } from './managed-fields.ts';
+import { isLabelled, listOwned } from './owned-children.ts';
 import { ownedEqual, replacesNull } from './owned-equal.ts';
 import { asRefusal, maxWebhookFailures, maxWebhookSeconds, mayBeOfWebhook } from './refusal.ts';
 import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
@@ -264,56 +265,6 @@ function rememberNoop(known: string): void {
 function isOtherObject(error: unknown): error is ApiError {
   if (isConflict(error) || isFieldManagerConflict(error) || isNotFound(error)) return true;
   return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
-}
-
-function isLabelled({ owner, controllerName, project }: ChildKind, { metadata: { labels } }: KubeObject): boolean {
-  const controller = controllerLabelValue(controllerName, project);
-  return labels?.[controllerLabel] === controller && labels[ownerUidLabel] === uidOf(owner);
-}
-
-async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<Map<string, KubeObject>> {
-  const { owner, controllerName, project, resource, signal } = request;
-  const owned = new Map<string, KubeObject>();
-  const controller = controllerLabelValue(controllerName, project);
-  const labelSelector = `${controllerLabel}=${controller},${ownerUidLabel}=${uidOf(owner)}`;
-  for await (const page of listPages(client, resource, {
-    namespace: owner.metadata.namespace,
-    labelSelector,
-    signal,
-  })) {
-    for (const item of page.items) owned.set(keyOf(item.metadata), item);
-  }
-  if (request.isThorough !== true || !request.prune) return owned;
-  // A label can be removed while no watcher runs. The children of other owners are not read: they would be read once
-  // for each owner.
-  const unlabelled = [`${controllerLabel}!=${controller}`, `${controllerLabel}=${controller},!${ownerUidLabel}`];
-  for (const selector of unlabelled) {
-    const listed = { namespace: owner.metadata.namespace, labelSelector: selector, metadataOnly: true, signal };
-    const parse = (item: unknown) => unlistedChild(request, owned, item);
-    for await (const { items } of listPagesAs(client, resource, parse, listed)) {
-      for (const metadata of items) {
-        const child = metadata === undefined ? undefined : await getObject(client, resource, metadata, { signal });
-        if (child !== undefined) owned.set(keyOf(child.metadata), child);
-      }
-    }
-  }
-  return owned;
-}
-
-/**
- * Returns the metadata of a child that was not listed by its labels. The controller must have applied it: other
- * controllers, also those of Kubernetes, give objects the same owner (a Service's EndpointSlices).
- */
-function unlistedChild(
-  { owner, controllerName, project }: ApplyAllRequest,
-  listed: ReadonlyMap<string, KubeObject>,
-  item: unknown,
-) {
-  const object = parseObject(item);
-  const { metadata } = object;
-  if (!isOwned(owner, object) || listed.has(keyOf(metadata))) return undefined;
-  const ours = fieldManagerOf(controllerName, project);
-  return metadata.managedFields?.some(({ manager }) => manager === ours) === true ? metadata : undefined;
 }
 
 async function deleteObject(
