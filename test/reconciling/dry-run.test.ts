@@ -69,6 +69,17 @@ it('a dry run of a change shows exactly the fields that the reconcile then chang
   expect(await dryRun('one')).toMatchObject({ changes: [], outcome: { type: 'done' } });
 });
 
+it('N1: a dry run shows what goes from a map of the status that becomes empty', async () => {
+  await widgets.apply('one', { size: 1 });
+  widgets.returns({ status: { size: 1, zones: ['b', 'a'].map((name) => ({ name, nodes: { 'a/~1': 'x' } })) } });
+  await widgets.reconcile('one');
+  widgets.returns({ status: { size: 1, zones: ['b', 'a'].map((name) => ({ name, nodes: {} })) } });
+  const { changes, outcome } = await dryRun('one');
+  expect(outcome).toEqual({ type: 'done' });
+  const fields = changes.flatMap((change) => ('fields' in change ? change.fields : []));
+  expect(fields).toEqual(['a', 'b'].map((name) => ({ path: `status.zones[${name}].nodes.a/~1`, before: 'x' })));
+});
+
 it('a dry run of a reconcile that throws returns the error and its status', async () => {
   widgets.throws(new Error('no clay'));
   await widgets.apply('one', { size: 1 });

@@ -40,6 +40,9 @@ export const widget = defineKind({
     size: z.number().optional(),
     note: z.string().nullable().optional(),
     coat: z.string().optional(),
+    nodes: z.record(z.string(), z.string()).optional(),
+    zones: z.array(z.object({ name: z.string(), nodes: z.record(z.string(), z.string()) })).optional(),
+    plan: z.object({ due: z.string().optional(), nodes: z.record(z.string(), z.string()) }).optional(),
   }),
   conditions: ['Built'],
 });
@@ -49,6 +52,9 @@ type Status = {
   readonly size?: number | undefined;
   readonly note?: string | null | undefined;
   readonly coat?: string | undefined;
+  readonly nodes?: Record<string, string> | undefined;
+  readonly zones?: { name: string; nodes: Record<string, string> }[] | undefined;
+  readonly plan?: { due?: string | undefined; nodes: Record<string, string> } | undefined;
 };
 type Paint = Pick<Status, 'coat'>;
 type WidgetContext = Context<{
@@ -231,6 +237,7 @@ export function widgetsOn(connect: () => Connection) {
       return await applyObject(client(), widget, object, { fieldManager: 'user' });
     },
     read,
+    pathOf,
     /** Returns the status fields that a field manager owns, with the conditions as a list of types. */
     owned: async (name: string, manager: string) => {
       const object = await read(name);

@@ -2,6 +2,8 @@
 // own schema rejects.
 import { conditionsSchema } from './conditions-schema.ts';
 
+const nodes = { type: 'object', additionalProperties: { type: 'string' } };
+
 export const widgetDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -27,6 +29,14 @@ export const widgetDefinition = {
                   size: { type: 'number' },
                   note: { type: 'string', nullable: true },
                   coat: { type: 'string' },
+                  nodes,
+                  zones: {
+                    type: 'array',
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['name'],
+                    items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, nodes } },
+                  },
+                  plan: { type: 'object', required: ['nodes'], properties: { due: { type: 'string' }, nodes } },
                   observedGeneration: { type: 'integer', format: 'int64' },
                   conditions: conditionsSchema,
                 },

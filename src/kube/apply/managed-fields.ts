@@ -17,16 +17,20 @@ export function ownedFields(
   subresource?: string,
 ): Readonly<Record<string, unknown>> | undefined {
   const entries = object.metadata.managedFields ?? [];
-  const ours = entries.find(
-    (entry) =>
-      entry.manager === manager && entry.operation === 'Apply' && (entry.subresource ?? '') === (subresource ?? ''),
-  );
+  const ours = ownEntry(object, manager, subresource);
   if (!isRecord(ours?.fieldsV1)) return undefined;
   const others = entries
     .filter((entry) => entry !== ours)
     .flatMap(({ fieldsV1 }) => (isRecord(fieldsV1) ? [fieldsV1] : []));
   const owned = extract(object, ours.fieldsV1, others);
   return isRecord(owned) ? owned : {};
+}
+
+/** Returns the entry of what a manager owns by server-side apply, in the object itself or through a subresource. */
+export function ownEntry({ metadata }: KubeObject, manager: string, subresource = ''): Entry | undefined {
+  return metadata.managedFields?.find(
+    (entry) => entry.manager === manager && entry.operation === 'Apply' && (entry.subresource ?? '') === subresource,
+  );
 }
 
 /** A field that a forced apply has taken from another manager, as a dotted path. */
@@ -106,7 +110,8 @@ function extractList(live: unknown, fields: Fields, paths: readonly string[], ot
   return owned;
 }
 
-function matchesPath(path: string, item: unknown, index: number): boolean {
+/** Returns whether an item of a list is the one that a path element names. */
+export function matchesPath(path: string, item: unknown, index: number): boolean {
   const rest = path.slice(2);
   if (path.startsWith('i:')) return Number(rest) === index;
   const value: unknown = JSON.parse(rest);

@@ -63,6 +63,40 @@ export function objectAfterApply({ live, applied, owned }: AppliedFields): unkno
   return [...others, ...names.map((one) => objectAfterApply(itemIn({ live, applied, owned }, key, one)))];
 }
 
+/** Returns a value without the parts at these JSON pointers, and the fields that this removes. */
+export function withoutParts(
+  live: unknown,
+  pointers: readonly string[],
+): { readonly after: unknown; readonly fields: readonly ChangedField[] } {
+  const removed = pointers.map((pointer) => {
+    const names = pointer.split('/').slice(1);
+    return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  });
+  const fields = removed.flatMap((names) => {
+    let before = live;
+    const path = names.map((name) => {
+      const isItem = Array.isArray(before);
+      before = Array.isArray(before) ? before[Number(name)] : fieldOf(before, name);
+      return isItem ? `[${String(fieldOf(before, 'type') ?? fieldOf(before, 'name') ?? name)}]` : name;
+    });
+    return removedField(before, path);
+  });
+  return { after: withoutEach(live, removed), fields };
+}
+
+function withoutEach(value: unknown, paths: readonly (readonly string[])[]): unknown {
+  if (paths.length === 0) return value;
+  const part = (name: string, inner: unknown): readonly unknown[] => {
+    const rests = paths.filter(([first]) => first === name).map(([, ...rest]) => rest);
+    return rests.some((rest) => rest.length === 0) ? [] : [withoutEach(inner, rests)];
+  };
+  if (Array.isArray(value)) return value.flatMap((inner, index) => part(String(index), inner));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => part(name, inner).map((kept) => [name, kept] as const)),
+  );
+}
+
 function fieldIn({ live, applied, owned }: AppliedFields, name: string): AppliedFields {
   return { live: fieldOf(live, name), applied: fieldOf(applied, name), owned: fieldOf(owned, name) };
 }

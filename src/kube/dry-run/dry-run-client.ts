@@ -11,7 +11,13 @@ import { ownedFields } from '../apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../client/client.ts';
 import { ApiError, isNotFound } from '../client/errors.ts';
 import { parseObject } from '../client/object.ts';
-import { type AppliedFields, type ChangedField, changedFields, objectAfterApply } from './changed-fields.ts';
+import {
+  type AppliedFields,
+  type ChangedField,
+  changedFields,
+  objectAfterApply,
+  withoutParts,
+} from './changed-fields.ts';
 
 /** A write that was planned and not executed. */
 export type PlannedChange =
@@ -64,6 +70,11 @@ export function createDryRunClient(
     const desired = withoutPreconditions(body);
     const manager = String(query?.fieldManager ?? '');
     const isApply = contentType.startsWith('application/apply-patch');
+    const object = `${titleOf(live ?? body, path)}${objectPath === path ? '' : ' (status)'}`;
+    if (contentType.startsWith('application/json-patch')) {
+      const { after, fields } = withoutParts(live, removedBy(body));
+      return planned(objectPath, { type: 'change', object, fields }, { live, after });
+    }
     const owned =
       live === undefined || !isApply
         ? replacedLists(desired, live)
@@ -75,14 +86,20 @@ export function createDryRunClient(
       ({ path: field }) => !identityFields.includes(field),
     );
     const fields = changed.map((field) => (isSecret(live ?? desired) ? hideSecret(field) : field));
-    const object = `${titleOf(live ?? desired, path)}${objectPath === path ? '' : ' (status)'}`;
-    changes.push({ type: live === undefined ? 'create' : 'change', object, fields });
-    const after = objectAfterApply(comparison);
-    const next = {
-      ...(isRecord(after) ? after : {}),
-      metadata: { ...metadataOf(after), ...serverMetadata(live, fields) },
-    };
-    pending.set(objectPath, next);
+    const type = live === undefined ? 'create' : 'change';
+    return planned(objectPath, { type, object, fields }, { live, after: objectAfterApply(comparison) });
+  }
+
+  /** Records a change, and returns the object after it. */
+  function planned(
+    path: string,
+    change: Exclude<PlannedChange, { type: 'event' | 'command' }>,
+    { live, after }: { readonly live: Readonly<Record<string, unknown>> | undefined; readonly after: unknown },
+  ): KubeResponse {
+    changes.push(change);
+    const metadata = { ...metadataOf(after), ...serverMetadata(live, change.fields) };
+    const next = { ...(isRecord(after) ? after : {}), metadata };
+    pending.set(path, next);
     return { status: 200, headers: {}, body: next };
   }
 
@@ -153,6 +170,12 @@ function withoutPreconditions(body: unknown): unknown {
     ([name, value]) => !preconditions.includes(name) && value !== undefined,
   );
   return { ...body, metadata: Object.fromEntries(metadata) };
+}
+
+/** Returns what a JSON patch removes. Its other operations are preconditions. */
+function removedBy(operations: unknown): readonly string[] {
+  if (!Array.isArray(operations)) return [];
+  return operations.flatMap((one) => (isRecord(one) && one.op === 'remove' ? [String(one.path)] : []));
 }
 
 /** Returns the lists that a merge patch replaces completely. Their items count as owned. */

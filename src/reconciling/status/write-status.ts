@@ -4,9 +4,12 @@
 import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { applyStatus } from '../../kube/apply/apply.ts';
+import { emptiedFields, removeFields } from '../../kube/apply/emptied.ts';
+import { ownEntry } from '../../kube/apply/managed-fields.ts';
 import { dropForeignFields, ownedEqual, replacesNull } from '../../kube/apply/owned-equal.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
+import { objectPath } from '../../kube/client/path.ts';
 import { getObject } from '../../kube/client/read.ts';
 import { objectKeyOf, ownedStatusOf, type PrimaryObject } from '../primary-object.ts';
 import type { SessionDeps } from '../report.ts';
@@ -46,10 +49,17 @@ async function applyIfChanged(
   { client, resource, fieldManager, log, signal }: SessionDeps,
 ): Promise<void> {
   if (
-    ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false }) &&
+    ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: primary.current().status }) &&
     !replacesNull(wanted, primary.current().status)
   )
     return;
+  const ours = ownEntry(primary.current(), fieldManager, 'status')?.fieldsV1;
+  const emptied = emptiedFields({ status: wanted }, primary.current(), ours);
+  if (emptied.length > 0) {
+    const { metadata } = primary.current();
+    const path = objectPath(resource, metadata, 'status');
+    primary.written(await removeFields(client, path, metadata, emptied, { fieldManager, signal }));
+  }
   const { resourceVersion = '', uid } = primary.current().metadata;
   const key = objectKeyOf(primary.current());
   const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
