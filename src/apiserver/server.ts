@@ -2,9 +2,10 @@
 // kubectl and Outrigger's client use, over plain HTTP on loopback, and keeps all objects in memory. It and a real
 // kube-apiserver pass the same conformance suite (test/conformance). It has no built-in knowledge of Outrigger's own
 // kinds.
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { stringify } from 'yaml';
 import type { Execute } from './exec/execute.ts';
+import { answering } from './http/answering.ts';
 import { carryOut, createFaults, type Fault } from './http/faults.ts';
 import { type AllowedHosts, foreignRequest } from './http/foreign-request.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
@@ -97,7 +98,7 @@ export async function startApiServer({
   };
   const handle = createHandler(state, { bookmarkSeconds, onRequest });
   const upgrades = createUpgrades(state, execute, { onRequest, allowedHosts });
-  const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     response.setHeader('date', now().toUTCString());
     const refusal = foreignRequest(request.headers, { allowedHosts, acceptUntyped: true });
     if (refusal !== undefined) {
@@ -106,23 +107,20 @@ export async function startApiServer({
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }
-    const [path = ''] = (request.url ?? '').split('?');
-    const watch = /[?&]watch=(true|1)/.test(request.url ?? '');
+    const watch = /[?&]watch=(true|1)/.test(url.search);
     if (watch) {
       const disconnect = (): void => void response.destroy();
       streams.add(disconnect);
       response.once('close', () => streams.delete(disconnect));
     }
     const fault = faults.next({
-      ...{ method: request.method ?? '', path, watch },
+      ...{ method: request.method ?? '', path: url.pathname, watch },
       userAgent: request.headers['user-agent'] ?? '',
     });
-    const answer = async () => {
-      if (fault === undefined || !(await carryOut(fault, response))) await handle(request, response);
-    };
     // The handler turns errors into responses. It only rejects when the response cannot be written.
-    answer().catch(() => response.destroy());
-  });
+    if (fault === undefined || !(await carryOut(fault, response))) await handle(request, response, url);
+  };
+  const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, answering(respond));
   server.on('upgrade', (request, socket, head) => upgrades.open({ request, socket, head }));
   const url = await listen(server, { port, host });
   return {

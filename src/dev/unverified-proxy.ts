@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
+import { answering, requestUrl } from '../apiserver/http/answering.ts';
 import { foreignRequest } from '../apiserver/http/foreign-request.ts';
 import { closeServer, listen } from '../apiserver/http/listen.ts';
 import type { Connection } from '../kube/client/connection.ts';
@@ -35,27 +36,31 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
     });
   }
 
-  const proxy = http.createServer((incoming, outgoing) => {
-    const forwarded = forward(incoming);
-    if (forwarded === undefined) {
-      outgoing.writeHead(404).end();
-      return;
-    }
-    forwarded.on('response', (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
-      // The headers of a watch arrive long before its first event.
-      outgoing.flushHeaders();
-      response.pipe(outgoing);
-      response.on('error', () => outgoing.destroy());
-    });
-    // Without a response the client's connection is closed too.
-    forwarded.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => forwarded.destroy());
-    incoming.pipe(forwarded);
-  });
+  const proxy = http.createServer(
+    answering((incoming, outgoing) => {
+      const forwarded = forward(incoming);
+      if (forwarded === undefined) {
+        outgoing.writeHead(404).end();
+        return;
+      }
+      forwarded.on('response', (response) => {
+        if (!passHead(response, outgoing)) {
+          outgoing.writeHead(502).end('the cluster responded with a status or header that cannot be passed on');
+          forwarded.destroy();
+          return;
+        }
+        response.pipe(outgoing);
+        response.on('error', () => outgoing.destroy());
+      });
+      // Without a response the client's connection is closed too.
+      forwarded.on('error', () => outgoing.destroy());
+      outgoing.on('close', () => forwarded.destroy());
+      incoming.pipe(forwarded);
+    }),
+  );
   const sockets = new Set<Duplex>();
   proxy.on('upgrade', (incoming: http.IncomingMessage, socket: Duplex, head: Buffer) => {
-    const forwarded = forward(incoming);
+    const forwarded = requestUrl(incoming) === undefined ? undefined : forward(incoming);
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
@@ -89,6 +94,18 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
       await closed;
     },
   };
+}
+
+/** Sends the head of a response. Returns false if Node's server refuses it, such as a status 099. */
+function passHead({ statusCode = 0, headers }: http.IncomingMessage, outgoing: http.ServerResponse): boolean {
+  try {
+    outgoing.writeHead(statusCode, headers);
+  } catch {
+    return false;
+  }
+  // The headers of a watch arrive long before its first event.
+  outgoing.flushHeaders();
+  return true;
 }
 
 /** Formats the head of a response as bytes. The body ends with the connection, also if the server sent it in chunks. */

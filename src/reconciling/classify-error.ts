@@ -40,6 +40,9 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
   switch (response) {
     case 'unreachable':
       return stage === 'later' && mayBeWebhookRefusal(error) ? 'error' : response;
+    // At every stage, so that it opens the breaker: the next response of its cluster may cost as much.
+    case 'excessive':
+      return 'unreachable';
     case 'namespace-terminating':
       return isOwnNamespace(error, message) ? response : 'child-namespace-terminating';
     case 'stale':

@@ -180,7 +180,8 @@ function stackFrames(error: Error): readonly string[] {
 function problemMetricOf(error: Error): MetricName | undefined {
   if (error instanceof KindNotServedError) return metricNames.kindNotServed;
   if (error instanceof StatusSubresourceMissingError) return metricNames.statusSubresourceMissing;
-  return classifyResponse(error) === 'unusable' ? metricNames.unusableResponses : undefined;
+  const isUnusable = ['unusable', 'excessive'].includes(classifyResponse(error));
+  return isUnusable ? metricNames.unusableResponses : undefined;
 }
 
 const outcomeMetrics = {

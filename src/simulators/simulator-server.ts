@@ -2,6 +2,7 @@
 // simulator is in its own file.
 import http from 'node:http';
 import * as z from 'zod';
+import { answering } from '../apiserver/http/answering.ts';
 import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
 import { closeServer, listen } from '../apiserver/http/listen.ts';
 import { formatZodIssues } from '../core/json.ts';
@@ -33,11 +34,13 @@ export async function serveSimulator(
   { port = 0, host = '127.0.0.1', allowedHosts = [], listens = true }: Listen = {},
 ): Promise<SimulatorServer> {
   if (!listens) return { url: '', close: async () => undefined };
-  const server = http.createServer((incoming, outgoing) => {
-    const refusal = foreignRequest(incoming.headers, { allowedHosts });
-    if (refusal === undefined) void sendResponse(route, incoming, outgoing);
-    else outgoing.writeHead(refusal.status).end(refusal.reason);
-  });
+  const server = http.createServer(
+    answering(async (incoming, outgoing, url) => {
+      const refusal = foreignRequest(incoming.headers, { allowedHosts });
+      if (refusal === undefined) await sendResponse(route, incoming, outgoing, url);
+      else outgoing.writeHead(refusal.status).end(refusal.reason);
+    }),
+  );
   const url = await listen(server, { port, host });
   return { url, close: async () => await closeServer(server) };
 }
@@ -56,8 +59,9 @@ async function sendResponse(
   route: (request: SimulatorRequest) => SimulatorResponse | undefined,
   incoming: http.IncomingMessage,
   outgoing: http.ServerResponse,
+  url: URL,
 ): Promise<void> {
-  const response = await read(incoming).then(
+  const response = await read(incoming, url).then(
     (request) => responseTo(route, request),
     (error: Error) => errorResponse(400, error.message),
   );
@@ -83,8 +87,7 @@ function responseTo(
   }
 }
 
-async function read(incoming: http.IncomingMessage): Promise<SimulatorRequest> {
-  const { pathname } = new URL(incoming.url ?? '/', 'http://simulator');
+async function read(incoming: http.IncomingMessage, { pathname }: URL): Promise<SimulatorRequest> {
   const path = pathname
     .split('/')
     .filter((segment) => segment !== '')

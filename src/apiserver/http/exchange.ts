@@ -48,9 +48,8 @@ const yamlType = 'application/yaml';
 const protobufType = 'application/vnd.kubernetes.protobuf';
 const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** Reads a request's line and headers. */
-export function createExchange(request: IncomingMessage): Exchange {
-  const url = new URL(request.url ?? '/', 'http://server');
+/** Reads a request's headers. The URL is that of its line. */
+export function createExchange(request: IncomingMessage, url: URL): Exchange {
   const { headers } = request;
   return {
     method: request.method ?? 'GET',

@@ -1,6 +1,6 @@
 // The entry point of all HTTP requests: it routes a request, calls the verb, and sends the response. Errors become
 // Status responses here and nowhere else.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { discovery, reviewKind } from '../discovery/discovery.ts';
 import { openapi, openapiV2 } from '../discovery/openapi.ts';
@@ -8,6 +8,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { acceptsAggregatedDiscovery } from '../read/media-type.ts';
 import type { ServerState } from '../server-state.ts';
 import { internalError, StatusError, statusOf } from '../status-error.ts';
+import type { Responder } from './answering.ts';
 import { createExchange, type Exchange, type HttpResponse, readRequestBody } from './exchange.ts';
 import { findRoute } from './route.ts';
 import { handleRequest, pageNotFound } from './verbs.ts';
@@ -43,12 +44,9 @@ const jsonType = 'application/json';
 const discoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Creates the function that handles requests. */
-export function createHandler(
-  state: ServerState,
-  { bookmarkSeconds, onRequest }: HandlerOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return async (request, response) => {
-    const exchange = createExchange(request);
+export function createHandler(state: ServerState, { bookmarkSeconds, onRequest }: HandlerOptions): Responder {
+  return async (request, response, url) => {
+    const exchange = createExchange(request, url);
     const { method, path, query, userAgent } = exchange;
     const parameters = Object.fromEntries(query);
     const report = (status: number): void => onRequest({ method, path, query: parameters, userAgent, status });

@@ -5,6 +5,7 @@ import { createExecSessions, type RequestedExec, type Upgrade } from '../exec/ex
 import type { Execute } from '../exec/execute.ts';
 import { acceptedExec } from '../exec/pods-exec.ts';
 import type { ServerState } from '../server-state.ts';
+import { requestUrl } from './answering.ts';
 import { createExchange } from './exchange.ts';
 import { type AllowedHosts, foreignRequest } from './foreign-request.ts';
 import type { RequestRecord } from './handler.ts';
@@ -31,18 +32,21 @@ export function createUpgrades(
   const requestedExec = (request: IncomingMessage): RequestedExec | undefined => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
     if (foreignRequest(request.headers, { allowedHosts }) !== undefined) return undefined;
-    const exchange = createExchange(request);
+    const url = requestUrl(request);
+    if (url === undefined) return undefined;
+    const exchange = createExchange(request, url);
     return acceptedExec(state, findRoute(state.registry, exchange.path), exchange);
   };
   return {
     accepts: (request) => requestedExec(request) !== undefined,
     open(upgrade) {
       const requested = requestedExec(upgrade.request);
-      if (requested === undefined) {
+      const url = requestUrl(upgrade.request);
+      if (requested === undefined || url === undefined) {
         upgrade.socket.destroy();
         return;
       }
-      const { method, path, query, userAgent } = createExchange(upgrade.request);
+      const { method, path, query, userAgent } = createExchange(upgrade.request, url);
       onRequest({ method, path, query: Object.fromEntries(query), userAgent, status: switchingProtocols });
       sessions.open(upgrade, requested);
     },

@@ -7,6 +7,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { answering } from '../../apiserver/http/answering.ts';
 import { foreignRequest } from '../../apiserver/http/foreign-request.ts';
 import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import { toError } from '../../core/errors.ts';
@@ -54,16 +55,17 @@ export async function startConsole(
   const token = randomBytes(24).toString('base64url');
   const closing = new AbortController();
   let files: Promise<PageFiles> | undefined;
-  const server = createServer((request, response) => {
-    respond(request, response).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: redact(toError(error).message) });
-    });
-  });
+  const server = createServer(
+    answering(async (request, response, url) => {
+      await respond(request, response, url).catch((error: unknown) => {
+        if (response.headersSent) throw error;
+        sendJson(response, 500, { error: redact(toError(error).message) });
+      });
+    }),
+  );
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    const url = new URL(request.url ?? '/', 'http://localhost');
     const refusal = foreignRequest(url.pathname === '/' ? withoutLinkOrigin(request.headers) : request.headers);
     if (refusal !== undefined) return sendJson(response, refusal.status, { error: refusal.reason });
     const isAction = request.method === 'POST' && url.pathname === '/api/actions';

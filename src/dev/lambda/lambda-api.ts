@@ -3,6 +3,7 @@
 import http from 'node:http';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
+import { answering } from '../../apiserver/http/answering.ts';
 import { type AllowedHosts, foreignRequest } from '../../apiserver/http/foreign-request.ts';
 import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import type { LocalLambda, LocalMapping } from './local-lambda.ts';
@@ -18,21 +19,25 @@ export async function startLambdaApi(
   lambda: Pick<LocalLambda, 'mappings'>,
   { allowedHosts = [] }: AllowedHosts = {},
 ): Promise<LambdaApi> {
-  const server = http.createServer((incoming, outgoing) => {
-    const refusal = foreignRequest(incoming.headers, { allowedHosts });
-    const response = refusal === undefined ? respond(lambda, incoming) : failure(refusal.status, refusal.reason);
-    void Promise.resolve(response).then(({ status, body }) => {
+  const server = http.createServer(
+    answering(async (incoming, outgoing, url) => {
+      const refusal = foreignRequest(incoming.headers, { allowedHosts });
+      const response = refusal === undefined ? respond(lambda, incoming, url) : failure(refusal.status, refusal.reason);
+      const { status, body } = await response;
       outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
-  });
+    }),
+  );
   const url = await listen(server);
   return { url, close: async () => await closeServer(server) };
 }
 
 type Response = { readonly status: number; readonly body: object };
 
-async function respond({ mappings }: Pick<LocalLambda, 'mappings'>, incoming: http.IncomingMessage): Promise<Response> {
-  const { pathname } = new URL(incoming.url ?? '', 'http://localhost');
+async function respond(
+  { mappings }: Pick<LocalLambda, 'mappings'>,
+  incoming: http.IncomingMessage,
+  { pathname }: URL,
+): Promise<Response> {
   const id = pathname.slice(path.length + 1);
   if (!pathname.startsWith(path)) return failure(404, 'outrigger dev has only the event source mappings of Lambda');
   if (incoming.method === 'GET' && id === '')

@@ -20,6 +20,7 @@ import {
   isTooLargeVersion,
   isUnauthorized,
   ResponseError,
+  TooLargeError,
 } from './errors.ts';
 
 /** The meaning of a failed call. */
@@ -30,6 +31,8 @@ export type ResponseClass =
   | 'not-found'
   /** The API server does not serve the kind or the subresource, here and now. */
   | 'kind-not-served'
+  /** It would cost more memory than there is for one response: no API server sends it. */
+  | 'excessive'
   /** Not the response of an API server: a page of a load balancer, another object, an invalid body. */
   | 'unusable'
   /** No connection, invalid credentials, or too many requests. */
@@ -64,6 +67,7 @@ type ReadTarget = { readonly group: string; readonly plural: string; readonly na
  */
 export function classifyResponse(error: unknown, read?: ReadTarget): ResponseClass {
   if (error instanceof ConnectError) return 'unreachable';
+  if (error instanceof TooLargeError) return 'excessive';
   if (error instanceof ResponseError) return 'unusable';
   if (error instanceof DeadlineError) return 'server-error';
   return error instanceof ApiError ? classifyStatus(error, read) : 'error';

@@ -5,9 +5,10 @@ import { unlessAborted } from '../../core/async.ts';
 import { toError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
 import { rememberSecret } from '../../core/known-secrets.ts';
+import { objectLimits, pageLimits } from './answer.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectError, ResponseError } from './errors.ts';
-import { decodeResponse, errorBody, parseWarnings, readResponse, retryAfter } from './response.ts';
+import { parseWarnings, readBody, readErrorBody, retryAfter } from './response.ts';
 import { connectError, createTransport, deadline, isUntrusted } from './transport.ts';
 import { openWebSocket } from './web-socket.ts';
 
@@ -28,8 +29,6 @@ export type KubeRequest = {
   readonly accept?: string | undefined;
   /** Allows a gzip response. The API server compresses responses of 128 KiB and more (KEP-156). Not for streams. */
   readonly gzip?: boolean | undefined;
-  /** Default: the client's. */
-  readonly maxResponseBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Deadline of this call, for a stream until its headers. Default: the client's. */
   readonly timeoutSeconds?: number | undefined;
@@ -96,21 +95,12 @@ export type ClientOptions = {
    * If the client ends the call before, the API server ends it, too, and each retry would end in the same way.
    */
   readonly writeTimeoutSeconds?: number;
-  readonly maxResponseBytes?: number;
   readonly userAgent?: string;
   /** Called after every call with its HTTP status, or 0 if there was no response. The path has no query. */
   readonly onRequest?: (method: string, path: string, status: number, seconds: number) => void;
   /** Called with the text of every Warning header, for example for a deprecated API. */
   readonly onWarning?: (text: string) => void;
 };
-
-/**
- * A page needs two to four times as much heap, and a watcher lists all of its kinds at once. With pages of 64 MB four
- * kinds exceeded the heap of the pod (256 MB), after each restart again, and one page the memory of a function
- * (256 MB): 500 objects of one author with large annotations are such a page. With 16 MB ten kinds fit. Etcd limits an
- * object to 1.5 MiB, and a list requests smaller pages.
- */
-const defaultMaxResponseBytes = 16 * 1024 * 1024;
 
 /**
  * Creates a client with its own connections. A redirect is an ApiError and is never followed, because it would send the
@@ -123,7 +113,6 @@ export function createClient(
     connectSeconds = 3,
     timeoutSeconds = 10,
     writeTimeoutSeconds = 15,
-    maxResponseBytes = defaultMaxResponseBytes,
     userAgent = 'outrigger',
     onRequest,
     onWarning,
@@ -164,7 +153,7 @@ export function createClient(
       transport.send({ ...outgoing, headers: { ...headers, ...credentials } }),
     );
     if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) return response;
-    throw await toApiError(response, label);
+    throw await toApiError(response, { label, signal });
   }
 
   /** Sends a request. If the credentials or a certificate are rejected, it refreshes them and sends it once more. */
@@ -188,7 +177,8 @@ export function createClient(
       throw thrown;
     });
     if (response === 'untrusted' || (response.statusCode === 401 && connection.refresh !== undefined)) {
-      if (response !== 'untrusted') response.resume();
+      // Nobody reads it, and it may have no end.
+      if (response !== 'untrusted') response.destroy();
       await unlessAborted(Promise.resolve(connection.refresh?.()), signal);
       rememberKey();
       response = await attempt();
@@ -204,8 +194,8 @@ export function createClient(
       const timeout = deadline(label, request.timeoutSeconds ?? defaultSeconds, request.signal);
       try {
         const response = await send(request, label, timeout.signal);
-        const text = await readResponse(response, request.maxResponseBytes ?? maxResponseBytes, label, timeout.signal);
-        const body = decodeResponse(text, response.headers, label);
+        const limits = isPage(request) ? pageLimits : objectLimits;
+        const body = await readBody(response, { limits, label, signal: timeout.signal });
         // A proxy may answer with a page. A DELETE would count as done. Reads check what they expect.
         if (request.method !== 'GET' && !isRecord(body)) {
           throw new ResponseError(`${label}: the response is not that of an API server`);
@@ -243,7 +233,7 @@ export function createClient(
             return openWebSocket(connection, { ...socket, headers, signal: timeout.signal });
           },
         );
-        if (response.statusCode !== 101) throw await toApiError(response, label);
+        if (response.statusCode !== 101) throw await toApiError(response, { label, signal: timeout.signal });
       } finally {
         timeout.clear();
       }
@@ -252,8 +242,17 @@ export function createClient(
   };
 }
 
-async function toApiError(response: IncomingMessage, label: string): Promise<ApiError> {
-  return new ApiError(label, response.statusCode ?? 0, await errorBody(response), retryAfter(response.headers));
+async function toApiError(
+  response: IncomingMessage,
+  call: { readonly label: string; readonly signal: AbortSignal },
+): Promise<ApiError> {
+  const body = await readErrorBody(response, call);
+  return new ApiError(call.label, response.statusCode ?? 0, body, retryAfter(response.headers));
+}
+
+/** Returns whether a request is for a page of a list. */
+export function isPage({ method, query }: KubeRequest): boolean {
+  return method === 'GET' && query?.limit !== undefined;
 }
 
 function requestTarget({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {

@@ -85,7 +85,10 @@ export class ResponseError extends Error {
   override readonly name = 'ResponseError';
 }
 
-/** The response is larger than the client accepts. A list can be requested in smaller pages. */
+/**
+ * The response is over a limit of answer.ts: it would cost more memory than a process has for one. No API server sends
+ * such an object, so the cluster counts as unreachable. A page of a list is requested again with fewer objects before.
+ */
 export class TooLargeError extends ResponseError {}
 
 function hasStatus(error: unknown, status: number): error is ApiError {

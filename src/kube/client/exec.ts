@@ -4,6 +4,7 @@
 import type { ExecResult } from '../../api/exec.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
 import type { Key } from '../../core/key.ts';
+import { Answer, objectLimits } from './answer.ts';
 import type { KubeClient } from './client.ts';
 import { ApiError, parseStatus, ResponseError } from './errors.ts';
 import { objectPath } from './path.ts';
@@ -21,7 +22,7 @@ const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true };
 const protocol = 'v4.channel.k8s.io';
 const channels = { stdout: 1, stderr: 2, status: 3 } as const;
 /** A Status has a message and a few fields. The limit is generous. */
-const maxStatusBytes = 64 * 1024;
+const statusLimits = { ...objectLimits, bytes: 64 * 1024 };
 
 /**
  * Runs a command in a container of a pod and resolves with its output and its exit code, whatever the code. Throws an
@@ -36,10 +37,11 @@ export async function exec(
 ): Promise<ExecResult> {
   const path = objectPath(pods, pod, 'exec');
   const label = `GET ${path}`;
+  const outputLimits = { ...objectLimits, bytes: Number.POSITIVE_INFINITY };
   const received = {
-    [channels.stdout]: createByteBuffer(),
-    [channels.stderr]: createByteBuffer(),
-    [channels.status]: createByteBuffer(),
+    [channels.stdout]: new Answer(label, outputLimits, { isJson: false }),
+    [channels.stderr]: new Answer(label, outputLimits, { isJson: false }),
+    [channels.status]: new Answer(label, statusLimits),
   };
   let result: ExecResult | undefined;
   await client.webSocket({
@@ -48,22 +50,20 @@ export async function exec(
     protocol,
     signal,
     timeoutSeconds,
-    maxMessageBytes: 1 + Math.max(maxOutputBytes, maxStatusBytes),
+    maxMessageBytes: 1 + Math.max(maxOutputBytes, statusLimits.bytes),
     receive: (message) => {
       const channel = message[0];
       const bytes = message.subarray(1);
       // The kubelet starts with an empty message on every channel. Messages on other channels are ignored.
       if (bytes.length === 0 || (channel !== 1 && channel !== 2 && channel !== 3)) return false;
       received[channel].add(bytes);
-      if (received[channels.stdout].size() + received[channels.stderr].size() > maxOutputBytes) {
+      if (received[channels.stdout].bytes + received[channels.stderr].bytes > maxOutputBytes) {
         throw new ResponseError(`${label}: the command's output is larger than ${maxOutputBytes} bytes`);
       }
-      if (received[channels.status].size() > maxStatusBytes)
-        throw new ResponseError(`${label}: the Status is larger than ${maxStatusBytes} bytes`);
-      if (channel !== channels.status) return false;
-      const exitCode = exitCodeOf(received[channels.status].text(), label);
-      if (exitCode === undefined) return false;
-      const [stdout, stderr] = [received[channels.stdout].text(), received[channels.stderr].text()];
+      // Parsed once, and not with every message: a server may send it byte by byte.
+      if (channel !== channels.status || !received[channels.status].isComplete()) return false;
+      const exitCode = exitCodeOf(received[channels.status].take(), label);
+      const [stdout, stderr] = [received[channels.stdout].take(), received[channels.stderr].take()];
       result = { exitCode, stdout, stderr };
       return true;
     },
@@ -72,30 +72,16 @@ export async function exec(
   return result;
 }
 
-/** Parses the exit code. Returns undefined while the Status is incomplete. Throws an ApiError for any other failure. */
-function exitCodeOf(text: string, label: string): number | undefined {
+/** Parses the exit code. Throws an ApiError for any other failure, and a ResponseError for a text that is no Status. */
+function exitCodeOf(text: string, label: string): number {
   const json = parseJson(text);
   // The kubelet omits the kind (k8s.io's remotecommand marshals the bare struct).
   const body = isRecord(json) ? { kind: 'Status', ...json } : undefined;
   const status = parseStatus(body);
-  if (status?.status === undefined) return undefined;
+  if (status?.status === undefined) throw new ResponseError(`${label}: the command ended without a Status`);
   if (status.status === 'Success') return 0;
   const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message ?? '';
   if (status.reason === 'NonZeroExitCode' && /^\d{1,9}$/.test(code)) return Number(code);
   // The container runtime failed. As a response to the upgrade request, this would be a 500.
   throw new ApiError(label, status.code ?? 500, body);
-}
-
-/** Collects the bytes of a channel. They are decoded together, because a character may be split across two messages. */
-function createByteBuffer(): { add(bytes: Buffer): void; size(): number; text(): string } {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  return {
-    add: (bytes) => {
-      chunks.push(bytes);
-      size += bytes.length;
-    },
-    size: () => size,
-    text: () => Buffer.concat(chunks).toString('utf8'),
-  };
 }

@@ -2,7 +2,7 @@
 // is parsed. A cluster that does not respond must not use up the slots of the others: the slots of the process are only
 // for clusters that responded to their last request for a page, or before their first page to any other request. Any
 // other cluster has only its own slots.
-import type { KubeClient, KubeRequest } from './client.ts';
+import { isPage, type KubeClient, type KubeRequest } from './client.ts';
 import { ApiError } from './errors.ts';
 
 /** The slots of one process. */
@@ -99,8 +99,4 @@ export function createListLimiter({
       };
     },
   };
-}
-
-function isPage({ method, query }: KubeRequest): boolean {
-  return method === 'GET' && query?.limit !== undefined;
 }

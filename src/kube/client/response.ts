@@ -1,51 +1,48 @@
-// Reads the responses of an API server: bodies of bounded size, JSON, and the headers Retry-After and Warning. It is
-// separate from client.ts because it does not depend on the request.
+// Reads the responses of an API server: bodies within the limits of answer.ts, JSON, and the headers Retry-After and
+// Warning. It is separate from client.ts because it does not depend on the request.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { toError } from '../../core/errors.ts';
+import { Answer, type AnswerLimits, errorLimits } from './answer.ts';
 import { ResponseError, TooLargeError } from './errors.ts';
 import { connectError } from './transport.ts';
 
-/** A Status is small. The error page of a proxy need not be read completely. */
-const maxErrorBytes = 1024 * 1024;
+/** How a body is read: its limits, the request for error messages, and what ends the call. */
+type Reading = { readonly limits: AnswerLimits; readonly label: string; readonly signal: AbortSignal };
 
 /**
- * Reads a complete body. Throws a ResponseError for more than `limit` characters, a ConnectError for a lost connection,
- * or the signal's reason.
+ * Reads a complete body: the value of JSON, and the text of any other one. Throws a TooLargeError for a body over the
+ * limits, a ResponseError for one that is not what its headers say, a ConnectError for a lost connection, or the
+ * signal's reason.
  */
-export async function readResponse(
-  response: IncomingMessage,
-  limit: number,
-  label: string,
-  signal: AbortSignal,
-): Promise<string> {
+export async function readBody(response: IncomingMessage, { limits, label, signal }: Reading): Promise<unknown> {
+  const isJson = /^application\/json\b/.test(response.headers['content-type'] ?? '');
   try {
-    return await readText(response, limit, label);
+    const text = await readText(response, new Answer(label, limits, { isJson }), label);
+    return isJson ? parse(text, label) : text;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error instanceof ResponseError ? error : connectError(label, error);
   }
 }
 
-/**
- * Reads by events, because iteration costs more than all other work on a small response. Decodes each chunk at once:
- * buffers kept for a whole page are promoted to the old generation and stay until a full garbage collection, and memory
- * outside the heap hardly triggers one.
- */
-function readText(response: IncomingMessage, limit: number, label: string): Promise<string> {
+/** Reads by events, because iteration costs more than all other work on a small response. */
+function readText(response: IncomingMessage, answer: Answer, label: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let text = '';
     if (response.destroyed) return reject(response.errored ?? new Error('aborted'));
     // A lost connection is an error of the pipeline's end as well.
     const isCompressed = response.headers['content-encoding'] === 'gzip';
     const body = isCompressed ? pipeline(response, createGunzip(), () => undefined) : response;
-    body.setEncoding('utf8');
-    body.on('data', (chunk: string) => {
-      text += chunk;
-      // Also of a small body that decompresses to a large one.
-      if (text.length > limit) body.destroy(new TooLargeError(`${label}: the response is larger than ${limit} bytes`));
+    body.on('data', (chunk: Buffer) => {
+      try {
+        // After the decompression, so that a small body cannot become a large one.
+        answer.add(chunk);
+      } catch (error) {
+        body.destroy(toError(error));
+      }
     });
-    body.once('end', () => resolve(text));
+    body.once('end', () => resolve(answer.take()));
     body.once('error', (error) => reject(isInvalidGzip(error) ? invalidGzip(error, label) : error));
     body.once('close', () => {
       // An error costs its stack, and every response closes.
@@ -63,20 +60,21 @@ function invalidGzip(error: Error, label: string): ResponseError {
   return new ResponseError(`${label}: the response is not gzip, as its header says`, { cause: error });
 }
 
-/** Reads the body of a failed response. Returns undefined if it cannot be read. */
-export async function errorBody(response: IncomingMessage): Promise<unknown> {
-  // A truncated or invalid body must not hide the status.
+/**
+ * Reads the body of a failed response. Returns undefined if it cannot be read, and throws a TooLargeError if it is over
+ * the limits.
+ */
+export async function readErrorBody(response: IncomingMessage, reading: Omit<Reading, 'limits'>): Promise<unknown> {
   try {
-    const text = await readResponse(response, maxErrorBytes, '', new AbortController().signal);
-    return decodeResponse(text, response.headers, '');
-  } catch {
+    return await readBody(response, { ...reading, limits: errorLimits });
+  } catch (error) {
+    if (error instanceof TooLargeError) throw error;
+    // A truncated or invalid body must not hide the status.
     return undefined;
   }
 }
 
-/** Parses a body with the content type JSON. Any other body is text. Throws a ResponseError for invalid JSON. */
-export function decodeResponse(text: string, headers: IncomingHttpHeaders, label: string): unknown {
-  if (!/^application\/json\b/.test(headers['content-type'] ?? '')) return text;
+function parse(text: string, label: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

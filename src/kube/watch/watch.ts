@@ -109,7 +109,7 @@ export async function* listAndWatch(
             wait,
             idleSeconds: () => (performance.now() - receivedAt) / 1000,
           };
-          for await (const json of readWatchLines(withIdleTimeout(stream, idle))) {
+          for await (const json of readWatchLines(withIdleTimeout(stream, idle), { label: label(target) })) {
             const event = parseWatchEvent(json, { label: label(target), desired: target.metadata });
             state = nextState(state, { type: 'received', version: resourceVersionOf(event) });
             yield event;

@@ -4,7 +4,7 @@
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError, ConnectError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { exec } from '../../../src/kube/client/exec.ts';
 import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
@@ -52,6 +52,18 @@ it('exec decodes a character and a Status that are split across two messages', a
     send(3, status.slice(20));
   });
   expect(await run(server.client())).toEqual({ exitCode: 7, stdout: 'ü', stderr: '' });
+});
+
+it('H4: exec parses a Status once, in how many messages it may come', async () => {
+  const status = Buffer.from(JSON.stringify({ ...endOf(7), message: 'x}'.repeat(30_000) }));
+  const server = await startExecServer(({ send }) => {
+    for (let at = 0; at < status.length; at += 1) send(3, status.subarray(at, at + 1));
+  });
+  const parse = vi.spyOn(JSON, 'parse');
+  const calls = () => parse.mock.calls.filter(([text]) => text.startsWith('{')).length;
+  onTestFinished(() => parse.mockRestore());
+  expect(await run(server.client(), { timeoutSeconds: 50 })).toMatchObject({ exitCode: 7 });
+  expect(calls()).toBe(1);
 });
 
 it('exec resolves without a close from the server, and leaves no connection open', async () => {

@@ -4,8 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { type ClientOptions, createClient, type KubeClient } from '../../../src/kube/client/client.ts';
-import { ConnectError, isGone, ResponseError } from '../../../src/kube/client/errors.ts';
+import { pageLimits } from '../../../src/kube/client/answer.ts';
+import { createClient, type KubeClient } from '../../../src/kube/client/client.ts';
+import { ConnectError, isGone, ResponseError, TooLargeError } from '../../../src/kube/client/errors.ts';
 import { parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, type ListOptions, listPages, listPagesAs } from '../../../src/kube/client/read.ts';
 import { sendJson, startWireServer, statusOf, type WireServer } from '../wire-server.ts';
@@ -47,22 +48,32 @@ const names = async (server: WireServer, options: ListOptions) => {
   return found;
 };
 
-it('listPages halves a page that is larger than the client accepts, and an object that is larger fails', async () => {
+it.each([
+  { what: 'bytes', spec: 'x'.repeat(2_000_000) },
+  { what: 'values and keys', spec: Array.from({ length: 150_000 }, () => 0) },
+])('listPages halves a page with more $what than the client accepts, and an object with more fails', async (one) => {
+  let [objects, copies] = [10, 1];
   const server = await startWireServer(({ query }, response) => {
     const [from, limit] = [Number(query.continue ?? 0), Number(query.limit)];
-    const items = Array.from({ length: Math.min(limit, 10 - from) }, (_, index) => pod(`${from + index}`));
+    const spec = Array.from({ length: copies }, () => one.spec);
+    const items = Array.from({ length: Math.min(limit, objects - from) }, (_, index) => ({
+      ...pod(`${from + index}`),
+      spec,
+    }));
     const end = from + items.length;
-    const metadata = { resourceVersion: '7', continue: end < 10 ? `${end}` : '' };
+    const metadata = { resourceVersion: '7', continue: end < objects ? `${end}` : '' };
     sendJson(response, 200, { metadata, items });
   });
-  const read = async (maxResponseBytes: number) => {
+  const read = async () => {
     const found: unknown[] = [];
-    for await (const { items } of listPages(server.client({ maxResponseBytes }), pods, { limit: 10 }))
+    for await (const { items } of listPages(server.client(), pods, { limit: 10 }))
       found.push(...items.map(({ metadata }) => metadata.name));
     return found;
   };
-  expect(await read(400)).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
-  await expect(read(50)).rejects.toThrow('larger than 50 bytes');
+  expect(await read()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+  expect(server.arrived.map(({ query }) => Number(query.limit)).slice(0, 2)).toEqual([10, 5]);
+  [objects, copies] = [1, 9];
+  await expect(read()).rejects.toThrow(TooLargeError);
   expect(server.arrived.at(-1)?.query.limit).toBe('1');
 });
 
@@ -205,8 +216,8 @@ const serve = async (body: Buffer, { length = body.length } = {}) =>
       else response.end();
     });
   });
-const firstPage = async (server: WireServer, options: ClientOptions = {}) => {
-  for await (const page of listPages(server.client(options), pods)) return page.items;
+const firstPage = async (server: WireServer) => {
+  for await (const page of listPages(server.client(), pods)) return page.items;
   throw new Error('no page');
 };
 const compressed = gzipSync(JSON.stringify(list));
@@ -219,8 +230,8 @@ it('a list requests gzip and reads it, and a single object does not', async () =
 });
 
 it('a compressed list that is larger than the limit is an error, however small it is compressed', async () => {
-  const server = await serve(gzipSync(Buffer.alloc(10_000_000, ' ')));
-  await expect(firstPage(server, { maxResponseBytes: 1_000_000 })).rejects.toThrow('larger than 1000000 bytes');
+  const server = await serve(gzipSync(Buffer.alloc(pageLimits.bytes + 1, ' ')));
+  await expect(firstPage(server)).rejects.toThrow(`larger than ${pageLimits.bytes} bytes`);
 });
 
 it.each([

@@ -1,7 +1,8 @@
 // From bytes to JSON documents. Excluded: the meaning of the documents (watch.test.ts).
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ResponseError } from '../../../src/kube/client/errors.ts';
+import { objectLimits } from '../../../src/kube/client/answer.ts';
+import { TooLargeError } from '../../../src/kube/client/errors.ts';
 import { readWatchLines } from '../../../src/kube/watch/ndjson.ts';
 
 async function* inChunks(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -9,13 +10,9 @@ async function* inChunks(bytes: Uint8Array, cuts: readonly number[]): AsyncGener
   for (const [index, end] of at.entries()) if (index > 0) yield bytes.subarray(at[index - 1], end);
 }
 
-async function collect(
-  bytes: Uint8Array,
-  cuts: readonly number[],
-  options?: { maxLineBytes?: number },
-): Promise<unknown[]> {
+async function collect(bytes: Uint8Array, cuts: readonly number[]): Promise<unknown[]> {
   const documents: unknown[] = [];
-  for await (const one of readWatchLines(inChunks(bytes, cuts), options)) documents.push(one);
+  for await (const one of readWatchLines(inChunks(bytes, cuts))) documents.push(one);
   return documents;
 }
 
@@ -45,11 +42,12 @@ it('readWatchLines skips empty lines', async () => {
   expect(await collect(Buffer.from('\n{"a":1}\r\n\n'), [3])).toEqual([{ a: 1 }]);
 });
 
-it('readWatchLines throws a ResponseError for a line longer than the limit, complete or not', async () => {
-  const line = `"${'x'.repeat(100)}"`;
-  await expect(collect(Buffer.from(`${line}\n`), [], { maxLineBytes: 50 })).rejects.toThrow(ResponseError);
-  await expect(collect(Buffer.from(line), [10, 20, 60], { maxLineBytes: 50 })).rejects.toThrow('larger than 50 bytes');
-  await expect(collect(Buffer.from(`${line}\n${line}\n`), [10], { maxLineBytes: 102 })).resolves.toHaveLength(2);
+it('readWatchLines throws a TooLargeError for a line longer than an object may be, complete or not', async () => {
+  const line = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
+  const { bytes } = objectLimits;
+  await expect(collect(Buffer.from(`${line(bytes + 1)}\n`), [])).rejects.toThrow(TooLargeError);
+  await expect(collect(Buffer.from(line(bytes + 1)), [10, 20, 60])).rejects.toThrow(`larger than ${bytes} bytes`);
+  await expect(collect(Buffer.from(`${line(bytes)}\n${line(bytes)}\n`), [10])).resolves.toHaveLength(2);
 });
 
 it('readWatchLines throws an error that does not quote the line for invalid JSON', async () => {

@@ -1,0 +1,125 @@
+// Only that whatever a server sends instead of an HTTP response is an error of the client, and ends neither it nor the
+// proxy of `outrigger dev`. FUZZ_RUNS=10000 sends as many.
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { env } from 'node:process';
+import { createServer as createTlsServer } from 'node:tls';
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
+import { startUnverifiedProxy } from '../../../src/dev/unverified-proxy.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
+import { pem } from '../wire-server.ts';
+
+const numRuns = Number(env.FUZZ_RUNS ?? 60);
+
+const status = fc.oneof(
+  fc.constantFrom('099', '000', '100', '101', '102', '103', '199', '200', '204', '304', '401', '999', '1000', '-1', ''),
+  fc.string({ maxLength: 5 }),
+);
+const header = fc.oneof(
+  fc.constantFrom(
+    ...[
+      'Content-Length: 0',
+      'Content-Length: 9',
+      'Content-Length: -1',
+      'Transfer-Encoding: chunked',
+      'Upgrade: websocket',
+    ],
+    ...[
+      'Connection: Upgrade',
+      'Content-Type: application/json',
+      'Content-Encoding: gzip',
+      'Location: //',
+      'Warning: 299 "',
+    ],
+    ...['Sec-WebSocket-Accept: x', 'Retry-After: 99999999', 'X: \u0001', 'X: \u00ff', ': x', ' folded'],
+  ),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+);
+const response = fc
+  .record({
+    version: fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2', 'ICY'),
+    status,
+    reason: fc.string({ unit: 'binary', maxLength: 10 }),
+    headers: fc.array(header, { maxLength: 4 }),
+    body: fc.oneof(fc.constantFrom('', '{}', '0\r\n\r\n', '9\r\n{"a"'), fc.string({ unit: 'binary', maxLength: 30 })),
+  })
+  .map(({ version, status: code, reason, headers, body }) =>
+    [`${version} ${code} ${reason}`, ...headers, '', body].join('\r\n'),
+  );
+
+/** A server that sends the same bytes to whatever it receives, and closes. */
+async function startBabbler(make: (serve: (socket: Socket) => void) => Server) {
+  const server = { says: '' };
+  const listener = make((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(Buffer.from(server.says, 'latin1')));
+  });
+  const port = await listenOnLoopback(listener);
+  onTestFinished(() => void listener.close());
+  return { server, port };
+}
+
+const known: [string][] = ['099', '101', '100'].map((code) => [
+  `HTTP/1.1 ${code} x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+]);
+const errors = /^(ApiError|ConnectError|DeadlineError|ResponseError): /;
+
+it('H3: whatever a server sends, each call of the client ends with a response or an error of the client', async () => {
+  const { server, port } = await startBabbler((serve) => createServer(serve));
+  await fc.assert(
+    fc.asyncProperty(response, async (text) => {
+      server.says = text;
+      const refresh = async () => undefined;
+      const client = createClient(
+        { server: new URL(`http://127.0.0.1:${port}`), refresh },
+        { timeoutSeconds: 5, writeTimeoutSeconds: 5 },
+      );
+      const socket = { path: '/exec', protocol: 'v4.channel.k8s.io', maxMessageBytes: 100, receive: () => true };
+      const calls = [
+        client.request({ method: 'GET', path: '/a', query: { limit: 1 } }),
+        client.request({ method: 'PATCH', path: '/a', body: {} }),
+        client.stream({ method: 'GET', path: '/a' }).then(async (stream) => {
+          for await (const _ of stream);
+        }),
+        client.webSocket(socket),
+      ];
+      for (const result of await Promise.allSettled(calls))
+        if (result.status === 'rejected') expect(String(result.reason)).toMatch(errors);
+      client.close();
+    }),
+    { numRuns, examples: known },
+  );
+});
+
+it('H3: whatever an unverified cluster sends, its proxy answers or closes, and takes the next request', async () => {
+  const tls = { cert: pem('server.pem'), key: pem('server.key') };
+  const { server, port } = await startBabbler((serve) => createTlsServer(tls, serve));
+  const proxy = await startUnverifiedProxy({ server: new URL(`https://127.0.0.1:${port}`) });
+  onTestFinished(() => proxy.close());
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+  const call = (headers: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(Number(proxy.url.port), '127.0.0.1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      });
+      socket.on('error', () => undefined).on('close', () => resolve(text));
+      socket.write(
+        `GET ${proxy.url.pathname}/a HTTP/1.1\r\nHost: ${proxy.url.host}\r\nConnection: close\r\n${headers}\r\n`,
+      );
+      socket.setTimeout(2000, () => socket.destroy());
+    });
+  await fc.assert(
+    fc.asyncProperty(response, async (text) => {
+      server.says = text;
+      await Promise.all([call(''), call(upgrade)]);
+      server.says = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
+      expect(await call('')).toMatch(/^HTTP\/1.1 200 /);
+    }),
+    { numRuns: Math.ceil(numRuns / 3), examples: known },
+  );
+  server.says = 'HTTP/1.1 099 x\r\nContent-Length: 0\r\n\r\n';
+  expect(await call('')).toMatch(/^HTTP\/1.1 502 /);
+});
