@@ -37,6 +37,7 @@ export {
   InvalidResultError,
   InvalidSpecError,
   NotOwnedError,
+  RetryLater,
   SettingsError,
   TerminalError,
   toError,

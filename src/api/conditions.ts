@@ -25,6 +25,7 @@ export const reasons = {
   ready: 'Ready',
   invalidSpec: 'InvalidSpec',
   retrying: 'Retrying',
+  retryLater: 'RetryLater',
   namespaceTerminating: 'NamespaceTerminating',
   retriesExhausted: 'RetriesExhausted',
   terminal: 'TerminalError',

@@ -18,33 +18,35 @@ export type Condition = DeclaredCondition & {
   readonly lastTransitionTime?: string;
 };
 
-/** When the object is reconciled again: after a time, at a time, or for an error. `undefined` counts as absent. */
-export type Later =
+/**
+ * When the object is reconciled again: after a time or at a time, and for an error in addition. Whatever else triggers
+ * it meanwhile, there is one next time of an object: that of its last reconcile. `undefined` counts as absent.
+ */
+export type Later = (
   | {
       /**
-       * The first wait is half to one and a half times this (300: 150 to 450 s), so that several chains of one key
-       * become one. Each following wait is exactly this. Less than a second, such as the rest of a time that has
-       * passed, is a second.
+       * The first wait is half to one and a half times this (300: 150 to 450 s), which spreads the objects of a fleet.
+       * Each following wait is exactly this. Less than a second, such as the rest of a time that has passed, is a
+       * second.
        */
       readonly requeueAfterSeconds?: number | undefined;
       readonly requeueAt?: undefined;
-      readonly error?: undefined;
     }
   | {
       /**
-       * At this time, for what expires: at most a second before it, and normally within a few seconds after it. After a
-       * time that has passed the wait is as long as it is past, from a second to five minutes.
+       * At this time, for what expires or is scheduled: at most a second before it, and normally within a few seconds
+       * after it. After a time that has passed the wait is as long as it is past, from a second to five minutes.
        */
       readonly requeueAt?: Date | undefined;
       readonly requeueAfterSeconds?: undefined;
-      readonly error?: undefined;
     }
-  | {
-      readonly requeueAfterSeconds?: undefined;
-      readonly requeueAt?: undefined;
-      /** Write this status, then go on as if the error had been thrown. */
-      readonly error?: Error | undefined;
-    };
+) & {
+  /**
+   * Write this status, then go on as if the error had been thrown. With a time the object is also reconciled at that
+   * time, whatever becomes of the retries: a schedule goes on.
+   */
+  readonly error?: Error | undefined;
+};
 
 /**
  * The complete status, every declared condition, and optionally a requeue time. A controller of a foreign kind writes

@@ -26,6 +26,20 @@ export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
 export const verifyBackoff: Backoff = { firstSeconds: 0.1, maxSeconds: 0.5, jitter: [1, 1] };
 /** After a conflict that fresh reads did not resolve. */
 export const conflictBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/**
+ * After a reconciler has asked to come back later. A wait is one to two times as long as it asked for, by the key, so
+ * that many objects of one slow system do not come back together, and the range grows until they fit. The first wait of
+ * a key's grid is half of it or more, so it is twice as long here.
+ */
+export function laterBackoffOf(seconds: number): Backoff {
+  return {
+    firstSeconds: 2 * seconds,
+    maxSeconds: Math.max(900, 4 * seconds),
+    factor: 1.5,
+    jitter: [1, 2],
+    wholeSeconds: true,
+  };
+}
 const postponementFactor = 1.5;
 /**
  * While a cluster is unreachable. Its keys wait in SQS, from where they cannot be called back when it responds again.

@@ -7,6 +7,24 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
+/**
+ * Thrown by a reconciler, or returned as its `error`, when something outside asks it to come back later: a 429, a
+ * quota, a maintenance. It costs no attempt, and is no failure of the object. The wait is at least `seconds`. It grows
+ * while the object is told so again, and differs between objects, so that many of them do not come back at the same
+ * time.
+ * @example if (response.status === 429) throw new RetryLater(Number(response.headers.get('retry-after') ?? 1));
+ */
+export class RetryLater extends Error {
+  override readonly name = 'RetryLater';
+  /** The shortest wait. Less than a second, or no number, is a second. */
+  readonly seconds: number;
+
+  constructor(seconds: number, message = `asked to come back in ${seconds} s`, options?: ErrorOptions) {
+    super(message, options);
+    this.seconds = Number.isFinite(seconds) ? Math.max(1, seconds) : 1;
+  }
+}
+
 /** An object's spec does not match the schema. The runtime reports it as Ready=False with reason InvalidSpec. */
 export class InvalidSpecError extends Error {
   override readonly name = 'InvalidSpecError';

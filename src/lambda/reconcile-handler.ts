@@ -5,17 +5,14 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
+import type { RetryPolicy } from '../core/controller-options.ts';
 import type { Log } from '../core/log.ts';
 import { controllerLabelValue, controllerQueue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
-import { createBatch } from '../reconciling/batch.ts';
-import { createBreaker } from '../reconciling/breaker.ts';
-import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/ignored-signal.ts';
-import { holdLateBatch } from '../reconciling/late-batch.ts';
-import { createMapKeys, declaresKind, isMapped } from '../reconciling/map-keys.ts';
-import { createReconcile } from '../reconciling/reconcile.ts';
-import type { ReconcileInput } from '../reconciling/report.ts';
-import { createSenderCheck } from '../reconciling/sender-check.ts';
+import { sleep } from '../core/time.ts';
+import { createFunction } from '../reconciling/function.ts';
+import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/pass/author-call.ts';
+import { createSenderCheck, type SenderCheck } from '../reconciling/sender-check.ts';
 import {
   environment,
   type ReconcileSettings,
@@ -24,10 +21,9 @@ import {
   readTraceHeader,
 } from '../settings.ts';
 import { createDelete } from '../sqs/delete.ts';
-import { createRenew, type RenewMessages } from '../sqs/renew.ts';
-import { createReturn, type ReturnMessages } from '../sqs/return.ts';
+import { createRenew } from '../sqs/renew.ts';
+import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
-import type { Send } from '../sqs/sender.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
 import { logFatalErrors } from './fatal-errors.ts';
@@ -63,66 +59,33 @@ function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResp
     tableOptions(telemetry),
   );
   const secrets = withFileSecrets(opened.secrets);
-  const instance = controller.start(environment(), secrets);
   const clock = createSqsClock();
   const { name } = controller;
-  const declaration = withRetry(controller.declaration, settings);
   const queueCalls = openQueueCalls(name, settings, telemetry);
-  const send: Send = (...entries) => queueCalls().send(...entries);
-  const deps = { name, project, declaration, instance, now: () => new Date() };
-  const reconcile = createReconcile(deps);
-  const mapKeys = createMapKeys(deps, send, createIdSource(settings.DEDUPLICATION_SECRET, secrets, telemetry.log({})));
-  const runMessage = async (input: ReconcileInput) =>
-    await keyLog.run(input.log, isMapped(declaration, input.message) ? mapKeys : reconcile, input);
-
-  // CloudFormation updates the environment of a function before its code: the role of the wake function may be gone.
-  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue]);
-  const roleId = (role: string) => roles?.get(role) ?? '';
-  const wake = roles?.get(wakeFunction);
-  const senders =
-    roles &&
-    createSenderCheck(
-      {
-        ...{ self: roleId(name), timers: roleId(timersQueue), resync: roleId(resyncQueue) },
-        ...(wake === undefined ? {} : { wake }),
-        requesters: settings.SENDERS,
-      },
-      {
-        watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [],
-        allWatchers: () => table.watchers(),
-        forget: table.forget,
-        monotonicMs,
-        concurrency: declaration.options.concurrency,
-      },
-    );
-
   const traces = openTraces(settings, name, secrets, telemetry);
-  const renew: RenewMessages = (...records) => queueCalls().renewMessages(...records);
-  const returnMessages: ReturnMessages = (...records) => queueCalls().returnMessages(...records);
-  const batch = createBatch({
-    controller: name,
-    startTrace: traces?.start,
-    retry: declaration.options.retry,
-    declares: (message) => declaresKind(declaration, message),
-    ...(senders === undefined ? {} : { senders }),
-    reconcile: runMessage,
+  const batch = createFunction(controller, {
+    project,
+    instance: controller.start(environment(), secrets),
+    retry: retryOf(settings),
+    now: () => new Date(),
+    wait: sleep,
     findCluster: async (cluster) => await clusters.find(cluster),
     isKnownCluster: table.has,
-    breaker: createBreaker(monotonicMs),
-    send,
-    deleteMessages: (...handles) => queueCalls().deleteMessages(...handles),
-    returnMessages,
-    hold: async (records, { signal }) =>
-      await holdLateBatch(
-        records,
-        { renew, returnMessages, nowMs: Date.now },
-        { visibilitySeconds: clock.visibilitySeconds(), signal },
-      ),
+    ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, telemetry.log({})),
+    queue: {
+      send: (...entries) => queueCalls().send(...entries),
+      deleteMessages: (...handles) => queueCalls().deleteMessages(...handles),
+      returnMessages: (...records) => queueCalls().returnMessages(...records),
+      renewMessages: (...records) => queueCalls().renewMessages(...records),
+      visibilitySeconds: clock.visibilitySeconds,
+    },
+    senders: openSenderCheck(controller, settings, table),
+    startTrace: traces?.start,
     log: telemetry.log,
     metrics: telemetry.metrics,
-    monotonicMs,
-    sqsNow: clock.now,
-    wait: sleepMs,
+    clock: { monotonicMs, sqsNow: clock.now, nowMs: Date.now },
+    waitMs: sleepMs,
+    runKey: async (input, run) => await keyLog.run(input.log, run, input),
     exitProcess: (reason) => {
       telemetry.log({}).error('process exits: a reconcile ignored its signal', { reason });
       telemetry.flush();
@@ -168,15 +131,36 @@ function openQueueCalls(controller: string, { QUEUE_URL_PREFIX: urlPrefix }: Rec
   return () => (calls ??= create());
 }
 
-/** Replaces the attempts and delays of a controller's retries with those of the settings. */
-function withRetry(
-  declaration: ControllerDefinition['declaration'],
-  { RETRY_ATTEMPTS: attempts, RETRY_SECONDS: seconds }: ReconcileSettings,
-): ControllerDefinition['declaration'] {
-  const retry = {
-    ...declaration.options.retry,
-    ...(attempts === undefined ? {} : { attempts }),
-    ...(seconds === undefined ? {} : { firstSeconds: seconds, maxSeconds: seconds }),
-  };
-  return { ...declaration, options: { ...declaration.options, retry } };
+/** The check of the senders; undefined where the stack names no roles. */
+function openSenderCheck(
+  { name, declaration }: ControllerDefinition,
+  settings: ReconcileSettings,
+  table: ReturnType<typeof openClusters>['table'],
+): SenderCheck | undefined {
+  // CloudFormation updates the environment of a function before its code: the role of the wake function may be gone.
+  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue]);
+  if (roles === undefined) return undefined;
+  const roleId = (role: string) => roles.get(role) ?? '';
+  return createSenderCheck(
+    {
+      self: roleId(name),
+      timers: roleId(timersQueue),
+      resync: roleId(resyncQueue),
+      wake: roles.get(wakeFunction),
+      requesters: settings.SENDERS,
+    },
+    {
+      watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [],
+      allWatchers: () => table.watchers(),
+      forget: table.forget,
+      monotonicMs: () => performance.now(),
+      concurrency: declaration.options.concurrency,
+    },
+  );
+}
+
+/** What the settings say of the controller's retries. */
+function retryOf({ RETRY_ATTEMPTS: attempts, RETRY_SECONDS: seconds }: ReconcileSettings): Partial<RetryPolicy> {
+  const delays = seconds === undefined ? {} : { firstSeconds: seconds, maxSeconds: seconds };
+  return attempts === undefined ? delays : { ...delays, attempts };
 }

@@ -10,7 +10,7 @@ import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { QueueBrowser, ReceivedMessage } from '../sqs/browse.ts';
 import { type DeadLetter, readDeadLetter } from '../sqs/dead-letter.ts';
-import { keyOfMessage, unverifiedUidOf } from '../sqs/message.ts';
+import { keyOfMessage } from '../sqs/message.ts';
 import type { Send } from '../sqs/sender.ts';
 import { replayEntry } from './replay.ts';
 
@@ -51,8 +51,7 @@ export async function* redrive(
     if (dryRun) return { deadLetter, type: 'would-be-sent' };
     const source = deadLetter.messageId;
     const { message } = deadLetter;
-    const again = { source, nowMs: now().getTime(), unverifiedUid: unverifiedUidOf(message) };
-    const { queue, entry } = replayEntry(keyOfMessage(message), again);
+    const { queue, entry } = replayEntry(keyOfMessage(message), { source, nowMs: now().getTime() });
     const [sent] = await send(queue, [entry], { signal });
     if (sent?.accepted !== true)
       return { deadLetter, type: 'refused', reason: redact(sent?.reason ?? `${queue}: no response`) };

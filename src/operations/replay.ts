@@ -11,19 +11,13 @@ const maxIdLength = 128;
 /**
  * Makes the entry that reconciles a key once more, and names its queue. Throws MessageError if the key is invalid.
  * @param source the id of the message that is sent again, so that a second send is dropped; otherwise a nonce
- * @param unverifiedUid of the message that is sent again: an object that may be gone without having been finalized
  */
 export function replayEntry(
   key: ReconcileKey,
-  {
-    source,
-    nowMs,
-    unverifiedUid,
-  }: { readonly source: string; readonly nowMs: number; readonly unverifiedUid?: string | undefined },
+  { source, nowMs }: { readonly source: string; readonly nowMs: number },
 ): { readonly queue: string; readonly entry: QueueEntry } {
   // The rest of the former cause is dropped, with its attempts and its slot.
-  const unverified = unverifiedUid === undefined ? {} : { unverifiedUid };
-  const cause = { type: 'command', observedAt: nowMs, id: source.slice(0, maxIdLength), ...unverified } as const;
+  const cause = { type: 'command', observedAt: nowMs, id: source.slice(0, maxIdLength) } as const;
   const body = formatMessage({ ...keyOfMessage(key), cause });
   return {
     queue: controllerQueue(key.controller),

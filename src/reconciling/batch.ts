@@ -15,7 +15,7 @@ export type BatchDeps = DispatchDeps & {
   /** Whether the clusters table, as it was last read, has a cluster. Absent: every one is known. */
   readonly isKnownCluster?: (cluster: string) => boolean;
   /** Absent: the sender check is off. */
-  readonly senders?: SenderCheck;
+  readonly senders?: SenderCheck | undefined;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
   readonly deleteMessages: (
     receiptHandles: readonly string[],

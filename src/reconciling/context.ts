@@ -18,10 +18,8 @@ import { isPolicyDenied } from '../kube/client/errors.ts';
 import { exec } from '../kube/client/exec.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
+import type { PendingEvent } from './pass/pass.ts';
 import type { PrimaryObject } from './primary-object.ts';
-
-/** A recorded Event. It is sent after the status was written. */
-export type PendingEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
 
 /** A context, with the Events and the writes that were made through it. */
 export type ContextHandle = {

@@ -7,10 +7,11 @@ import type { RetryPolicy } from '../core/controller-options.ts';
 import { ReconcileTimeoutError, toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
-import { controllerDeadLetterQueue, timersQueue } from '../core/names.ts';
+import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { type DeadLetterCause, sendToDeadLetterQueue } from '../sqs/dead-letter.ts';
-import { attemptOf, type Message } from '../sqs/message.ts';
+import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
+import { attemptOf, formatMessage, keyOfMessage, type Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import type { ReturnMessages } from '../sqs/return.ts';
 import type { Send, SendResult } from '../sqs/sender.ts';
@@ -18,7 +19,7 @@ import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
 import { type KeyGroup, undeclaredReason } from './group-records.ts';
-import { type Action, decide, limitConflicts, type Outcome } from './outcome.ts';
+import { decide, type FollowUp, limitConflicts, type Outcome } from './outcome.ts';
 import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
 
 /** The dependencies of dispatching a key. */
@@ -32,6 +33,8 @@ export type DispatchDeps = {
   readonly findCluster: FindCluster;
   readonly breaker: Breaker;
   readonly send: Send;
+  /** Resolves with the deduplication ids of this deployment. */
+  readonly ids: () => Promise<FunctionIds>;
   readonly returnMessages: ReturnMessages;
   readonly log: (fields: object) => Log;
   readonly metrics: Metrics;
@@ -81,23 +84,29 @@ export async function dispatchKey(
       else await deps.returnMessages(records, { signal: work });
       return;
     }
-    const { unverifiedUid, lost } = resolveUnverified(keyGroup, report);
-    const { ignoredSignal: isRunning } = report;
-    const action = decide(report.outcome, message, nowMs, { ...keyGroup, retry: deps.retry, unverifiedUid, isRunning });
+    const { ignoredSignal: isRunning, generation, outcome } = report;
+    const { observedAt, afterDueAt } = keyGroup;
+    const followUp = decide(outcome, report.message ?? message, {
+      nowMs,
+      observedAt,
+      afterDueAt,
+      retry: deps.retry,
+      generation,
+      isRunning,
+    });
     const durationMs = deps.monotonicMs() - startedAt;
-    if (report.outcome.type === 'failed' && report.outcome.error instanceof ReconcileTimeoutError) {
+    if (outcome.type === 'failed' && outcome.error instanceof ReconcileTimeoutError) {
       deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
     }
-    reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
-    const { outcome } = report;
-    const followUp = { action, outcome, traceHeader: trace?.header };
-    // In addition to the retry, which finds nothing if the object is gone.
+    reportReconcile(deps.metrics, keyGroup, { report, followUp, log, durationMs, nowMs });
+    const { orphan } = report;
+    // In addition to what follows, which finds nothing if the object is gone.
     const isSaved =
-      outcome.type !== 'postponed' ||
-      outcome.orphan === undefined ||
-      (await deadLetter(deps, records.slice(-1), orphanCause(keyGroup, outcome), log, sending));
-    const areLostSaved = await sendLost(deps, keyGroup, { uids: lost, orphan: report.orphan }, log, sending);
-    const isDone = isSaved && areLostSaved && (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending));
+      orphan === undefined ||
+      (await deadLetter(deps, records.slice(-1), { ...orphan, attempts: attemptOf(message) }, log, sending));
+    const traceHeader = trace?.header;
+    const isDone =
+      isSaved && (await sendFollowUp(deps, keyGroup, { followUp, outcome, traceHeader, nowMs }, log, sending));
     if (isDone) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
     else await deps.returnMessages(records, { signal: work });
@@ -192,78 +201,44 @@ async function runOnCluster(
   return { ...report, outcome, requests: timed.requests() };
 }
 
-/** Sends the follow-up of a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */
+/** Sends what follows a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */
 async function sendFollowUp(
   deps: DispatchDeps,
-  keyGroup: KeyGroup,
+  { message, records }: KeyGroup,
   {
-    action,
+    followUp: { again, timers, deadLetter: reason },
     outcome,
     traceHeader,
-  }: { readonly action: Action; readonly outcome: Outcome; readonly traceHeader: string | undefined },
+    nowMs,
+  }: {
+    readonly followUp: FollowUp;
+    readonly outcome: Outcome;
+    readonly traceHeader: string | undefined;
+    readonly nowMs: number;
+  },
   log: Log,
-  nowMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  switch (action.type) {
-    case 'delete':
-      return true;
-    case 'timer': {
-      const traced = traceHeader === undefined ? {} : { traceHeader };
-      const sent = await deps.send(timersQueue, [{ ...timerEntry(action.message, { nowMs }), ...traced }], { signal });
-      return allAccepted(sent, log);
-    }
-    case 'dead-letter': {
-      // A refused message was never reconciled, so it adds no attempt.
-      const cause =
-        outcome.type === 'failed'
-          ? { reason: action.reason, attempts: attemptOf(keyGroup.message) + 1, lastError: outcome.error }
-          : { ...orphanCause(keyGroup, outcome), reason: action.reason };
-      return await deadLetter(deps, keyGroup.records.slice(-1), cause, log, signal);
-    }
+  const sent: SendResult[] = [];
+  if (again !== undefined) {
+    const { held } = await deps.ids();
+    const key = keyOfMessage(again);
+    const deduplicationId = held(key, { messageId: records.at(-1)?.messageId ?? '' });
+    const entry = { body: formatMessage(again), groupId: groupIdOf(key), deduplicationId, traceHeader };
+    sent.push(...(await deps.send(controllerQueue(deps.controller), [entry], { signal })));
   }
-}
-
-/**
- * Decides what is known now of the objects that got their finalizer from an earlier reconcile of the key, after which
- * no response showed that they exist. One that is still unknown is named by the retry; `lost` are gone. Pure.
- */
-function resolveUnverified(
-  { unverified }: KeyGroup,
-  { foundUid, outcome }: ReconcileReport,
-): { readonly unverifiedUid: string | undefined; readonly lost: readonly string[] } {
-  const others = [...unverified.keys()].filter((uid) => uid !== foundUid);
-  // A retry names one. There can only be several if an object of the same name was also not verified.
-  if (foundUid === undefined) return { unverifiedUid: others[0], lost: others.slice(1) };
-  return { unverifiedUid: outcome.type === 'postponed' ? outcome.unverifiedUid : undefined, lost: others };
-}
-
-/** Sends a dead letter for each object that is gone, and may not have been finalized. Returns whether SQS accepted. */
-async function sendLost(
-  deps: DispatchDeps,
-  { message: { name, namespace }, unverified, records }: KeyGroup,
-  { uids, orphan }: { readonly uids: readonly string[]; readonly orphan: ReconcileReport['orphan'] },
-  log: Log,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const lost = uids
-    .filter((uid) => uid !== orphan?.uid)
-    .map((uid) => ({ uid, object: JSON.stringify({ metadata: { name, namespace, uid } }) }));
-  const sent = [...lost, ...(orphan === undefined ? [] : [orphan])].map(async ({ uid, object }) => {
-    const reason = `possibly deleted before it was finalized: ${uid}`;
-    log.error('object gone; external resources may be orphaned', { uid });
-    const record = unverified.get(uid) ?? records.at(-1);
-    return await deadLetter(deps, record === undefined ? [] : [record], { reason, uid, object }, log, signal);
-  });
-  return (await Promise.all(sent)).every(Boolean);
-}
-
-function orphanCause({ message }: KeyGroup, outcome: Outcome): DeadLetterCause {
-  return {
-    reason: 'error' in outcome ? outcome.error.message : outcome.type,
-    attempts: attemptOf(message),
-    ...('orphan' in outcome && outcome.orphan !== undefined ? { object: outcome.orphan } : {}),
-  };
+  if (timers.length > 0) {
+    const entries = timers.map((one) => ({ ...timerEntry(one, { nowMs }), traceHeader }));
+    sent.push(...(await deps.send(timersQueue, entries, { signal })));
+  }
+  if (!allAccepted(sent, log)) return false;
+  if (reason === undefined) return true;
+  // A refused message was never reconciled, so it adds no attempt.
+  const cause =
+    outcome.type === 'failed'
+      ? { reason, attempts: attemptOf(message) + 1, lastError: outcome.error }
+      : { reason, attempts: attemptOf(message) };
+  return await deadLetter(deps, records.slice(-1), cause, log, signal);
 }
 
 /**
@@ -274,7 +249,7 @@ function allAccepted(sent: readonly SendResult[], log: Log): boolean {
     if (!one.accepted)
       log.warn('message not deleted: its follow-up was rejected by SQS', { reason: redact(one.reason) });
   }
-  return sent.length > 0 && sent.every(({ accepted }) => accepted);
+  return sent.every(({ accepted }) => accepted);
 }
 
 function noRecord({ key }: KeyGroup): never {

@@ -11,8 +11,9 @@ import { createFunctionIds } from '../sqs/deduplication.ts';
 import { type Message, parseMessage } from '../sqs/message.ts';
 import { createMapKeys, isMapped } from './map-keys.ts';
 import type { Outcome } from './outcome.ts';
+import type { ReconcileDeps } from './pass/pass.ts';
 import { createReconcile } from './reconcile.ts';
-import type { ReconcileDeps } from './report.ts';
+import { withoutQueue } from './without-queue.ts';
 
 /**
  * The result of a dry run: the outcome, the writes that were planned, and the keys that a mapping function returned.
@@ -53,7 +54,7 @@ export function createDryRun({ controller, project, instance, client, log, now }
         },
         async () => createFunctionIds(),
       );
-      const runMessage = isMapped(declaration, message) ? mapKeys : createReconcile(deps);
+      const runMessage = isMapped(declaration, message) ? mapKeys : withoutQueue(createReconcile(deps));
       const input = { client: dryRunClient.client, message, messageId: 'dry-run', log, signal };
       const { outcome } = await runMessage(input);
       return { outcome, changes: dryRunClient.changes(), keys };

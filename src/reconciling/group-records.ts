@@ -12,11 +12,11 @@ import {
   hashOf,
   isCommand,
   keyOfMessage,
+  latersOf,
   type Message,
   observedAtOf,
   parseMessage,
   postponementsOf,
-  unverifiedUidOf,
   withMerged,
 } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
@@ -32,8 +32,6 @@ export type KeyGroup = {
   readonly observedAt: number;
   /** The latest of their due times, in seconds since 1970. The next due time is later. */
   readonly afterDueAt: number | undefined;
-  /** The objects that may be gone without having been finalized, with the record of each. */
-  readonly unverified: ReadonlyMap<string, QueueRecord>;
   /** Received before: its last reconcile may have crashed the function, so it runs after the others. */
   readonly redelivered: boolean;
 };
@@ -124,7 +122,6 @@ export function groupRecords(
     }
     const key = formatReconcileKey(keyOfMessage(message));
     const before = groups.get(key);
-    const uid = unverifiedUidOf(message);
     groups.set(key, {
       key,
       message: before === undefined ? message : mergeMessages(before.message, message),
@@ -135,7 +132,6 @@ export function groupRecords(
         observedAtOf(message) || record.firstReceivedAt,
       ),
       afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
-      unverified: new Map([...(before?.unverified ?? []), ...(uid === undefined ? [] : ([[uid, record]] as const))]),
       redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,
     });
   }
@@ -164,7 +160,8 @@ function withinLimits(message: Message, attempts: number): Message {
   const attempt = Math.min(cause.attempt, attempts - 1);
   const postponements = Math.min(cause.postponements, maxPostponements);
   const conflicts = Math.min(conflictsOf(message), postponements);
-  return { ...message, cause: { ...cause, attempt, postponements, conflicts } };
+  const later = Math.min(latersOf(message), maxPostponements);
+  return { ...message, cause: { ...cause, attempt, postponements, conflicts, later } };
 }
 
 /**
@@ -174,13 +171,18 @@ function withinLimits(message: Message, attempts: number): Message {
  * message never makes the next wait longer.
  */
 function mergeMessages(a: Message, b: Message): Message {
+  // Two requeues say the same: the object is due. One of a former generation adds nothing.
+  if (a.cause.type === 'requeue' && b.cause.type === 'requeue') {
+    return (a.cause.generation ?? 0) >= (b.cause.generation ?? 0) ? a : b;
+  }
   const isPreferred = isCommand(a) || (a.cause.type !== 'resync' && !isCommand(b));
   const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;
   const conflicts = Math.min(conflictsOf(a), conflictsOf(b));
   const outageWaits = Math.min(postponementsOf(a) - conflictsOf(a), postponementsOf(b) - conflictsOf(b));
-  return { ...kept, cause: { ...kept.cause, postponements: outageWaits + conflicts, conflicts } };
+  const later = Math.min(latersOf(a), latersOf(b));
+  return { ...kept, cause: { ...kept.cause, postponements: outageWaits + conflicts, conflicts, later } };
 }
 
 function later(a: number | undefined, b: number | undefined): number | undefined {

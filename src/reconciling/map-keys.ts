@@ -16,7 +16,9 @@ import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } f
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context.ts';
-import { type ReconcileDeps, type ReconcileInput, type ReconcileReport, scopeMismatch } from './report.ts';
+import { scopeMismatch } from './pass/observe.ts';
+import type { ReconcileDeps } from './pass/pass.ts';
+import type { ReconcileInput, ReconcileReport } from './report.ts';
 
 /**
  * Returns whether a message is about a watched object that is mapped to keys: of another kind than the one that the

@@ -1,7 +1,14 @@
 // Decides what happens to a message after its reconcile: delete it, send a timer, or send a dead letter. One pure
 // function.
-import { backoffSeconds, conflictBackoff, retryBackoffOf, unreachableBackoff } from '../core/backoff.ts';
+import {
+  backoffSeconds,
+  conflictBackoff,
+  laterBackoffOf,
+  retryBackoffOf,
+  unreachableBackoff,
+} from '../core/backoff.ts';
 import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
+import { RetryLater } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import { deduplicationSeconds } from '../sqs/deduplication.ts';
@@ -13,62 +20,78 @@ import {
   hashOf,
   isCommand,
   keyOfMessage,
+  latersOf,
   type Message,
   observedAtOf,
   postponementsOf,
 } from '../sqs/message.ts';
 import { earlySeconds, nextSlot, type Slot, slotAt } from '../timers/slots.ts';
 
+/** When the object is reconciled again, whatever becomes of retries. Neither: not by a requeue. */
+export type Next = {
+  readonly requeueAfterSeconds?: number | undefined;
+  readonly requeueAt?: Date | undefined;
+};
+
 /** The outcome of a reconcile. */
 export type Outcome =
-  | {
-      readonly type: 'done';
-      readonly requeueAfterSeconds?: number | undefined;
-      readonly requeueAt?: Date | undefined;
-    }
+  | ({ readonly type: 'done' } & Next)
   /**
-   * There was nothing to reconcile. `no-finalizer`: the object is being deleted, and has no finalizer of the
-   * controller. `not-selected`: the controller's selector does not match it, and the controller holds nothing of it.
+   * There was nothing to reconcile. `held`: the object has got its finalizer, and is reconciled by the next message.
+   * `no-finalizer`: the object is being deleted, and has no finalizer of the controller. `not-selected`: the
+   * controller's selector does not match it, and the controller holds nothing of it. `superseded`: a reconcile of a
+   * later generation has decided what follows.
    */
   | {
       readonly type: 'nothing';
-      readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' | 'not-selected';
+      readonly reason:
+        | 'gone'
+        | 'namespace-terminating'
+        | 'paused'
+        | 'held'
+        | 'no-finalizer'
+        | 'not-selected'
+        | 'superseded';
     }
-  | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
+  | ({ readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean } & Next)
   /** Not retried until the object changes. */
-  | { readonly type: 'terminal'; readonly error: Error }
-  /**
-   * The message does not fit the controller's kinds. With an orphan (JSON): the object is gone, and its finalize was
-   * not completed.
-   */
-  | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
+  | ({ readonly type: 'terminal'; readonly error: Error } & Next)
+  /** The message does not fit the controller's kinds. */
+  | { readonly type: 'refused'; readonly error: Error }
   /**
    * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. `undeclared`:
    * the controller does not declare the kind, or not yet. `child-namespace-terminating`: the namespace of children is
-   * being deleted, and is not the object's own. With an orphan (JSON): the object may be gone, and its
-   * finalize was not called. If it exists, the retry reconciles it. With `unverifiedUid`: the object got its finalizer,
-   * and no response after that has shown that it exists. The retry finds out.
+   * being deleted, and is not the object's own. `later`: the author's code asks to come back later (RetryLater).
    */
-  | {
+  | ({
       readonly type: 'postponed';
-      readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused' | 'undeclared' | 'child-namespace-terminating';
+      readonly reason:
+        | 'unreachable'
+        | 'slow'
+        | 'conflict'
+        | 'paused'
+        | 'undeclared'
+        | 'child-namespace-terminating'
+        | 'later';
       readonly error: Error;
-      readonly orphan?: string;
-      readonly unverifiedUid?: string | undefined;
-    };
+    } & Next);
 
 /** Returns in how many seconds an outcome requests the next reconcile; undefined: not by a requeue. */
 export function requeueSeconds(outcome: Outcome, now: Date): number | undefined {
-  const { requeueAfterSeconds, requeueAt } = outcome.type === 'done' ? outcome : {};
+  const { requeueAfterSeconds, requeueAt }: Next =
+    outcome.type === 'nothing' || outcome.type === 'refused' ? {} : outcome;
   return requeueAt === undefined ? requeueAfterSeconds : (requeueAt.getTime() - now.getTime()) / 1000;
 }
 
-/** The follow-up of a message. The message is deleted after its follow-up was sent. */
-export type Action =
-  | { readonly type: 'delete' }
-  /** Send this message to the timers queue. */
-  | { readonly type: 'timer'; readonly message: Message }
-  | { readonly type: 'dead-letter'; readonly reason: string };
+/** What follows a message. It is deleted after SQS has accepted all of this. */
+export type FollowUp = {
+  /** To the controller's queue, at once. */
+  readonly again: Message | undefined;
+  /** To the timers queue. */
+  readonly timers: readonly Message[];
+  /** The reason of a dead letter. */
+  readonly deadLetter: string | undefined;
+};
 
 /**
  * Returns whether a failed reconcile is not retried. An object that was Stalled before gets no retries, until its
@@ -130,107 +153,150 @@ const rememberedSeconds = deduplicationSeconds + 60;
 /** The longest wait after a `requeueAt` that has passed. */
 const maxLateSeconds = 300;
 
-/** When the first cause was observed, in milliseconds since 1970, and the latest due time so far, in seconds. */
-type Times = { readonly observedAt?: number; readonly afterDueAt?: number | undefined };
-
-/** What a retry counts. */
-type RetryCounts = Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'conflicts'>;
-
-/** The retries of the controller. */
-type Retries = { readonly retry?: RetryPolicy | undefined };
-
-/** What the retry has to know of the reconcile before it. */
-type Before = {
-  /** The object that may be gone without having been finalized. */
-  readonly unverifiedUid?: string | undefined;
+/** What a follow-up depends on besides the outcome and the message. */
+export type Circumstances = {
+  /** By the clock of SQS, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** When the first cause was observed, in milliseconds since 1970. Default: that of the message. */
+  readonly observedAt?: number;
+  /** The latest due time of the merged messages, in seconds. Default: that of the message. */
+  readonly afterDueAt?: number | undefined;
+  /** The retries of the controller. */
+  readonly retry?: RetryPolicy | undefined;
+  /** The object's generation, as it was read. */
+  readonly generation?: number | undefined;
   /** The reconciler ignored its signal, and its process has not ended yet. */
   readonly isRunning?: boolean | undefined;
 };
 
-/** Decides the follow-up of a message. `nowMs` is by the clock of SQS; the times are those of all merged messages. */
-export function decide(
-  outcome: Outcome,
-  message: Message,
-  nowMs: number,
-  {
-    observedAt = observedAtOf(message),
-    afterDueAt = dueAtOf(message),
-    retry: policy = defaultRetry,
-    unverifiedUid,
-    isRunning = false,
-  }: Times & Retries & Before = {},
-): Action {
-  // A message is received when it is due, or minutes early if the clock of timers is wrong. A later due time is forged,
-  // and does not delay the next one.
-  const isKnown = afterDueAt !== undefined && afterDueAt <= nowMs / 1000 + rememberedSeconds;
-  const after = isKnown ? { afterDueAt } : {};
-  const slotIn = (delaySeconds: number) =>
-    nextSlot({ key: formatReconcileKey(keyOfMessage(message)), delaySeconds, nowMs, ...after });
-  const requeue = (slot: Slot): Action => {
-    return { type: 'timer', message: { ...keyOfMessage(message), cause: { type: 'requeue', ...slot } } };
-  };
-  // Until a message that was received early is due, SQS drops others of its slot: a requeue that a later reconcile
-  // requests for that time would be lost. So the key is reconciled once more when the time has passed.
-  const isEarly = isKnown && afterDueAt > nowMs / 1000 + earlySeconds;
-  const finish = (): Action =>
-    isEarly ? requeue(slotAt({ atMs: afterDueAt * 1000, nowMs, afterDueAt })) : { type: 'delete' };
-  // Only the key is kept. The details of the change are dropped.
-  const retry = (counts: RetryCounts, usualSeconds: number): Action => {
-    // Not before the process of a reconciler that ignored its signal has ended.
-    const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
-    const unverified = unverifiedUid === undefined ? {} : { unverifiedUid };
-    const command = counts.attempt === 0 && isCommand(message) ? ({ command: true } as const) : {};
-    const slot = slotIn(delaySeconds);
-    const cause = { type: 'retry', observedAt, ...counts, ...slot, ...unverified, ...command } as const;
-    return { type: 'timer', message: { ...keyOfMessage(message), cause } };
-  };
+/** Decides what follows a message. Pure. */
+export function decide(outcome: Outcome, message: Message, circumstances: Circumstances): FollowUp {
+  const { retry: policy = defaultRetry } = circumstances;
+  const time = timesOf(message, circumstances);
   switch (outcome.type) {
-    case 'done': {
-      const { requeueAfterSeconds, requeueAt } = outcome;
-      if (requeueAfterSeconds === undefined && requeueAt === undefined) return finish();
-      const atMs = requeueAt?.getTime();
-      // A time that has passed is not returned in a loop: the wait grows with its age.
-      const delaySeconds =
-        atMs === undefined ? (requeueAfterSeconds ?? 1) : Math.min((nowMs - atMs) / 1000, maxLateSeconds);
-      return requeue(
-        atMs !== undefined && atMs > nowMs
-          ? slotAt({ atMs, nowMs, ...after })
-          : slotIn(Math.max(1, Math.round(delaySeconds))),
-      );
-    }
-    case 'nothing':
+    case 'done':
     case 'terminal':
-      return finish();
+      return timers(requeueOf(outcome, time) ?? time.finish());
+    case 'nothing':
+      return outcome.reason === 'held'
+        ? { ...timers(), again: asOwnMessage(message, time.observedAt) }
+        : timers(time.finish());
     case 'refused':
-      return { type: 'dead-letter', reason: outcome.error.message };
+      return { ...timers(), deadLetter: outcome.error.message };
     case 'failed': {
+      const requeue = requeueOf(outcome, time);
       // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is
       // sent (again).
       if (isLastAttempt(message, policy))
-        return { type: 'dead-letter', reason: `retries exhausted after ${policy.attempts} attempts` };
-      if (isLastTry(message, outcome, policy)) return { type: 'delete' };
+        return { ...timers(requeue), deadLetter: `retries exhausted after ${policy.attempts} attempts` };
+      if (isLastTry(message, outcome, policy)) return timers(requeue);
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
-      return retry({ attempt, postponements: 0 }, delaySeconds);
+      return timers(time.retry({ attempt, postponements: 0 }, delaySeconds), requeue);
     }
-    case 'postponed': {
-      // A slow cluster responds: its keys are retried soon, and the wait does not grow.
-      const isSlow = outcome.reason === 'slow';
-      const isConflict = outcome.reason === 'conflict';
-      const postponements = postponementsOf(message) + (isSlow ? 0 : 1);
-      const conflicts = conflictsOf(message) + (isConflict ? 1 : 0);
-      const fraction = fractionOf(message, postponements);
-      // The waits of conflicts and those of an outage grow apart.
-      const [backoff, times] = isConflict
-        ? [conflictBackoff, conflicts]
-        : [unreachableBackoff, postponements - conflicts];
-      const delaySeconds = backoffSeconds(backoff, isSlow ? 1 : times, fraction);
-      const counts = { attempt: attemptOf(message), postponements, ...(conflicts === 0 ? {} : { conflicts }) };
-      // Twice as long as the server asks for: the first wait may be half of it.
-      return retry(counts, Math.max(delaySeconds, 2 * retryAfterSeconds(outcome.error)));
-    }
+    case 'postponed':
+      return timers(postpone(outcome, message, time), requeueOf(outcome, time));
   }
 }
+
+function timers(...messages: readonly (Message | undefined)[]): FollowUp {
+  return { again: undefined, timers: messages.filter((one) => one !== undefined), deadLetter: undefined };
+}
+
+/** The message with which a function goes on with an object that it has held: what it may send to its own queue. */
+function asOwnMessage(message: Message, observedAt: number): Message {
+  const { cause } = message;
+  if (cause.type !== 'resync') return { ...keyOfMessage(message), cause: { type: 'change', observedAt } };
+  const { dueAt: _, ...resync } = cause;
+  return { ...keyOfMessage(message), cause: resync };
+}
+
+/** The messages of a key at later times. */
+type Times = {
+  readonly nowMs: number;
+  readonly observedAt: number;
+  requeueIn(delaySeconds: number): Message;
+  requeueAt(atMs: number): Message;
+  /** Only the key and the counts are kept. The details of the change are dropped. */
+  retry(counts: RetryCounts, delaySeconds: number): Message;
+  /** What has to follow a message that was received before it was due; undefined for any other. */
+  finish(): Message | undefined;
+};
+
+/** What a retry counts. */
+type RetryCounts = Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'conflicts' | 'later'>;
+
+function timesOf(message: Message, circumstances: Circumstances): Times {
+  const { nowMs, generation, isRunning = false } = circumstances;
+  const { observedAt = observedAtOf(message), afterDueAt = dueAtOf(message) } = circumstances;
+  const key = formatReconcileKey(keyOfMessage(message));
+  // A message is received when it is due, or minutes early if the clock of timers is wrong. A later due time is forged,
+  // and does not delay the next one.
+  const isKnown = afterDueAt !== undefined && afterDueAt <= nowMs / 1000 + rememberedSeconds;
+  const after = isKnown ? afterDueAt : undefined;
+  const requeue = (slot: Slot): Message => {
+    return { ...keyOfMessage(message), cause: { type: 'requeue', ...slot, generation } };
+  };
+  return {
+    nowMs,
+    observedAt,
+    requeueIn: (delaySeconds) => requeue(nextSlot({ key, delaySeconds, nowMs, afterDueAt: after })),
+    requeueAt: (atMs) => requeue(slotAt({ key, atMs, nowMs, afterDueAt: after })),
+    retry: (counts, usualSeconds) => {
+      // Not before the process of a reconciler that ignored its signal has ended.
+      const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
+      const slot = nextSlot({ key, delaySeconds, nowMs, afterDueAt: after });
+      const command = counts.attempt === 0 && isCommand(message) ? true : undefined;
+      const cause = { type: 'retry', observedAt, ...counts, ...slot, generation, command } as const;
+      return { ...keyOfMessage(message), cause };
+    },
+    // Until a message that was received early is due, SQS drops others of its cell: a requeue that a later reconcile
+    // requests for that time would be lost. So the key is reconciled once more when the time has passed.
+    finish: () =>
+      after !== undefined && after > nowMs / 1000 + earlySeconds
+        ? requeue(slotAt({ key, atMs: after * 1000, nowMs, afterDueAt: after }))
+        : undefined,
+  };
+}
+
+function requeueOf({ requeueAfterSeconds, requeueAt }: Next, time: Times): Message | undefined {
+  if (requeueAt === undefined) {
+    return requeueAfterSeconds === undefined ? undefined : time.requeueIn(Math.max(1, Math.round(requeueAfterSeconds)));
+  }
+  const atMs = requeueAt.getTime();
+  if (atMs > time.nowMs) return time.requeueAt(atMs);
+  // A time that has passed is not returned in a loop: the wait grows with its age.
+  return time.requeueIn(Math.max(1, Math.round(Math.min((time.nowMs - atMs) / 1000, maxLateSeconds))));
+}
+
+function postpone({ reason, error }: Postponed, message: Message, time: Times): Message {
+  const [attempt, conflicts, laters] = [attemptOf(message), conflictsOf(message), latersOf(message)];
+  const postponements = postponementsOf(message);
+  const counts = (more: Partial<RetryCounts>): RetryCounts => ({
+    attempt,
+    postponements,
+    conflicts: conflicts === 0 ? undefined : conflicts,
+    later: laters === 0 ? undefined : laters,
+    ...more,
+  });
+  if (error instanceof RetryLater) {
+    const later = laters + 1;
+    const delaySeconds = backoffSeconds(laterBackoffOf(error.seconds), later, fractionOf(message, later));
+    return time.retry(counts({ later }), delaySeconds);
+  }
+  // A slow cluster responds: its keys are retried soon, and the wait does not grow.
+  const times = postponements + (reason === 'slow' ? 0 : 1);
+  const isConflict = reason === 'conflict';
+  // The waits of conflicts and those of an outage grow apart.
+  const growth = isConflict ? conflicts + 1 : times - conflicts;
+  const backoff = isConflict ? conflictBackoff : unreachableBackoff;
+  const delaySeconds = backoffSeconds(backoff, reason === 'slow' ? 1 : growth, fractionOf(message, times));
+  const more = isConflict ? { postponements: times, conflicts: conflicts + 1 } : { postponements: times };
+  // Twice as long as the server asks for: the first wait may be half of it.
+  return time.retry(counts(more), Math.max(delaySeconds, 2 * retryAfterSeconds(error)));
+}
+
+type Postponed = Extract<Outcome, { readonly type: 'postponed' }>;
 
 /** Returns the Retry-After of a response, in seconds; at most the longest wait for an unreachable cluster. */
 function retryAfterSeconds(error: Error): number {

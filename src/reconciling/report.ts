@@ -1,35 +1,33 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
 
-import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
-import type { Kind } from '../api/kind.ts';
-import type { RetryPolicy } from '../core/controller-options.ts';
 import { errorText, KindNotServedError, maxCauses, StatusSubresourceMissingError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
-import type { Wait } from '../core/time.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { attemptOf, describeCause, dueAtOf, type Message, originOf, postponementsOf } from '../sqs/message.ts';
 import type { KeyGroup } from './group-records.ts';
-import type { Action, Outcome } from './outcome.ts';
-import type { StatusInput } from './status/status.ts';
-import type { StatusWriter } from './status/status-writer.ts';
+import type { FollowUp, Outcome } from './outcome.ts';
 
-/** The report of a reconcile, for logs and metrics. */
+/** The report of a reconcile, for the message, for logs and for metrics. */
 export type ReconcileReport = {
   readonly outcome: Outcome;
-  /** The uid of the object that was read last; null: it is gone. Absent if no read succeeded. */
-  readonly foundUid?: string | null | undefined;
+  /** The message as the object was read: a retry of an earlier generation begins anew. Absent: as it was received. */
+  readonly message?: Message;
+  /** Whether the author's code was called. */
+  readonly isCalled?: boolean;
   /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
   readonly writes: number;
   /** Requests to the API server. */
   readonly requests?: number;
   /** Applies that changed nothing: a difference was found where there was none. */
   readonly noops?: number;
-  readonly generation?: number;
-  /** An object (JSON) that this reconcile gave its finalizer, and that is gone, although finalize was not completed. */
-  readonly orphan?: { readonly uid: string; readonly object: string };
+  readonly generation?: number | undefined;
+  /** An object that is gone, or may be, although its finalize was not completed. */
+  readonly orphan?: Orphan | undefined;
+  /** A write has not found the object, and it cannot be read. */
+  readonly mayBeGone?: boolean;
   /** The reconciler still runs, although its signal was aborted. */
   readonly ignoredSignal?: boolean;
   /** Whether it wrote to the object again, although nothing but its own last write had it reconciled. */
@@ -38,17 +36,8 @@ export type ReconcileReport = {
   readonly observedBefore?: boolean;
 };
 
-/** The dependencies of a reconcile: the controller, its instance, and the clock. */
-export type ReconcileDeps = {
-  readonly name: string;
-  /** Its project, which is part of its names in a cluster. Absent: the default project. */
-  readonly project?: string | undefined;
-  readonly declaration: ControllerDeclaration;
-  readonly instance: ControllerInstance;
-  readonly now: () => Date;
-  /** Absent: real time. */
-  readonly wait?: Wait;
-};
+/** An object (JSON) for a dead letter: nothing else is left of it, and an operator cleans up after it. */
+export type Orphan = { readonly uid: string; readonly reason: string; readonly object: string };
 
 /** The input of a reconcile: one key, its cluster, and its deadline. */
 export type ReconcileInput = {
@@ -60,48 +49,19 @@ export type ReconcileInput = {
   readonly signal: AbortSignal;
 };
 
-/** The dependencies that all steps of one object session share. */
-export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 'signal'> & {
-  readonly resource: ControllerDeclaration['resource'];
-  readonly retry: RetryPolicy;
-  readonly finalizer: string;
-  readonly fieldManager: string;
-  readonly statusWriter: StatusWriter;
-  /** Returns the current input of a status. */
-  readonly statusInput: () => StatusInput;
-  readonly wait: Wait;
-  readonly now: () => Date;
-  /** Called for each error that is written to the status, before it is written. */
-  readonly onFailure: (error: Error) => void;
-  /** Returns the signal for reporting a failure: the session's own, or a later one if the reconciler ignored that. */
-  readonly reportSignal: () => AbortSignal;
-};
-
-/**
- * Returns an error if a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. Either the
- * kind had another scope when the message was sent, and the object is gone, or the declaration is wrong or too old.
- */
-export function scopeMismatch({ plural, namespaced }: Kind, { namespace }: Message): Error | undefined {
-  if (namespaced === (namespace !== undefined)) return undefined;
-  const said = namespaced ? 'namespaced, and this key has no' : 'cluster-scoped, and this key has a';
-  return new Error(
-    `scope: ${plural} are declared ${said} namespace; correct the scope of the kind, or delete a key of a former scope`,
-  );
-}
-
 /** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */
 export function reportReconcile(
   metrics: Metrics,
   { message, observedAt }: KeyGroup,
   {
     report: { outcome, writes, requests, noops = 0, generation, observedBefore = false, selfTriggered = false },
-    action,
+    followUp,
     log,
     durationMs,
     nowMs,
   }: {
     readonly report: ReconcileReport;
-    readonly action: Action;
+    readonly followUp: FollowUp;
     readonly log: Log;
     readonly durationMs: number;
     readonly nowMs: number;
@@ -129,8 +89,9 @@ export function reportReconcile(
   // Not of a postponed key: its cluster is the cause. A key of a paused cluster has a line every 15 minutes.
   const stack = 'error' in outcome && outcome.type !== 'postponed' ? { stack: stackFrames(outcome.error) } : {};
   const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
-  const next = action.type === 'timer' ? { nextCause: action.message.cause.type, dueAt: dueAtOf(action.message) } : {};
-  const end = action.type === 'dead-letter' ? { deadLetterReason: redact(action.reason) } : {};
+  const [first] = followUp.timers;
+  const next = first === undefined ? {} : { nextCause: first.cause.type, dueAt: dueAtOf(first) };
+  const end = followUp.deadLetter === undefined ? {} : { deadLetterReason: redact(followUp.deadLetter) };
   const fields = {
     outcome: outcome.type,
     ...reason,

@@ -1,6 +1,7 @@
-// Decides the outcome of a 404 and of a 401, for which other requests have to be made. Only a GET of the object's own
-// path says that the object is gone. Load balancers, kinds that are not served and missing subresources return 404 as
-// well, and a change must not be lost by them. A 401 of a write may be that of an admission webhook.
+// Decides the outcome of an error for which no status could be written. For a 404 and a 401 other requests are made.
+// Only a GET of the object's own path says that the object is gone. Load balancers, kinds that are not served and
+// missing subresources return 404 as well, and a change must not be lost by them. A 401 of a write may be that of an
+// admission webhook.
 import { KindNotServedError, StatusSubresourceMissingError, toError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
@@ -9,6 +10,7 @@ import { type ApiError, isNotFound, isUnauthorized, ResponseError } from '../kub
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import type { Message } from '../sqs/message.ts';
+import { errorClassOf } from './classify-error.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What was known of the object before the request that failed. */
@@ -21,8 +23,25 @@ export type VerificationInput = {
   readonly signal: AbortSignal;
 };
 
+/** Returns the outcome of an error for which no status was written. Throws the signal's reason if that is aborted. */
+export async function outcomeOfUnwritten(thrown: unknown, input: VerificationInput): Promise<Outcome> {
+  const { message, read } = input;
+  if (needsVerification(thrown, read)) return await verifiedOutcome(thrown, input);
+  const error = toError(thrown);
+  switch (errorClassOf(thrown, read === undefined ? 'first-read' : 'later', message)) {
+    case 'unreachable':
+      return { type: 'postponed', reason: 'unreachable', error };
+    case 'conflict':
+      return { type: 'postponed', reason: 'conflict', error };
+    case 'namespace-terminating':
+      return { type: 'nothing', reason: 'namespace-terminating' };
+    default:
+      return failed(error);
+  }
+}
+
 /** Returns whether the outcome of an error needs a verification: a 404, and a 401 after the first read. */
-export function needsVerification(error: unknown, read: KubeObject | undefined): error is ApiError {
+function needsVerification(error: unknown, read: KubeObject | undefined): error is ApiError {
   return isNotFound(error) || (read !== undefined && isUnauthorized(error));
 }
 
@@ -32,7 +51,7 @@ export function needsVerification(error: unknown, read: KubeObject | undefined):
  * a kind that the API server does not serve is a failure, which costs an attempt; a 404 of anything else, such as a
  * load balancer, makes the cluster unreachable.
  */
-export async function verifiedOutcome(error: ApiError, input: VerificationInput): Promise<Outcome> {
+async function verifiedOutcome(error: ApiError, input: VerificationInput): Promise<Outcome> {
   const { client, resource, message, read, signal } = input;
   try {
     if (read === undefined) {

@@ -11,6 +11,14 @@ import { type CauseOf, hashOf } from './message.ts';
 /** For how many seconds SQS drops a deduplication id. */
 export const deduplicationSeconds = 300;
 
+/** Of cells from this width on, in seconds, the messages meet at the beginning (timers/slots.ts). */
+const wideSeconds = 240;
+
+/** Returns whether a slot's cell is so wide that SQS may have forgotten an id of its beginning at its end. */
+export function isWideSlot(slot: string): boolean {
+  return Number(slot.split('/')[0]) >= wideSeconds;
+}
+
 /** One observed version of an object. */
 export type ChangeSource = {
   readonly uid: string;
@@ -66,11 +74,11 @@ export function wakeId(key: ReconcileKey, { event }: { readonly event: string })
 /** The ids that only functions make. */
 export type FunctionIds = {
   /**
-   * Makes the id of a requeue. A slot consists of its delay and its number, so requests for the same time are one
-   * message. The due time is part of the id, so a forged message that claims the slot for an earlier time does not
-   * stand for the genuine one.
+   * Makes the id of a requeue: one for each time, or for each cell of due times where SQS remembers it for the whole
+   * cell, so that many requests become one message. The generation is part of it, because a message of an earlier one
+   * may be superseded, and must not stand for this one.
    */
-  requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt'>): string;
+  requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt' | 'generation'>): string;
   /**
    * Makes the id of a retry, postponed or not. Where the wait no longer grows, all postponed messages of a key that are
    * due at the same time are one.
@@ -85,6 +93,8 @@ export type FunctionIds = {
   wake(key: ReconcileKey, cause: { readonly dueAt: number }): string;
   /** Makes the id of a mapped key: one for each key and message, however often the message is received. */
   mapped(key: ReconcileKey, source: { readonly messageId: string }): string;
+  /** Makes the id of the message that follows when an object was held: one for each message. */
+  held(key: ReconcileKey, source: { readonly messageId: string }): string;
 };
 
 /**
@@ -97,17 +107,18 @@ export function createFunctionIds(secret?: string): FunctionIds {
   const idOf = (...parts: readonly (string | number)[]) =>
     secret === undefined ? hashOf(...parts) : createHmac('sha256', secret).update(JSON.stringify(parts)).digest('hex');
   return {
-    requeue: (key, { slot, dueAt }) => idOf('requeue', ...keyParts(key), slot, dueAt),
-    retry: (key, { attempt, postponements, slot, dueAt, unverifiedUid, command }) =>
+    requeue: (key, { slot, dueAt, generation = '' }) =>
+      idOf('requeue', ...keyParts(key), isWideSlot(slot) ? dueAt : slot, generation),
+    retry: (key, { attempt, postponements, slot, dueAt, generation = '', command }) =>
       idOf(
-        ...['retry', ...keyParts(key), attempt, Math.min(postponements, mostPostponements), slot, dueAt],
-        ...(unverifiedUid === undefined ? [] : [unverifiedUid]),
+        ...['retry', ...keyParts(key), attempt, Math.min(postponements, mostPostponements), slot, dueAt, generation],
         // A retry of a change would stand for it, which is not retried if the object is Stalled.
         ...(command === true ? ['command'] : []),
       ),
     resync: (key, { run }) => idOf('resync', ...keyParts(key), run),
     wake: (key, { dueAt }) => idOf('wake', ...keyParts(key), dueAt),
     mapped: (key, { messageId }) => idOf('mapped', ...keyParts(key), messageId),
+    held: (key, { messageId }) => idOf('held', ...keyParts(key), messageId),
   };
 }
 

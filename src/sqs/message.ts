@@ -12,8 +12,10 @@ export const maxMessageBytes = 4_096;
 export const maxMergedCauses = 3;
 
 const count = z.int().min(0).max(1_000_000);
-/** `<delay in seconds>/<number>`: a due time on the key's grid (timers/slots.ts). */
+/** `<width in seconds>/<number>`: the cell of the due time (timers/slots.ts). */
 const slot = z.string().max(40);
+/** The object's generation when the message was sent. A reconcile of a later one supersedes it. Absent: not known. */
+const generation = z.int().min(0).optional();
 const id = z.string().max(128);
 const logged = z.string().max(64);
 
@@ -49,8 +51,8 @@ const cause = z.discriminatedUnion('type', [
     /** The object that changed, where it is another one than that of the key. For logs only. */
     object: object.optional().catch(undefined),
   }),
-  /** The reconciler returned requeueAfterSeconds. */
-  z.object({ type: z.literal('requeue'), slot, dueAt: seconds }),
+  /** The reconciler returned requeueAfterSeconds or requeueAt. */
+  z.object({ type: z.literal('requeue'), slot, dueAt: seconds, generation }),
   /** The last reconcile failed, or was postponed. */
   z.object({
     type: z.literal('retry'),
@@ -62,10 +64,11 @@ const cause = z.discriminatedUnion('type', [
     postponements: count,
     /** How many of the postponements were conflicts. Absent: none. */
     conflicts: count.optional(),
+    /** How often in a row the reconciler has asked to come back later. Absent: not. */
+    later: count.optional(),
     slot,
     dueAt: seconds,
-    /** Of the object that got its finalizer, after which no response has shown that it exists. */
-    unverifiedUid: z.string().max(64).optional(),
+    generation,
     /** A command was postponed, and has not been reconciled yet. */
     command: z.literal(true).optional(),
   }),
@@ -93,8 +96,6 @@ const cause = z.discriminatedUnion('type', [
     type: z.literal('command'),
     observedAt: milliseconds,
     id,
-    /** That of the retry that became the dead letter. */
-    unverifiedUid: z.string().max(64).optional(),
   }),
 ]);
 
@@ -182,9 +183,14 @@ export function conflictsOf({ cause: why }: Message): number {
   return why.type === 'retry' ? (why.conflicts ?? 0) : 0;
 }
 
-/** Returns the uid of the object that got its finalizer, after which no response has shown that it exists. */
-export function unverifiedUidOf({ cause: why }: Message): string | undefined {
-  return why.type === 'retry' || why.type === 'command' ? why.unverifiedUid : undefined;
+/** Returns how often in a row the reconciler has asked to come back later. */
+export function latersOf({ cause: why }: Message): number {
+  return why.type === 'retry' ? (why.later ?? 0) : 0;
+}
+
+/** Whether a message waits for a time that a reconcile has chosen. */
+export function isTimed(why: Cause): why is CauseOf<'requeue'> | CauseOf<'retry'> {
+  return why.type === 'requeue' || why.type === 'retry';
 }
 
 /** Returns when a message is due, in seconds since 1970; undefined for a message without a due time. */

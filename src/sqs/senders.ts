@@ -22,7 +22,7 @@ export type ControllerSenders = {
   readonly timers: string;
   readonly resync: string;
   /** The id of the wake function's role; absent without one. */
-  readonly wake?: string;
+  readonly wake?: string | undefined;
   /** The ids of roles that may request a reconcile of any key, and nothing else (the option SENDERS). */
   readonly requesters: readonly string[];
 };

@@ -20,7 +20,7 @@ import {
   senderReason,
   unknownSinceAttribute,
 } from '../sqs/senders.ts';
-import { nextTimerStep } from './timer-message.ts';
+import { nextTimerStep, type TimerStep } from './timer-message.ts';
 
 /** The dependencies of the timers. */
 export type TimersDeps = {
@@ -159,7 +159,8 @@ function planBatch(
     sqsNow,
   }: Pick<TimersDeps, 'controllers' | 'sqsNow'> & { readonly ids: FunctionIds; readonly roles: RoleIds | undefined },
 ): { readonly outgoing: readonly OutgoingMessage[]; readonly refused: readonly RefusedRecord[] } {
-  const outgoing = new Map<string, OutgoingMessage>();
+  const outgoing: OutgoingMessage[] = [];
+  const steps: PlannedStep[] = [];
   const refused: RefusedRecord[] = [];
   for (const record of records) {
     try {
@@ -175,25 +176,50 @@ function planBatch(
         const kept = keepUnknown(message, record, { nowMs, senderId: sender?.id });
         if (kept === undefined) throw new MessageError(`controller: ${message.controller} is unknown`);
         const entry = { ...kept, traceHeader: record.traceHeader };
-        outgoing.set(`unknown ${record.messageId}`, { queue: timersQueue, entry, records: [record] });
+        outgoing.push({ queue: timersQueue, entry, records: [record] });
         continue;
       }
       const step = nextTimerStep(message, { nowMs, ids, ...(sender === undefined ? {} : { sender }) });
-      const before = outgoing.get(step.mergeId);
-      const queue = step.type === 'hop' ? timersQueue : step.queue;
-      outgoing.set(
-        step.mergeId,
-        // The message keeps its own trace. The timers function's trace would mix the traces of all senders.
-        before === undefined
-          ? { queue, entry: { ...step.entry, traceHeader: record.traceHeader }, records: [record] }
-          : { ...before, records: [...before.records, record] },
-      );
+      // The message keeps its own trace. The timers function's trace would mix the traces of all senders.
+      const entry = { ...step.entry, traceHeader: record.traceHeader };
+      steps.push({ ...step, queue: step.type === 'hop' ? timersQueue : step.queue, entry, records: [record] });
     } catch (error) {
       if (!(error instanceof MessageError)) throw error;
       refused.push({ record, reason: error.message });
     }
   }
-  return { outgoing: [...outgoing.values()], refused };
+  const latestAsked = mergeBy(
+    steps,
+    ({ timeId }) => timeId,
+    (a, b) => a.width <= b.width,
+  );
+  const firstDue = mergeBy(
+    latestAsked,
+    ({ mergeId }) => mergeId,
+    (a, b) => a.dueAt <= b.dueAt,
+  );
+  return { outgoing: [...outgoing, ...firstDue], refused };
+}
+
+type PlannedStep = OutgoingMessage & Pick<TimerStep, 'mergeId' | 'timeId' | 'dueAt' | 'width'>;
+
+/** Keeps one step of those with the same id, for the records of all of them. */
+function mergeBy(
+  steps: readonly PlannedStep[],
+  idOf: (step: PlannedStep) => string,
+  isBetter: (a: PlannedStep, b: PlannedStep) => boolean,
+): readonly PlannedStep[] {
+  const kept = new Map<string, PlannedStep>();
+  for (const step of steps) {
+    const before = kept.get(idOf(step));
+    if (before === undefined) kept.set(idOf(step), step);
+    else
+      kept.set(idOf(step), {
+        ...(isBetter(before, step) ? before : step),
+        records: [...before.records, ...step.records],
+      });
+  }
+  return [...kept.values()];
 }
 
 /** Makes the dead letter of a record: the unchanged body, with the reason in an attribute. */

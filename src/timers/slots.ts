@@ -1,9 +1,15 @@
-// Calculates due times. The due times of a key lie on a grid, so that any number of events with the same delay become
-// one chain of requeues and not one chain each. Pure: the time is a parameter. It is the time by the clock of SQS,
-// because a wrong local clock would choose slots that the FIFO queue still remembers. SQS would drop such a message as
-// a duplicate, and the chain would end.
+// Calculates due times, and the cells that keep one chain of requeues an object. A cell is a span of time on a key's
+// own grid, at most as wide as the wait. Of the messages of a key that are due in one cell, the first one is
+// reconciled: SQS drops the others by their deduplication id, and of a wide cell they meet at its beginning on the
+// timers queue. However often an object is triggered, it has one chain.
+//
+// Guarantee: the time that the last reconcile asked for is kept. A cell begins after the request, so a message that
+// takes its place is reconciled after it, and that reconcile asks anew; the rest of the wait is shorter, and so is its
+// cell. Pure: the time is a parameter. It is the time by the clock of SQS, because a wrong local clock would choose
+// cells that the FIFO queue still remembers. SQS would drop such a message as a duplicate, and the chain would end.
 import { functionLimits, visibilitySecondsOf } from '../core/controller-options.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
+import { isWideSlot } from '../sqs/deduplication.ts';
 import { hashOf } from '../sqs/message.ts';
 import { returnDelaySeconds } from '../sqs/return.ts';
 
@@ -13,74 +19,94 @@ export const maxDelaySeconds = 900;
 /** A message this close to its due time is not early: it is received up to a second before, and clocks differ. */
 export const earlySeconds = 2;
 
-/** A due time on a key's grid. */
+/** A due time and its cell. */
 export type Slot = {
   /** Seconds since 1970. */
   readonly dueAt: number;
-  /** `<delay in seconds>/<number>`: the grid, and the position on it. */
+  /** `<width in seconds>/<number>`: the cell on the key's grid of that width. */
   readonly slot: string;
 };
 
-/**
- * Finds the slot of a delay: the first one that is at least half the delay from now, and later than the due time of the
- * current message. The first wait is 0.5 to 1.5 times the delay, and two seconds or more: a message of an earlier slot
- * may have been received early, and SQS drops a second one. The following waits are exactly the delay.
- * @param key the key whose grid is used (formatReconcileKey)
- * @param delaySeconds whole seconds, at least 1; a smaller value counts as 1
- * @param afterDueAt `dueAt` of the current message, on any grid
- */
-export function nextSlot({
-  key,
-  delaySeconds,
-  nowMs,
-  afterDueAt,
-}: {
+/** What a due time depends on. */
+type SlotInput = {
+  /** The key whose grid is used (formatReconcileKey). */
   readonly key: string;
-  readonly delaySeconds: number;
   readonly nowMs: number;
-  readonly afterDueAt?: number;
-}): Slot {
+  /** `dueAt` of the current message. */
+  readonly afterDueAt?: number | undefined;
+};
+
+/**
+ * Finds the due time of a delay: the first point of the key's grid that is at least half the delay from now, and later
+ * than the due time of the current message. The first wait is 0.5 to 1.5 times the delay, so that the objects of a
+ * fleet are spread; the following waits are exactly the delay.
+ * @param delaySeconds whole seconds, at least 1; a smaller value counts as 1
+ */
+export function nextSlot({ delaySeconds, ...input }: SlotInput & { readonly delaySeconds: number }): Slot {
+  const { key, nowMs, afterDueAt } = input;
   const delay = Math.max(1, Math.round(delaySeconds));
   const offset = resyncOffset(key, delay);
   const now = nowMs / 1000;
   const earliest = Math.max(now + delay / 2, afterDueAt === undefined ? now + earlySeconds : afterDueAt + 1);
-  const number = Math.ceil((earliest - offset) / delay);
-  return { dueAt: offset + number * delay, slot: `${delay}/${number}` };
+  const dueAt = offset + Math.ceil((earliest - offset) / delay) * delay;
+  return slotOf(dueAt, delay / 2, input);
 }
 
 /**
- * Finds the slot of a time: the first second that is not before it, later than the due time of the current message, and
- * of one that another reconcile may have received early: SQS drops a second message of its slot. Any number of requests
- * for one time are one message. A time that is more than a year ahead is in a year: the timers refuse a later one.
+ * Finds the due time of a time: the first second that is not before it, later than the due time of the current message,
+ * and two seconds or more from now. A time that is more than a year ahead is in a year: the timers refuse a later one.
  */
-export function slotAt({
-  atMs,
-  nowMs,
-  afterDueAt = 0,
-}: {
-  readonly atMs: number;
-  readonly nowMs: number;
-  readonly afterDueAt?: number;
-}): Slot {
+export function slotAt({ atMs, ...input }: SlotInput & { readonly atMs: number }): Slot {
+  const { nowMs, afterDueAt = 0 } = input;
   const wanted = Math.min(atMs, nowMs + maxRequeueSeconds * 1000);
   const dueAt = Math.ceil(Math.max(wanted / 1000, nowMs / 1000 + earlySeconds, afterDueAt + 1));
-  return { dueAt, slot: `1/${dueAt}` };
+  return slotOf(dueAt, dueAt - nowMs / 1000, input);
+}
+
+/** Each width of a cell is about so many times the next smaller one. Chains of one wait have one width. */
+const widthFactor = 1.1;
+
+function slotOf(dueAt: number, waitSeconds: number, { key, nowMs, afterDueAt = 0 }: SlotInput): Slot {
+  // A message that was received early has an id that SQS remembers, and its cell has not begun. A message is early up
+  // to two seconds before it is due, so a cell begins later than that.
+  const isAfterEarly = afterDueAt > nowMs / 1000 + earlySeconds;
+  const widest = isAfterEarly ? 1 : Math.max(1, waitSeconds - earlySeconds);
+  const width = Math.floor(widthFactor ** Math.floor(Math.log(widest) / Math.log(widthFactor)));
+  return { dueAt, slot: `${width}/${Math.floor((dueAt - resyncOffset(key, width)) / width)}` };
+}
+
+/** Returns the width of a slot's cell, in seconds. */
+export function widthOf(slot: string): number {
+  return Number(slot.split('/')[0]);
+}
+
+/** Returns when the messages of a requeue's cell meet on the timers queue; undefined: not before they are due. */
+function meetingAt(key: string, slot: string): number | undefined {
+  if (!isWideSlot(slot)) return undefined;
+  const width = widthOf(slot);
+  return resyncOffset(key, width) + Number(slot.split('/')[1]) * width;
 }
 
 /**
  * Calculates the delay of a message on the timers queue: until it is due, or until its next hop, if the wait is longer
  * than SQS allows. Hops lie on a grid as well, so that equal messages are received in one batch.
+ * @param slot of a requeue: those of a wide cell meet at its beginning
  */
 export function timerDelaySeconds({
   key,
   nowMs,
   dueAt,
+  slot,
 }: {
   readonly key: string;
   readonly nowMs: number;
   readonly dueAt: number;
+  readonly slot?: string | undefined;
 }): { readonly delaySeconds: number; readonly hops: boolean } {
   const now = nowMs / 1000;
+  const meetsAt = slot === undefined ? undefined : meetingAt(key, slot);
+  const beforeMeeting = meetsAt === undefined ? 0 : Math.ceil(meetsAt - now);
+  if (beforeMeeting > 0 && beforeMeeting <= maxDelaySeconds) return { delaySeconds: beforeMeeting, hops: true };
   const remaining = Math.ceil(dueAt - now);
   if (remaining <= maxDelaySeconds) return { delaySeconds: Math.max(0, remaining), hops: false };
   const offset = resyncOffset(key, maxDelaySeconds);

@@ -9,7 +9,7 @@ import { deduplicationSeconds, type FunctionIds, groupIdOf } from '../sqs/dedupl
 import { dueAtOf, formatMessage, hashOf, keyOfMessage, type Message } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
 import { senderAttribute, type TimerSender } from '../sqs/senders.ts';
-import { timerDelaySeconds } from './slots.ts';
+import { timerDelaySeconds, widthOf } from './slots.ts';
 
 /**
  * A message this close to its due time is due: the clock of its sender and the clock of SQS may differ by this much.
@@ -18,10 +18,23 @@ const earlyMs = 1_000;
 /** The latest due time that Outrigger itself writes: the first wait is up to 1.5 times the delay. */
 const latestMs = 1.5 * maxRequeueSeconds * 1000;
 
-/** The next step of a message from the timers queue. Messages with equal `mergeId` may be merged. */
+/** The next step of a message from the timers queue. */
 export type TimerStep =
-  | { readonly type: 'forward'; readonly queue: string; readonly entry: QueueEntry; readonly mergeId: string }
-  | { readonly type: 'hop'; readonly entry: QueueEntry; readonly mergeId: string };
+  | ({ readonly type: 'forward'; readonly queue: string } & Step)
+  | ({ readonly type: 'hop' } & Step);
+
+type Step = {
+  readonly entry: QueueEntry;
+  /** Of messages with one such id one is sent: the one that is due first. */
+  readonly mergeId: string;
+  /**
+   * Of requeues for one time, which many reconciles may have asked for, the one with the narrowest cell is sent: it was
+   * asked for last, so its cell begins after all of them.
+   */
+  readonly timeId: string;
+  readonly dueAt: number;
+  readonly width: number;
+};
 
 /**
  * Makes the timers-queue entry of a message. Without `dueAt` it is due immediately. Throws MessageError for a cause
@@ -29,10 +42,12 @@ export type TimerStep =
  */
 export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number }): QueueEntry {
   refuseUntimed(message);
+  const { cause } = message;
   const { delaySeconds } = timerDelaySeconds({
     key: formatReconcileKey(keyOfMessage(message)),
     nowMs,
     dueAt: dueAtOf(message) ?? Math.floor(nowMs / 1000),
+    slot: cause.type === 'requeue' ? cause.slot : undefined,
   });
   return { body: formatMessage(message), delaySeconds };
 }
@@ -53,12 +68,19 @@ export function nextTimerStep(
   const from = sender?.id ?? '';
   const dueAt = dueAtNow(message, nowMs);
   if (dueAt * 1000 - nowMs > latestMs) throw new MessageError('cause.dueAt: later than any requeue');
-  if (dueAt * 1000 - nowMs > earlyMs) {
-    const entry = { ...timerEntry(message, { nowMs }), ...stamp };
-    return { type: 'hop', entry, mergeId: `hop ${dueAt} ${from} ${deduplicationId}` };
-  }
+  const { cause } = message;
+  const isHop = dueAt * 1000 - nowMs > earlyMs;
+  const kind = `${isHop ? 'hop' : 'forward'} ${from}`;
+  const requeue = cause.type === 'requeue' ? cause : undefined;
+  const object = `${groupIdOf(keyOfMessage(message))} ${requeue?.generation} ${sender?.isStranger === true}`;
+  const mergeId =
+    isHop && requeue !== undefined ? `${kind} ${object} ${requeue.slot}` : `${kind} ${dueAt} ${deduplicationId}`;
+  const timeId = requeue === undefined ? mergeId : `${kind} ${object} at ${dueAt}`;
+  const width = requeue === undefined ? 0 : widthOf(requeue.slot);
+  if (isHop)
+    return { type: 'hop', entry: { ...timerEntry(message, { nowMs }), ...stamp }, mergeId, timeId, dueAt, width };
   const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId, ...stamp };
-  return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId: `${from} ${deduplicationId}` };
+  return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId, timeId, dueAt, width };
 }
 
 /**

@@ -123,12 +123,12 @@ it('a controller may own a kind of which an error is returned as undefined', () 
 
 it('a result that is wrong', () => {
   WaterTank.controller('a', {
-    // @ts-expect-error: a delay and an error
+    // @ts-expect-error: a delay and a time
     reconcile: async () => ({
       status: { action: 'Holding' },
       conditions,
       requeueAfterSeconds: 5,
-      error: new Error('no'),
+      requeueAt: new Date(),
     }),
   });
   // @ts-expect-error: the only thing that says what to do is missing

@@ -17,6 +17,7 @@ import { getObject } from '../../src/kube/client/read.ts';
 import { Deployment, Namespace, NetworkPolicy, Role, RoleBinding } from '../../src/kubernetes.ts';
 import { foreignKind } from '../../src/outrigger.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
 import { owned, redundant } from '../statements/foreign-conditions.ts';
@@ -121,7 +122,7 @@ const patchAs = async (by: KubeClient, path: string, body: object) =>
 async function reconcileAs(by: KubeClient, controller: ControllerDefinition, object: object) {
   const { name, declaration, start } = controller;
   const { group, plural: resource } = declaration.resource;
-  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const reconcile = withoutQueue(createReconcile({ name, declaration, instance: start({}), now: () => new Date() }));
   const key = { controller: name, cluster: 'test', group, resource, name: '', ...object };
   return await reconcile({
     ...{ client: by, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },

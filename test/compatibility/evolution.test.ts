@@ -12,6 +12,7 @@ import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { detach } from '../../src/operations/detach.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import { useClient } from '../harness/api-server.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
@@ -75,7 +76,7 @@ const create = async (name: string, spec: object, { apiVersion, kind, ...resourc
   await applyObject(client, resource, { apiVersion, kind, metadata: keyOf(name), spec }, { fieldManager: 'user' });
 const remove = async (name: string) => await client.request({ method: 'DELETE', path: objectPath(boat, keyOf(name)) });
 async function reconcile({ name, declaration, start }: ControllerDefinition, object: string) {
-  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const run = withoutQueue(createReconcile({ name, declaration, instance: start({}), now: () => new Date() }));
   const { group, plural } = declaration.resource;
   const key = { controller: name, cluster: 'test', group, resource: plural, ...keyOf(object) };
   const message = { ...key, ...asChange() };

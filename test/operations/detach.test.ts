@@ -16,6 +16,7 @@ import { parseObject } from '../../src/kube/client/object.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { type DetachTarget, detach, findControllers } from '../../src/operations/detach.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { aMessage } from '../sqs/messages.ts';
 import { confine, useSystem } from '../statements/harness.ts';
@@ -114,7 +115,7 @@ it('detach with `finalizersOnly` takes the finalizer of a running controller wit
   });
   const { group, plural: resource } = WaterTank;
   const { client, namespace } = system;
-  const reconcile = createReconcile({ ...later, instance: start({}), now: () => new Date() });
+  const reconcile = withoutQueue(createReconcile({ ...later, instance: start({}), now: () => new Date() }));
   const run = async (name = 'north') => {
     const message = aMessage({ controller: later.name, group, resource, namespace, name });
     return (await reconcile({ client, message, messageId: 'm', log: silentLog, signal })).outcome.type;

@@ -103,13 +103,6 @@ it('redrive sends every dead letter as a command, without attempts, and deletes 
   ]);
 });
 
-it('redrive keeps the uid of an object that may be gone, so that the reconcile reports it as lost', async () => {
-  const { queue, run } = await controllerWith('rescue', [{ name: 'a', ...asRetry({ unverifiedUid: 'u' }) }]);
-  await run();
-  const [message] = await queues.drain(queue);
-  expect(parseMessage(message?.Body ?? '').cause).toMatchObject({ type: 'command', unverifiedUid: 'u' });
-});
-
 it('redrive sends all dead letters of one object, even if SQS does not return them at once', async () => {
   const many = Array.from({ length: 23 }, () => ({ name: 'same' }));
   const { queue, deadLetters, run } = await controllerWith('many', many);

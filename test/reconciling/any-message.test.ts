@@ -144,6 +144,7 @@ it.each<[ControllerDefinition, object, string]>([
       const batch = createBatch({
         ...{ controller: name, findCluster, send, metrics, breaker: createBreaker(() => 0), log: () => log },
         reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
+        ids: async () => createFunctionIds(),
         deleteMessages: async () => undefined,
         returnMessages: async () => undefined,
         sqsNow: () => nowMs,

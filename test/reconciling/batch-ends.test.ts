@@ -233,12 +233,12 @@ it('a cluster is not called after five failing lookups in a row', async () => {
 });
 
 it('an object that may be gone is a dead letter with the object, and a retry, or its message stays', async () => {
-  const error = new Error('not finalized, and possibly deleted: u');
-  const orphan = '{"metadata":{"name":"late","uid":"u"}}';
-  const outcome = { type: 'postponed', reason: 'unreachable', error, orphan } as const;
-  const { run, deadLetters, timers, seen } = setUp({ outcome, writes: 2 });
+  const reason = 'not finalized, and possibly deleted: u';
+  const orphan = { uid: 'u', reason, object: '{"metadata":{"name":"late","uid":"u"}}' };
+  const outcome = { type: 'postponed', reason: 'unreachable', error: new Error('no') } as const;
+  const { run, deadLetters, timers, seen } = setUp({ outcome, orphan, writes: 2 });
   expect(await run([record('late')])).toEqual([]);
-  expect(deadLetters()).toMatchObject([{ attributes: { reason: error.message, object: orphan } }]);
+  expect(deadLetters()).toMatchObject([{ attributes: { reason, object: orphan.object } }]);
   expect(timers()).toHaveLength(1);
   seen.rejecting = 'water-tank-dlq.fifo';
   expect(await run([record('later')])).toEqual(['m-later']);
@@ -246,7 +246,7 @@ it('an object that may be gone is a dead letter with the object, and a retry, or
 
 it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
   const error = new Error('409 Conflict by a webhook');
-  const { run, counts, timers, deadLetters } = setUp({ ...postponed('conflict', error), foundUid: 'u' });
+  const { run, counts, timers, deadLetters } = setUp(postponed('conflict', error));
   const at = (attempt: number, conflicts: number) => asRetry({ attempt, postponements: conflicts, conflicts });
   const last = at(defaultRetry.attempts - 1, 5);
   await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last)]);
@@ -261,7 +261,7 @@ it('a conflict that lasts is postponed five times, then costs attempts, and is a
 
 it('the first conflict after an outage is no dead letter of a controller with one attempt', async () => {
   const retry = { ...defaultRetry, attempts: 1 };
-  const { run, timers, deadLetters } = setUp({ ...postponed('conflict'), foundUid: 'u' }, { retry });
+  const { run, timers, deadLetters } = setUp(postponed('conflict'), { retry });
   await run([record('north', asRetry({ postponements: 14 }))]);
   expect(deadLetters()).toEqual([]);
   expect(timers()).toMatchObject([{ cause: { attempt: 0, postponements: 15, conflicts: 1 } }]);

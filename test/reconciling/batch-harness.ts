@@ -7,7 +7,7 @@ import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { KeyGroup } from '../../src/reconciling/group-records.ts';
 import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
-import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { ReturnedRecord } from '../../src/sqs/return.ts';
@@ -67,7 +67,7 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
 /** A group of one key for tests of its report. */
 export const keyGroup = (message: Message = aMessage()): KeyGroup => ({
   ...{ key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [] },
-  ...{ unverified: new Map(), redelivered: false },
+  redelivered: false,
 });
 
 /** Creates a batch with its harness. All reconciles have the given report. */
@@ -110,6 +110,7 @@ export function setUp(
     isKnownCluster: (cluster) => cluster === 'a',
     breaker: createBreaker(() => clock),
     send,
+    ids: async () => createFunctionIds(),
     deleteMessages: async (handles, { signal }) => {
       if (!seen.deleting) await untilAborted(signal);
       else deleted.push(...handles);

@@ -20,7 +20,8 @@ it('duplicates of a key are reconciled once and deleted together', async () => {
 });
 
 const orphaned: ReconcileReport = {
-  outcome: { type: 'postponed', reason: 'unreachable', error: new Error('not finalized'), orphan: '{}' },
+  outcome: { type: 'postponed', reason: 'unreachable', error: new Error('no') },
+  orphan: { uid: 'u', reason: 'not finalized', object: '{}' },
   writes: 2,
 };
 it.each<[string, QueueRecord, ReconcileReport, ClusterLookup?]>([

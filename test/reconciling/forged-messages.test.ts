@@ -207,10 +207,10 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
         message.name === 'three'
           ? ({ type: 'failed', error: new Error('no'), stalledBefore: false } as const)
           : ({ type: 'done', requeueAfterSeconds: delaySeconds } as const);
-      const action = decide(outcome, message, nowMs, { observedAt, afterDueAt });
-      if (action.type !== 'timer') continue;
-      dues.push({ name: message.name, from: second, due: secondOf(dueAtOf(action.message) ?? 0) });
-      await asGadget('timers', [timerEntry({ ...keyOfMessage(message), cause: action.message.cause }, { nowMs })], {
+      const [timer] = decide(outcome, message, { nowMs, observedAt, afterDueAt }).timers;
+      if (timer === undefined) continue;
+      dues.push({ name: message.name, from: second, due: secondOf(dueAtOf(timer) ?? 0) });
+      await asGadget('timers', [timerEntry({ ...keyOfMessage(message), cause: timer.cause }, { nowMs })], {
         signal,
       });
     }

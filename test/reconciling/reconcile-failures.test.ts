@@ -10,7 +10,7 @@ import { ConfigMap } from '../../src/kubernetes.ts';
 import { errorClassOf } from '../../src/reconciling/classify-error.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { reportReconcile } from '../../src/reconciling/report.ts';
-import { verifiedOutcome } from '../../src/reconciling/verified-outcome.ts';
+import { outcomeOfUnwritten } from '../../src/reconciling/verified-outcome.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import type { BeforeRequest } from '../support/intercept-requests.ts';
@@ -43,7 +43,13 @@ const reconcile = async (before: BeforeRequest = () => {}, { attempt = 0 } = {})
 const countedOf = (outcome: Outcome) => {
   const { log, metrics, counts } = createRecorder();
   const report = { outcome, writes: 0 };
-  reportReconcile(metrics, keyGroup(), { report, action: { type: 'delete' }, log, durationMs: 1, nowMs: 2 });
+  reportReconcile(metrics, keyGroup(), {
+    report,
+    followUp: { again: undefined, timers: [], deadLetter: undefined },
+    log,
+    durationMs: 1,
+    nowMs: 2,
+  });
   return [...counts.keys()];
 };
 
@@ -169,7 +175,7 @@ it('a 404 of a write is the end of the object if another one has its name, and a
   const message = widgets.messageFor(name);
   const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound' });
   const { signal } = new AbortController();
-  const outcome = () => verifiedOutcome(error, { client, resource: widget, message, read: before, signal });
+  const outcome = () => outcomeOfUnwritten(error, { client, resource: widget, message, read: before, signal });
   expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
   await widgets.remove(name);
   await apply(8);

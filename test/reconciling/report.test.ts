@@ -6,7 +6,13 @@ import { failed, keyGroup, postponed } from './batch-harness.ts';
 
 const logOf = (report: ReconcileReport) => {
   const { log, metrics, lines } = createRecorder();
-  reportReconcile(metrics, keyGroup(), { report, action: { type: 'delete' }, log, durationMs: 1, nowMs: 2 });
+  reportReconcile(metrics, keyGroup(), {
+    report,
+    followUp: { again: undefined, timers: [], deadLetter: undefined },
+    log,
+    durationMs: 1,
+    nowMs: 2,
+  });
   return JSON.stringify(lines.map(({ fields }) => fields));
 };
 

@@ -22,6 +22,7 @@ import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { asChange } from '../sqs/messages.ts';
 import { untilEstablished } from '../support/established.ts';
@@ -123,17 +124,19 @@ export function widgetsOn(connect: () => Connection) {
     finalize: (object) => state.painting.finalize(object),
   });
   const reconcileOf = ({ name, declaration, start }: ControllerDefinition, project?: string) =>
-    createReconcile({
-      ...{ name, project, declaration, instance: start({}), now: () => new Date() },
-      wait: async (seconds, signal) => {
-        signal.throwIfAborted();
-        state.waited.push(seconds);
-        state.onWait(state.waited.length);
-        // What is ready happens before any wait ends.
-        await new Promise(setImmediate);
-        signal.throwIfAborted();
-      },
-    });
+    withoutQueue(
+      createReconcile({
+        ...{ name, project, declaration, instance: start({}), now: () => new Date() },
+        wait: async (seconds, signal) => {
+          signal.throwIfAborted();
+          state.waited.push(seconds);
+          state.onWait(state.waited.length);
+          // What is ready happens before any wait ends.
+          await new Promise(setImmediate);
+          signal.throwIfAborted();
+        },
+      }),
+    );
   const runReconcile = reconcileOf(controller);
   const runPaint = reconcileOf(painter);
 

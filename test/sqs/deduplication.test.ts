@@ -25,6 +25,7 @@ const idsOf = (one: ReconcileKey): readonly string[] => [
   ids.resync(one, { run: '7' }),
   replayId(one, { source: '7' }),
   ids.mapped(one, { messageId: '7' }),
+  ids.held(one, { messageId: '7' }),
 ];
 
 it('two accepted keys never share a text, a group id or a deduplication id', () => {
@@ -80,6 +81,16 @@ describe('deduplication ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('the deduplication id of a requeue is one for a cell, or for a time in a wide cell, and changes with the generation', () => {
+    const requeue = { slot: '30/7', dueAt: 210, generation: 3 };
+    const idOf = (changes: Partial<typeof requeue>) => ids.requeue(key, { ...requeue, ...changes });
+    expect(idOf({ dueAt: 211 })).toBe(idOf({}));
+    expect(idOf({ slot: '30/8' })).not.toBe(idOf({}));
+    expect(idOf({ generation: 4 })).not.toBe(idOf({}));
+    expect(idOf({ slot: '300/1' })).toBe(idOf({ slot: '330/1' }));
+    expect(idOf({ slot: '300/1', dueAt: 211 })).not.toBe(idOf({ slot: '300/1' }));
+  });
+
   it('the deduplication id of a retry changes with attempt, postponements, slot, due time, and with a command', () => {
     const retry = { attempt: 1, postponements: 0, slot: '2/1', dueAt: 3 };
     const more = [
@@ -87,23 +98,25 @@ describe('deduplication ids', () => {
       { ...retry, postponements: 1 },
       { ...retry, slot: '2/2' },
     ];
-    const all = [retry, ...more, { ...retry, dueAt: 2 }, { ...retry, command: true } as const];
-    expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(6);
+    const others = [{ ...retry, dueAt: 2 }, { ...retry, generation: 2 }, { ...retry, command: true } as const];
+    const all = [retry, ...more, ...others];
+    expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(7);
   });
 });
 
 it('no id that only functions make can be calculated without the secret of the deployment', () => {
-  const made = ({ requeue, retry, resync, wake, mapped }: FunctionIds): Record<keyof FunctionIds, string> => ({
+  const made = ({ requeue, retry, resync, wake, mapped, held }: FunctionIds): Record<keyof FunctionIds, string> => ({
     requeue: requeue(key, { slot: '30/7', dueAt: 210 }),
     retry: retry(key, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 210 }),
     resync: resync(key, { run: '7' }),
     wake: wake(key, { dueAt: 210 }),
     mapped: mapped(key, { messageId: 'm' }),
+    held: held(key, { messageId: 'm' }),
   });
   const genuine = made(ids);
   for (const guess of [createFunctionIds(), createFunctionIds(''), createFunctionIds('guess')]) {
     const guessed = made(guess);
-    for (const name of ['requeue', 'retry', 'resync', 'wake', 'mapped'] as const)
+    for (const name of ['requeue', 'retry', 'resync', 'wake', 'mapped', 'held'] as const)
       expect(guessed[name], name).not.toBe(genuine[name]);
   }
   expect(made(createFunctionIds('secret'))).toEqual(genuine);

@@ -9,6 +9,7 @@ import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { Deployment, Event, Namespace } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
@@ -72,7 +73,9 @@ export async function useReconciles() {
       key: { readonly namespace?: string; readonly name: string } = keyOf(declaration.resource),
     ) => {
       const { group, plural: resource } = declaration.resource;
-      const reconcile = createReconcile({ name: controller, declaration, instance: start({}), now: () => new Date() });
+      const reconcile = withoutQueue(
+        createReconcile({ name: controller, declaration, instance: start({}), now: () => new Date() }),
+      );
       return await reconcile({
         ...{ client, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
         message: { controller, cluster: 'test', group, resource, ...key, ...asChange({ observedAt: 0 }) },

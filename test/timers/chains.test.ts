@@ -142,8 +142,8 @@ function simulate({
     } else {
       reconciles.push(at);
       const now = nowMs(next);
-      const action = decide({ type: 'done', requeueAfterSeconds: delay }, message, now);
-      if (action.type === 'timer') put(next, timerEntry(action.message, { nowMs: now }));
+      for (const timer of decide({ type: 'done', requeueAfterSeconds: delay }, message, { nowMs: now }).timers)
+        put(next, timerEntry(timer, { nowMs: now }));
     }
   }
   // A duplicate of a message that the FIFO queue has already accepted has no effect.
@@ -154,5 +154,5 @@ function simulate({
 
 /** Returns the id that a message has, or would have, on its controller's queue. */
 function idOf({ cause }: Message): string {
-  return cause.type === 'requeue' ? `requeue ${cause.slot}` : cause.type;
+  return cause.type === 'requeue' ? ids.requeue(aMessage(), cause) : cause.type;
 }

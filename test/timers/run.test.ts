@@ -67,7 +67,7 @@ it('createTimers merges chains with the same slot, in one batch or in two', asyn
   expect(await bodies('gadget.fifo')).toEqual(['merged']);
 });
 
-it('createTimers forwards a genuine timer beside a forged one with the same slot and a later due time', async () => {
+it('createTimers forwards a genuine timer beside a forged one with the same slot and a later due time, and delays the earlier one', async () => {
   const delayed: number[] = [];
   const recording: Send = async (queue, entries, options) => {
     if (queue !== 'timers') return await send(queue, entries, options);
@@ -81,7 +81,7 @@ it('createTimers forwards a genuine timer beside a forged one with the same slot
   const hop = { ...slot, slot: '30/79' };
   const at = (id: string, seconds: number) => timed(id, { ...hop, dueAt: dueAt + seconds });
   await run([at('f3', 90_000), at('g3', 2_000)], recording);
-  expect(delayed.sort()).toEqual([dueAt + 2_000, dueAt + 90_000]);
+  expect(delayed).toEqual([dueAt + 2_000]);
 });
 
 it('createTimers sends a message that is due in the year 9999 to the dead-letter queue: it would hop for ever', async () => {

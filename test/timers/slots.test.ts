@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
-import { nextSlot, resyncOffset, sqsNow, timerDelaySeconds } from '../../src/timers/slots.ts';
+import { nextSlot, resyncOffset, slotAt, sqsNow, timerDelaySeconds, widthOf } from '../../src/timers/slots.ts';
 
 const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
@@ -54,14 +54,65 @@ describe('nextSlot', () => {
     );
   });
 
-  it('a slot is in whole seconds, and named by its delay and number', () => {
-    const { dueAt, slot } = nextSlot({ key: 'a', delaySeconds: 30.4, nowMs: 1_700_000_000_123 });
-    expect(Number.isInteger(dueAt)).toBe(true);
-    expect(slot).toBe(`30/${(dueAt - resyncOffset('a', 30)) / 30}`);
+  it('a due time is in whole seconds, and a delay below one second is one', () => {
+    expect(Number.isInteger(nextSlot({ key: 'a', delaySeconds: 30.4, nowMs: 1_700_000_000_123 }).dueAt)).toBe(true);
+    expect(nextSlot({ key: 'a', delaySeconds: 0, nowMs: 1_700_000_000_000 }).dueAt).toBe(1_700_000_002);
+  });
+});
+
+describe('cells', () => {
+  const beginOf = (key: string, slot: string) =>
+    resyncOffset(key, widthOf(slot)) + Number(slot.split('/')[1]) * widthOf(slot);
+
+  it('a cell has the due time in it, and begins two seconds or more after the request, so what takes its place is later', () => {
+    fc.assert(
+      fc.property(key, delaySeconds, nowMs, fc.boolean(), (key, seconds, nowMs, isTime) => {
+        const { dueAt, slot } = isTime
+          ? slotAt({ key, atMs: nowMs + seconds * 1000, nowMs })
+          : nextSlot({ key, delaySeconds: seconds, nowMs });
+        const begin = beginOf(key, slot);
+        expect(begin).toBeGreaterThanOrEqual(nowMs / 1000 + 2);
+        expect(dueAt).toBeGreaterThanOrEqual(begin);
+        expect(dueAt).toBeLessThan(begin + widthOf(slot));
+      }),
+    );
   });
 
-  it('nextSlot raises a delay below one second to one second', () => {
-    expect(nextSlot({ key: 'a', delaySeconds: 0, nowMs: 1_700_000_000_000 }).slot).toMatch(/^1\//);
+  it('a chain of one wait has one width, of nine tenths of the wait or more, and another cell each time', () => {
+    fc.assert(
+      fc.property(key, fc.integer({ min: 60, max: 86_400 }), nowMs, (key, seconds, nowMs) => {
+        const first = slotAt({ key, atMs: nowMs + seconds * 1000, nowMs });
+        const at = first.dueAt * 1000;
+        const second = slotAt({ key, atMs: at + seconds * 1000, nowMs: at, afterDueAt: first.dueAt });
+        expect(second.slot).not.toBe(first.slot);
+        expect(widthOf(second.slot)).toBeGreaterThanOrEqual(0.87 * seconds - 2);
+      }),
+    );
+  });
+
+  it('a key that was received early gets an exact second: SQS remembers the cells of the time until then', () => {
+    const { slot, dueAt } = slotAt({ key: 'a', atMs: 1_000_300_000, nowMs: 1_000_000_000, afterDueAt: 1_000_200 });
+    expect([slot, dueAt]).toEqual(['1/1000300', 1_000_300]);
+  });
+
+  it('the messages of a wide cell meet at its beginning, then wait until each is due', () => {
+    fc.assert(
+      fc.property(key, nowMs, fc.integer({ min: 300, max: 100_000 }), (key, nowMs, ahead) => {
+        const { dueAt, slot } = slotAt({ key, atMs: nowMs + ahead * 1000, nowMs });
+        let now = nowMs / 1000;
+        const stops: number[] = [];
+        for (let hops = true; hops; ) {
+          const delay = timerDelaySeconds({ key, nowMs: now * 1000, dueAt, slot });
+          ({ hops } = delay);
+          now += delay.delaySeconds;
+          stops.push(now);
+        }
+        const met = widthOf(slot) < 240 || stops.some((at) => at >= beginOf(key, slot) && at < beginOf(key, slot) + 1);
+        expect(met).toBe(true);
+        expect(now).toBeGreaterThanOrEqual(dueAt);
+        expect(now).toBeLessThan(dueAt + 2);
+      }),
+    );
   });
 });
 

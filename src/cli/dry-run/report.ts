@@ -71,6 +71,8 @@ function outcomeLine(outcome: Outcome): string {
 }
 
 const nothingReasons = {
+  held: 'the object has got its finalizer, and is reconciled next',
+  superseded: 'a reconcile of a later generation has decided what follows',
   gone: 'the object does not exist',
   'namespace-terminating': 'its namespace is being deleted',
   paused: 'the object is paused (annotation outrigger.dev/paused)',

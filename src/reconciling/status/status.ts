@@ -29,6 +29,7 @@ export type StatusInput = {
 export type RetryState =
   | 'retrying'
   | 'child-namespace-terminating'
+  | 'later'
   | 'retries-exhausted'
   | 'terminal'
   | 'invalid-spec'
@@ -36,7 +37,7 @@ export type RetryState =
 
 /** Returns whether a retry follows. */
 export function isRetried(state: RetryState): boolean {
-  return state === 'retrying' || state === 'child-namespace-terminating';
+  return ['retrying', 'child-namespace-terminating', 'later'].includes(state);
 }
 
 /**
@@ -87,6 +88,7 @@ export function statusWhileFinalizing(
 export const stateReasons: Readonly<Record<RetryState, string>> = {
   retrying: reasons.retrying,
   'child-namespace-terminating': reasons.namespaceTerminating,
+  later: reasons.retryLater,
   'retries-exhausted': reasons.retriesExhausted,
   terminal: reasons.terminal,
   'invalid-spec': reasons.invalidSpec,

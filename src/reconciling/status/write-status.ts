@@ -1,19 +1,33 @@
 // Writes the status of a reconcile: a server-side apply on /status, with the resource version that was read, and only
 // if the status differs from the fields that the controller owns. After a conflict it is retried with a fresh version,
 // if the input of the status is unchanged.
+import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
+import type { Log } from '../../core/log.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { applyStatus } from '../../kube/apply/apply.ts';
 import { emptiedFields, removeFields } from '../../kube/apply/emptied.ts';
 import { ownEntry } from '../../kube/apply/managed-fields.ts';
 import { dropForeignFields, ownedEqual, replacesNull } from '../../kube/apply/owned-equal.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { objectPath } from '../../kube/client/path.ts';
 import { getObject } from '../../kube/client/read.ts';
 import { objectKeyOf, ownedStatusOf, type PrimaryObject } from '../primary-object.ts';
-import type { SessionDeps } from '../report.ts';
 import type { OwnedStatus } from './status.ts';
+import type { StatusWriter } from './status-writer.ts';
+
+/** What a write of a status needs: the controller, the client and the time limit. */
+export type StatusDeps = {
+  readonly client: KubeClient;
+  readonly resource: Kind;
+  readonly finalizer: string;
+  readonly fieldManager: string;
+  readonly statusWriter: StatusWriter;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
 
 /** Attempts to write one status while other writers make the version stale. */
 const maxWrites = 3;
@@ -23,7 +37,7 @@ const maxWrites = 3;
  * controller, a label), the object is read again and the same status is written: its input is the same, so the
  * reconciler need not run again. If the input has changed, the conflict is thrown.
  */
-export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: SessionDeps): Promise<void> {
+export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: StatusDeps): Promise<void> {
   const { client, resource, fieldManager, finalizer, signal } = deps;
   if (!deps.statusWriter.writesStatus) return;
   // As JSON, so that undefined fields are absent. Fields that the author copied from another writer are found by
@@ -46,7 +60,7 @@ export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, d
 async function applyIfChanged(
   primary: PrimaryObject,
   wanted: Readonly<Record<string, unknown>>,
-  { client, resource, fieldManager, log, signal }: SessionDeps,
+  { client, resource, fieldManager, log, signal }: StatusDeps,
 ): Promise<void> {
   if (
     ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: primary.current().status }) &&
@@ -68,7 +82,7 @@ async function applyIfChanged(
 }
 
 /** Gives up all status fields of the controller's field manager: an apply without them. */
-export async function giveUpStatus(primary: PrimaryObject, deps: SessionDeps): Promise<void> {
+export async function giveUpStatus(primary: PrimaryObject, deps: StatusDeps): Promise<void> {
   if (deps.statusWriter.writesStatus) await applyIfChanged(primary, {}, deps);
 }
 
@@ -76,7 +90,7 @@ export async function giveUpStatus(primary: PrimaryObject, deps: SessionDeps): P
 function hasSameInputs(
   last: KubeObject,
   fresh: KubeObject,
-  { fieldManager, finalizer }: Pick<SessionDeps, 'fieldManager' | 'finalizer'>,
+  { fieldManager, finalizer }: Pick<StatusDeps, 'fieldManager' | 'finalizer'>,
 ): boolean {
   const [a, b] = [last.metadata, fresh.metadata];
   // An object whose finalizer another client removed gets it again.

@@ -15,6 +15,7 @@ import { objectPath } from '../../kube/client/path.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
+import { withoutQueue } from '../../reconciling/without-queue.ts';
 import { ownKinds, startServerWithout } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
@@ -164,7 +165,7 @@ export async function openStage(
     if (deadline.waitedSeconds >= reconcileSeconds) running.abort(new Error('the function has no time left'));
     signal.throwIfAborted();
   };
-  const reconcileKey = createReconcile({ name, declaration, instance, now, wait });
+  const reconcileKey = withoutQueue(createReconcile({ name, declaration, instance, now, wait }));
   let requests: KubeRequest[] = [];
   let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
   const watchFetch = createFetchWatch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));

@@ -1,5 +1,5 @@
 // The functions of a system in one process, on queues in memory and a clock that a test moves: each controller's, the
-// timers function and the resync. They are composed as src/lambda composes them, without AWS.
+// timers function and the resync, without AWS.
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { SecretReader } from '../../api/secret.ts';
 import type { Log } from '../../core/log.ts';
@@ -7,10 +7,7 @@ import { silentMetrics } from '../../core/metrics.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
 import { sleep, type Wait } from '../../core/time.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { createBatch } from '../../reconciling/batch.ts';
-import { createBreaker } from '../../reconciling/breaker.ts';
-import { createMapKeys, isMapped } from '../../reconciling/map-keys.ts';
-import { createReconcile } from '../../reconciling/reconcile.ts';
+import { createFunction } from '../../reconciling/function.ts';
 import { createResync, type ResyncDeps } from '../../resync/run.ts';
 import { createFunctionIds } from '../../sqs/deduplication.ts';
 import type { QueueRecord } from '../../sqs/record.ts';
@@ -18,7 +15,7 @@ import type { ReturnMessages } from '../../sqs/return.ts';
 import type { Send } from '../../sqs/sender.ts';
 import { createTimers } from '../../timers/run.ts';
 import { testCluster } from './changes.ts';
-import type { SystemQueues } from './queues.ts';
+import { type SystemQueues, visibilitySeconds } from './queues.ts';
 
 /** The dependencies of the functions. */
 export type SystemFunctionsDeps = {
@@ -85,23 +82,33 @@ export function createSystemFunctions({
     };
 
   function create(controller: ControllerDefinition): Handle {
-    const { name, declaration } = controller;
+    const { name } = controller;
     const queue = controllerQueue(name);
-    const deps = { name, declaration, instance: controller.start(environment, secrets), now };
-    const reconcile = createReconcile({ ...deps, wait });
-    const mapKeys = createMapKeys(deps, send, ids);
-    const batch = createBatch({
-      ...shared,
-      controller: name,
-      retry: declaration.options.retry,
-      reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
+    const batch = createFunction(controller, {
+      project: undefined,
+      instance: controller.start(environment, secrets),
+      retry: {},
+      now,
+      wait,
       findCluster: async () => ({ type: 'client', client: clientOf(name) }),
-      breaker: createBreaker(nowMs),
-      deleteMessages: async (receiptHandles) => queues.delete(queue, receiptHandles),
-      returnMessages: returnTo(queue),
+      isKnownCluster: (cluster) => cluster === testCluster,
+      ids,
+      queue: {
+        send,
+        deleteMessages: async (receiptHandles) => queues.delete(queue, receiptHandles),
+        returnMessages: returnTo(queue),
+        // A batch is given to its function when it is received, so none is late.
+        renewMessages: async (records) => records,
+        visibilitySeconds: () => visibilitySeconds,
+      },
+      // The queues in memory name no senders.
+      senders: undefined,
+      startTrace: undefined,
       log: (fields) => log(name, fields),
-      monotonicMs: () => performance.now(),
-      wait: async (milliseconds, signal) => await sleep(milliseconds / 1000, signal).catch(() => undefined),
+      metrics: silentMetrics,
+      clock: { monotonicMs: () => performance.now(), sqsNow: nowMs, nowMs },
+      waitMs: async (milliseconds, signal) => await sleep(milliseconds / 1000, signal).catch(() => undefined),
+      runKey: async (input, run) => await run(input),
       exitProcess: (reason) => {
         throw new Error(`controller ${name}: ${reason}`);
       },

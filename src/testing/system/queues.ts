@@ -26,7 +26,8 @@ export type SystemQueues = {
 type Stored = { at: number; readonly record: QueueRecord };
 
 const batchSize = 10;
-const visibilitySeconds = 30;
+/** For how long a received message is invisible. */
+export const visibilitySeconds = 30;
 
 /** Creates the queues. A queue exists as soon as a message is sent to it. */
 export function createSystemQueues(nowMs: () => number): SystemQueues {

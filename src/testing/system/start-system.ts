@@ -148,7 +148,9 @@ export async function startSystem({
     const add = (message: string, more?: object) => {
       if (message !== 'reconciled' && message !== 'message refused') return;
       const fields: Readonly<Record<string, unknown>> = { ...about, ...more };
-      const { key, namespace, name, cause, causedBy, outcome, error, writes } = fields;
+      const { key, namespace, name, cause, causedBy, outcome, reason, error, writes } = fields;
+      // The author's code is not called: the object was given its finalizer, or a later reconcile has decided.
+      if (reason === 'held' || reason === 'superseded') return;
       const { kind, isMapped } = kindOf(controller, key);
       const object = namespace === undefined ? String(name) : `${namespace}/${name}`;
       const record: ReconcileRecord = {

@@ -85,6 +85,7 @@ export function createStage(
       findCluster: async (cluster) => await clusters.find(cluster),
       breaker: createBreaker(nowMs),
       send,
+      ids: async () => createFunctionIds(),
       deleteMessages: async (handles) => queues.delete(queue, handles),
       returnMessages: returnTo(queue),
       log: () => silentLog,

@@ -1,6 +1,6 @@
 // What a controller leaves on the objects that it holds, so that it finds them and cleans up after itself.
-import { type ControllerDeclaration, marksHeldObjects } from '../api/definition.ts';
-import type { Marks } from '../kube/apply/finalizers.ts';
+import { type ControllerDeclaration, marksHeldObjects } from '../../api/definition.ts';
+import type { Marks } from '../../kube/apply/finalizers.ts';
 
 /**
  * What marks an object as held: the finalizer, and for a controller with a selector a label, by which the resync finds

@@ -1,0 +1,96 @@
+// The scope of one call of the author's code: its context, its deadline, and its end. A reconciler that runs on after
+// its deadline cannot be stopped inside this process, so its failure is reported as that of any other attempt, and then
+// the process ends (batch.ts).
+import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
+import type { Wait } from '../../core/time.ts';
+import { isPeriodic } from '../../sqs/message.ts';
+import { createContext } from '../context.ts';
+import type { Called, Ended, Pass, ReconcileDeps, Task } from './pass.ts';
+
+/** How long a reconciler may run after its signal was aborted. */
+export const graceSeconds = 1;
+/** The time for its status and its Event. The function's own deadline is near. */
+export const reportSeconds = 1;
+/** The time for its follow-up and for the deletion of finished messages. */
+export const followUpSeconds = 0.5;
+
+type CallDeps = Required<Pick<ReconcileDeps, 'wait'>> & Pick<ReconcileDeps, 'instance' | 'now'>;
+
+/** Calls the author's code for the task of a pass. It ends when the calls that it did not await have. Never rejects. */
+export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Promise<Called> {
+  const { identity, task, client, message, log, signal, primary } = pass;
+  const { name, project, declaration } = identity;
+  const { resource: kind } = declaration;
+  const object = primary.current();
+  const handle = createContext(
+    {
+      client,
+      cluster: message.cluster,
+      controller: name,
+      project,
+      log,
+      now,
+      signal,
+      // Children that have lost their labels belong to an object that is left, too.
+      isThorough: task === 'leave' || isPeriodic(message.cause),
+    },
+    { object, kind, namespace: object.metadata.namespace, primary },
+  );
+  const finalize = async (): Promise<Ended> => ({
+    type: 'finalized',
+    said: await instance.finalize(primary.current(), handle.context),
+  });
+  const run: Readonly<Record<Task, () => Promise<Ended>>> = {
+    reconcile: async () => ({
+      type: 'returned',
+      result: await instance.reconcile(primary.current(), handle.context),
+    }),
+    finalize,
+    leave: async () => {
+      for (const owned of declaration.owns) await handle.context.applyAll(owned, () => [], { prune: true });
+      return declaration.finalizes && primary.hasFinalizer() ? await finalize() : { type: 'finalized', said: 'done' };
+    },
+  };
+  const ended = await endOf(run[task]().finally(handle.end), { signal, wait });
+  return { ended, events: handle.recorded(), writes: handle.writes(), noops: handle.noops() };
+}
+
+/** Waits for the author's code, and for a second longer if its signal is aborted. */
+async function endOf(
+  running: Promise<Ended>,
+  { signal, wait }: { readonly signal: AbortSignal; readonly wait: Wait },
+): Promise<Ended> {
+  const settled = running.catch(
+    (error: unknown): Ended => ({
+      type: 'threw',
+      error: signal.aborted ? timeoutError(error, signal) : error,
+      isLate: signal.aborted,
+    }),
+  );
+  const ended = new AbortController();
+  try {
+    return await Promise.race([settled, ignoresItsSignal(signal, wait, ended.signal)]);
+  } finally {
+    ended.abort('ended');
+  }
+}
+
+/** Resolves some time after the signal was aborted, unless the call has ended. */
+function ignoresItsSignal(signal: AbortSignal, wait: Wait, ended: AbortSignal): Promise<Ended> {
+  return new Promise((resolve) => {
+    const onAbort = () => {
+      const error = new IgnoredSignalError(`the reconciler ignored its signal: it ran on for ${graceSeconds} s`);
+      wait(graceSeconds, ended).then(
+        () => resolve({ type: 'still-running', error }),
+        () => undefined,
+      );
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true, signal: ended });
+  });
+}
+
+function timeoutError(thrown: unknown, { reason }: AbortSignal): ReconcileTimeoutError {
+  const last = thrown === reason ? '' : `: ${errorText(toError(thrown))}`;
+  return new ReconcileTimeoutError(`the reconciler did not end within its time limit${last}`, { cause: thrown });
+}

@@ -1,0 +1,95 @@
+// Observe: the read of the object, and what it needs. Most messages of a key that needs nothing end here.
+import type { Kind } from '../../api/kind.ts';
+import { pausedAnnotation } from '../../core/names.ts';
+import { isSelected } from '../../core/selector.ts';
+import { isMarked } from '../../kube/apply/finalizers.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
+import { getObject } from '../../kube/client/read.ts';
+import { type Cause, type CauseOf, isTimed, type Message } from '../../sqs/message.ts';
+import type { Outcome } from '../outcome.ts';
+import { createPrimaryObject } from '../primary-object.ts';
+import type { ReconcileInput } from '../report.ts';
+import type { Identity, Pass, Task } from './pass.ts';
+
+/** A pass, or the outcome of a message whose object needs nothing. `read`: the object; null: it is gone. */
+export type Observed =
+  | { readonly type: 'pass'; readonly pass: Pass; readonly read: KubeObject }
+  | { readonly type: 'nothing'; readonly outcome: Outcome; readonly read: KubeObject | null };
+
+/** Reads the object of a message, and finds its task. Throws the errors of the read. */
+export async function observe(identity: Identity, input: ReconcileInput): Promise<Observed> {
+  const { client, message, signal } = input;
+  const read = (await getObject(client, identity.declaration.resource, message, { signal })) ?? null;
+  const nothing = (reason: NothingReason): Observed => ({
+    type: 'nothing',
+    outcome: { type: 'nothing', reason },
+    read,
+  });
+  if (read === null) return nothing('gone');
+  if (read.metadata.annotations?.[pausedAnnotation] === 'true') return nothing('paused');
+  const primary = createPrimaryObject(read, identity);
+  const task = taskOf(identity, read);
+  if (task === 'finalize' && !primary.hasFinalizer()) return nothing('no-finalizer');
+  if (task === 'leave' && !isMarked(read, identity.marks)) return nothing('not-selected');
+  const ownedBefore = primary.ownedStatus();
+  const current = ofThisGeneration(message, generationsOf(identity, read, ownedBefore));
+  if (current === undefined) return nothing('superseded');
+  const pass = { ...input, message: current, identity, task, read, ownedBefore, primary };
+  return { type: 'pass', pass, read };
+}
+
+type NothingReason = Extract<Outcome, { readonly type: 'nothing' }>['reason'];
+
+function taskOf({ declaration }: Identity, read: KubeObject): Task {
+  if (read.metadata.deletionTimestamp !== undefined) return 'finalize';
+  return isSelected(declaration.selector, read) ? 'reconcile' : 'leave';
+}
+
+/** The generation of an object, and the one that its status shows as observed. */
+type Generations = { readonly now: number; readonly observed: number | undefined };
+
+/** Undefined for a kind whose status does not show what was observed: its generation may be raised by our own writes. */
+function generationsOf(
+  { statusWriter }: Identity,
+  { metadata: { generation } }: KubeObject,
+  owned: Readonly<Record<string, unknown>>,
+): Generations | undefined {
+  if (!statusWriter.showsObserved || generation === undefined) return undefined;
+  return { now: generation, observed: statusWriter.observed(owned) };
+}
+
+/**
+ * Returns a message from the timers as it is for the object's generation of now. A reconcile of a later generation has
+ * decided anew what follows, so a retry or a requeue of an earlier one is superseded (undefined). Without this an
+ * object that is edited while it fails would have a chain of retries for each edit. If the later generation was not
+ * reconciled yet, the message reconciles it, with all attempts. Pure.
+ */
+export function ofThisGeneration(message: Message, generations: Generations | undefined): Message | undefined {
+  const { cause, merged } = message;
+  if (generations === undefined || !isOfEarlier(cause, generations)) return message;
+  // What was merged into it counts as well. Not all of many causes are named.
+  const others = merged?.causes ?? [];
+  const isAll = others.length === (merged?.count ?? 0) && others.every((one) => isOfEarlier(one, generations));
+  if (isAll && (generations.observed ?? 0) >= generations.now) return undefined;
+  return cause.type === 'retry' ? { ...message, cause: asFirstAttempt(cause) } : message;
+}
+
+function isOfEarlier(cause: Cause, { now }: Generations): cause is CauseOf<'requeue'> | CauseOf<'retry'> {
+  return isTimed(cause) && cause.generation !== undefined && cause.generation < now;
+}
+
+function asFirstAttempt({ conflicts: _, later: __, ...cause }: CauseOf<'retry'>): CauseOf<'retry'> {
+  return { ...cause, attempt: 0, postponements: 0 };
+}
+
+/**
+ * Returns an error if a message names a namespace for a cluster-scoped kind, or none for a namespaced kind. Either the
+ * kind had another scope when the message was sent, and the object is gone, or the declaration is wrong or too old.
+ */
+export function scopeMismatch({ plural, namespaced }: Kind, { namespace }: Message): Error | undefined {
+  if (namespaced === (namespace !== undefined)) return undefined;
+  const said = namespaced ? 'namespaced, and this key has no' : 'cluster-scoped, and this key has a';
+  return new Error(
+    `scope: ${plural} are declared ${said} namespace; correct the scope of the kind, or delete a key of a former scope`,
+  );
+}

@@ -1,0 +1,120 @@
+// A pass is one read of an object and what follows from it: observe, hold, call, settle, commit (reconcile.ts). Its
+// parts are data, so that each step can be read and tested alone.
+//
+// What changes during a pass is in two places: `primary` (the object as it is by now, and the writes so far) and the
+// scope of the author's call (author-call.ts).
+import type { ControllerDeclaration, ControllerInstance } from '../../api/definition.ts';
+import type { AnyResult } from '../../api/parse-result.ts';
+import type { Finalized } from '../../api/result.ts';
+import type { IgnoredSignalError } from '../../core/errors.ts';
+import { fieldManagerOf, finalizerOf, heldLabelOf } from '../../core/names.ts';
+import type { Wait } from '../../core/time.ts';
+import type { Marks } from '../../kube/apply/finalizers.ts';
+import { type Observation, observationOf } from '../../kube/apply/observation.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
+import type { Outcome } from '../outcome.ts';
+import type { PrimaryObject } from '../primary-object.ts';
+import type { ReconcileInput } from '../report.ts';
+import type { OwnedStatus } from '../status/status.ts';
+import { createStatusWriter, type StatusWriter } from '../status/status-writer.ts';
+import { marksOf } from './marks.ts';
+
+/** The controller whose objects are reconciled, its clients, and the clock. */
+export type ReconcileDeps = {
+  readonly name: string;
+  /** Its project, which is part of its names in a cluster. Absent: the default project. */
+  readonly project?: string | undefined;
+  readonly declaration: ControllerDeclaration;
+  readonly instance: ControllerInstance;
+  readonly now: () => Date;
+  /** Absent: real time. */
+  readonly wait?: Wait;
+};
+
+/** Who reconciles: what is the same for every object of a controller. */
+export type Identity = {
+  readonly name: string;
+  readonly project: string | undefined;
+  readonly declaration: ControllerDeclaration;
+  readonly finalizer: string;
+  readonly fieldManager: string;
+  readonly marks: Marks;
+  readonly statusWriter: StatusWriter;
+  readonly observation: Observation | undefined;
+};
+
+/** Makes the identity of a controller. */
+export function identityOf({ name, project, declaration }: ReconcileDeps): Identity {
+  const finalizer = finalizerOf(name, project);
+  const observation = observationOf({ name, declaration }, project);
+  const label = heldLabelOf(name, project);
+  return {
+    name,
+    project,
+    declaration,
+    finalizer,
+    fieldManager: fieldManagerOf(name, project),
+    marks: marksOf(declaration, { finalizer, label, annotation: observation?.annotation }),
+    statusWriter: createStatusWriter(declaration),
+    observation,
+  };
+}
+
+/**
+ * What an object needs. `leave`: it is not selected any more, so its children are deleted, and the controller gives it
+ * up.
+ */
+export type Task = 'reconcile' | 'finalize' | 'leave';
+
+/** One object as it was read, and its task. */
+export type Pass = ReconcileInput & {
+  readonly identity: Identity;
+  readonly task: Task;
+  readonly read: KubeObject;
+  /** The status fields that the controller owned when the object was read. */
+  readonly ownedBefore: Readonly<Record<string, unknown>>;
+  /** The object as it is by now, and the writes so far. */
+  readonly primary: PrimaryObject;
+};
+
+/** How the call of the author's code ended. */
+export type Ended =
+  | { readonly type: 'returned'; readonly result: AnyResult }
+  | { readonly type: 'finalized'; readonly said: Finalized }
+  /** `isLate`: its time ended before it did. */
+  | { readonly type: 'threw'; readonly error: unknown; readonly isLate: boolean }
+  | { readonly type: 'still-running'; readonly error: IgnoredSignalError };
+
+/** A call of the author's code that has ended, and what it has done. */
+export type Called = {
+  readonly ended: Ended;
+  readonly events: readonly PendingEvent[];
+  /** Writes to children and commands that changed something. */
+  readonly writes: number;
+  /** Applies to children that changed nothing. */
+  readonly noops: number;
+};
+
+/** A recorded Event. It is sent after the status was written. */
+export type PendingEvent = {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** The Warning of the runtime about a failed attempt. */
+  readonly isFailure?: boolean;
+};
+
+/** What is written, and what follows for the message. */
+export type Verdict =
+  | {
+      readonly type: 'written';
+      readonly outcome: Outcome;
+      readonly status: OwnedStatus | undefined;
+      /** Whether the object notes what was observed of it (the option `evidence`). */
+      readonly evidence: 'none' | 'needed' | 'if possible';
+      readonly release: 'finalizer' | 'marks' | undefined;
+      /** The Warning about a failure. */
+      readonly warning: PendingEvent | undefined;
+    }
+  /** No status can be written for this error: the cluster is unreachable, or the object has changed. */
+  | { readonly type: 'unwritten'; readonly error: unknown };

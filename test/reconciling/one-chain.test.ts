@@ -1,0 +1,174 @@
+// One chain of requeues and one chain of retries an object, however often it is triggered, in virtual time through the
+// real functions. The cells themselves are in test/timers/slots.test.ts.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { Later } from '../../src/api/result.ts';
+import { defineKind, notOk, ok, type ResultOf, RetryLater, wake } from '../../src/outrigger.ts';
+import { startSystem, type TestSystem } from '../../src/testing.ts';
+
+const Tick = defineKind({
+  group: 'ticks.example.com',
+  version: 'v1',
+  kind: 'Tick',
+  spec: z.object({ edit: z.number().default(0) }),
+  status: z.object({}),
+  conditions: ['Ticked'],
+});
+
+const tick = (name: string, edit = 0) => {
+  return { apiVersion: Tick.apiVersion, kind: Tick.kind, metadata: { name, namespace: 'default' }, spec: { edit } };
+};
+
+type Answer = Later & { readonly failing?: boolean };
+
+/** Starts a system with one object, whose author answers as given. `calls` has the time of each call. */
+async function startTicks(answer: (now: Date) => Answer) {
+  const calls: number[] = [];
+  const controller = Tick.controller('tick', {
+    wakes: [wake({ source: 'test', detailType: 'test' }, () => [{ name: 'one', namespace: 'default' }])],
+    reconcile: async (_, { now }): Promise<ResultOf<typeof Tick>> => {
+      calls.push(now().getTime());
+      const { failing = false, ...later } = answer(now());
+      return { status: {}, conditions: { Ticked: failing ? notOk('No') : ok('Yes') }, ...later };
+    },
+    finalize: async () => 'done',
+  });
+  const system = await startSystem({ controllers: [controller] });
+  await system.cluster.apply(tick('one'));
+  await system.settled();
+  return { system, calls };
+}
+
+const triggers = {
+  edits: async (system: TestSystem, times: number) => {
+    for (let edit = 1; edit <= times; edit += 1) {
+      await system.cluster.apply(tick('one', edit));
+      await system.advance(1 / 60);
+    }
+  },
+  events: async (system: TestSystem, times: number) => {
+    for (let event = 1; event <= times; event += 1) {
+      await system.wake({ source: 'test', detailType: 'test', detail: {} });
+      await system.advance(0.3);
+    }
+  },
+};
+
+const seconds = (now: Date, later: number) => new Date(now.getTime() + later * 1000);
+
+describe('U4: one chain of requeues', () => {
+  it.each<[string, keyof typeof triggers, number, number, (now: Date) => Answer]>([
+    ['a relative requeueAt after 20 edits', 'edits', 20, 60, (now) => ({ requeueAt: seconds(now, 60) })],
+    ['requeueAfterSeconds after 20 edits', 'edits', 20, 60, () => ({ requeueAfterSeconds: 60 })],
+    ['a relative requeueAt after 20 events', 'events', 20, 60, (now) => ({ requeueAt: seconds(now, 60) })],
+    [
+      'a relative requeueAt of ten minutes after 60 events',
+      'events',
+      60,
+      600,
+      (now) => ({ requeueAt: seconds(now, 600) }),
+    ],
+    ['requeueAfterSeconds of ten minutes after 60 events', 'events', 60, 600, () => ({ requeueAfterSeconds: 600 })],
+  ])('%s is one reconcile a period', async (_, trigger, times, period, answer) => {
+    const { system, calls } = await startTicks(answer);
+    await triggers[trigger](system, times);
+    await system.advance((2 * period) / 60);
+    const from = system.now().getTime();
+    await system.advance((20 * period) / 60);
+    const inTwentyPeriods = calls.filter((at) => at > from).length;
+    expect(inTwentyPeriods).toBeGreaterThanOrEqual(19);
+    expect(inTwentyPeriods).toBeLessThanOrEqual(24);
+    await system.close();
+  });
+
+  it('a requeueAfterSeconds with jitter becomes one chain after 20 events', async () => {
+    let call = 0;
+    const { system, calls } = await startTicks(() => {
+      call += 1;
+      return { requeueAfterSeconds: 50 + ((call * 7) % 20) };
+    });
+    await triggers.events(system, 20);
+    await system.advance(60);
+    const from = system.now().getTime();
+    await system.advance(60);
+    expect(calls.filter((at) => at > from).length).toBeLessThanOrEqual(72 * 1.2);
+    await system.close();
+  });
+
+  it('a fixed time is kept after 20 edits and 20 events: one reconcile, not earlier and a few seconds later at most', async () => {
+    const due = Date.parse('2026-01-01T01:00:00Z');
+    const { system, calls } = await startTicks((now) => (now.getTime() < due ? { requeueAt: new Date(due) } : {}));
+    await triggers.edits(system, 20);
+    await triggers.events(system, 20);
+    const before = calls.length;
+    await system.advance(120);
+    const late = calls.slice(before).map((at) => (at - due) / 1000);
+    expect(late.filter((one) => one >= 0)).toHaveLength(1);
+    expect(late.at(-1)).toBeLessThanOrEqual(5);
+    await system.close();
+  });
+
+  it('an earlier time than that of the reconcile before is kept', async () => {
+    const start = Date.parse('2026-01-01T00:00:00Z');
+    let wanted = start + 3_600_000;
+    const { system, calls } = await startTicks((now) =>
+      now.getTime() < wanted ? { requeueAt: new Date(wanted) } : {},
+    );
+    wanted = start + 1_800_000;
+    await system.wake({ source: 'test', detailType: 'test', detail: {} });
+    await system.advance(31);
+    expect(calls.at(-1)).toBeGreaterThanOrEqual(wanted);
+    expect(calls.at(-1)).toBeLessThanOrEqual(wanted + 5_000);
+    await system.close();
+  });
+});
+
+it('U5: a schedule goes on at its times although each attempt fails', async () => {
+  const hour = 3_600_000;
+  const next = (now: Date) => new Date(Math.floor(now.getTime() / hour) * hour + hour);
+  const { system, calls } = await startTicks((now) => ({
+    error: new Error('no'),
+    failing: true,
+    requeueAt: next(now),
+  }));
+  await system.advance(6 * 60);
+  const hours = new Set(calls.map((at) => Math.floor(at / hour)));
+  expect(hours.size).toBe(7);
+  await system.close();
+});
+
+it('50 edits of a failing object are one chain of retries, and one dead letter', async () => {
+  const { system, calls } = await startTicks(() => ({ error: new Error('no'), failing: true }));
+  await triggers.edits(system, 50);
+  const before = calls.length;
+  await system.advance(60);
+  expect(before).toBeLessThanOrEqual(60);
+  expect(calls.length - before).toBeLessThanOrEqual(10);
+  expect(system.deadLetters('tick')).toHaveLength(1);
+  await system.close();
+});
+
+it.each([
+  4, 24,
+])('U6: %d objects converge on an API with four calls a second, without an attempt or a dead letter', async (count) => {
+  const perSecond = new Map<number, number>();
+  const take = (now: Date) => {
+    const second = Math.floor(now.getTime() / 1000);
+    const used = perSecond.get(second) ?? 0;
+    if (used === 4) throw new RetryLater(1);
+    perSecond.set(second, used + 1);
+  };
+  const controller = Tick.controller('tick', {
+    reconcile: async (_, { now }): Promise<ResultOf<typeof Tick>> => {
+      for (let call = 0; call < 3; call += 1) take(now());
+      return { status: {}, conditions: { Ticked: ok('Yes') } };
+    },
+  });
+  await using system = await startSystem({ controllers: [controller] });
+  for (let index = 0; index < count; index += 1) await system.cluster.apply(tick(`t-${index}`));
+  await system.advance(10);
+  const done = system.reconciles.filter(({ outcome }) => outcome === 'done').map(({ object }) => object);
+  expect(new Set(done).size).toBe(count);
+  expect(system.deadLetters('tick')).toEqual([]);
+  expect(system.reconciles.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+});
