@@ -4,7 +4,7 @@ import { type Mutant, swap } from './mutant.ts';
 
 const loop = 'src/forwarding/watch-loop.ts';
 const batch = 'src/reconciling/batch.ts';
-const reconcile = 'src/reconciling/reconcile.ts';
+const pass = 'src/reconciling/pass';
 const dispatch = 'src/reconciling/dispatch-key.ts';
 const slots = 'src/timers/slots.ts';
 
@@ -101,8 +101,8 @@ export const slotDefences: readonly Mutant[] = [
   swap(
     'no slots: each event that asks for a requeue starts another chain of timers',
     slots,
-    'return { dueAt: offset + number * delay, slot: `${delay}/${number}` };',
-    'return { dueAt: Math.ceil(nowMs / 1000 + delay), slot: `${delay}/${nowMs}` };',
+    'return slotOf(dueAt, delay / 2, input);',
+    'return { dueAt: Math.ceil(nowMs / 1000 + delay), slot: `1/${nowMs}` };',
   ),
   swap(
     'takes the same slot again, which SQS deduplicates',
@@ -160,8 +160,8 @@ export const batchDefences: readonly Mutant[] = [
   swap(
     'deletes a message although its timer was not accepted',
     dispatch,
-    'return allAccepted(sent, log);\n    }',
-    'return sent.length > 0;\n    }',
+    'if (!allAccepted(sent, log)) return false;',
+    '',
   ),
   swap(
     'deletes a message although its dead letter was not accepted',
@@ -181,26 +181,16 @@ export const objectDefences: readonly Mutant[] = [
   ),
   swap(
     'records the Warning of a failure again with each attempt',
-    reconcile,
-    "failure = isKnown ? undefined : { type: 'Warning', reason, message };",
-    "void isKnown; failure = { type: 'Warning', reason, message };",
+    `${pass}/settle.ts`,
+    'if (currentConditions(owned).some((one) => one.message === message)) return undefined;',
+    'void [currentConditions, owned];',
   ),
-  {
-    name: 'adds the finalizer after the reconcile: a crash between leaves external resources',
-    edits: [
-      {
-        file: reconcile,
-        find: 'if (!isHeld(primary.current(), marks)) {',
-        replace:
-          'const result = await runAuthor((context) => instance.reconcile(primary.current(), context)); if (!isHeld(primary.current(), marks)) {',
-      },
-      {
-        file: reconcile,
-        find: 'const result = await runAuthor((context) => instance.reconcile(primary.current(), context));\n      if (result.error',
-        replace: 'if (result.error',
-      },
-    ],
-  },
+  swap(
+    'adds the finalizer after the reconcile: a crash between leaves external resources',
+    'src/reconciling/reconcile.ts',
+    "if (await hold(pass)) return { type: 'nothing', reason: 'held' };\n    progress.called = await callFor(pass, deps);",
+    'progress.called = await callFor(pass, deps);\n    await hold(pass);',
+  ),
   swap(
     'no resource version with the status: an old reconcile overwrites a newer one',
     'src/kube/apply/apply.ts',

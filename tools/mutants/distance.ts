@@ -29,7 +29,7 @@ export const distanceDefences: readonly Mutant[] = [
   swap(
     'counts attempts while a cluster is unreachable',
     'src/reconciling/outcome.ts',
-    'attempt: attemptOf(message), postponements,',
-    'attempt: attemptOf(message) + 1, postponements,',
+    '    attempt,\n    postponements,\n    conflicts:',
+    '    attempt: attempt + 1,\n    postponements,\n    conflicts:',
   ),
 ];

@@ -6,6 +6,7 @@ import { firstSpec } from './first-spec.ts';
 import type { Edit, Mutant } from './mutant.ts';
 
 const reconcile = 'src/reconciling/reconcile.ts';
+const pass = 'src/reconciling/pass';
 const status = 'src/reconciling/status/write-status.ts';
 const children = 'src/kube/apply/apply-all.ts';
 const controller = 'src/api/controller.ts';
@@ -20,9 +21,9 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
     find: readSpec,
     replace: `await spec.reconcile(view.read(${is('name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
   });
-  const run = 'outcome: await session.run(),';
-  const isDeleted = 'if (primary.current().metadata.deletionTimestamp !== undefined) {';
-  const written = 'await writeStatus(primary, statusWriter.afterResult(result, statusInput()), deps);';
+  const run = "observed.type === 'nothing' ? observed.outcome :";
+  const written = 'if (verdict.status !== undefined) await writeStatus(';
+  const task = 'function taskOf({ declaration }: Identity, read: KubeObject): Task {\n  if (';
 
   return [
     {
@@ -31,7 +32,7 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
         {
           file: reconcile,
           find: run,
-          replace: `outcome: ${is('deps.name')} ? { type: 'done' } : await session.run(),`,
+          replace: `${is('deps.name')} ? ({ type: 'done' } as const) : ${run}`,
         },
       ],
     },
@@ -64,9 +65,9 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       name: 'says that it observed the generation that is there when it writes',
       edits: [
         {
-          file: reconcile,
+          file: `${pass}/commit.ts`,
           find: written,
-          replace: `if (${is('name')}) primary.replace((await getObject(client, resource, message, { signal })) ?? primary.current()); ${written}`,
+          replace: `if (${is('pass.identity.name')}) { const { getObject } = await import('../../kube/client/read.ts'); pass.primary.replace((await getObject(pass.client, pass.identity.declaration.resource, pass.message, { signal })) ?? pass.primary.current()); } ${written}`,
         },
       ],
     },
@@ -92,7 +93,13 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
     },
     {
       name: 'goes on while its object is being deleted',
-      edits: [{ file: reconcile, find: isDeleted, replace: isDeleted.replace('(', `(${isNot('name')} && `) }],
+      edits: [
+        {
+          file: `${pass}/observe.ts`,
+          find: task,
+          replace: `${task.replace('declaration', 'declaration, name')}${isNot('name')} && `,
+        },
+      ],
     },
     ...(declaration.finalizes ? [finalizesNothing(is('name'))] : []),
     ...(declaration.owns.length > 0 ? childrenMutants(declaration.resource.kind, isNot) : []),
@@ -100,10 +107,16 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
 }
 
 function finalizesNothing(isIt: string): Mutant {
-  const finalized = 'await runAuthor((context) => instance.finalize(primary.current(), context))';
+  const finalized = 'said: await instance.finalize(';
   return {
     name: 'removes the finalizer without calling finalize',
-    edits: [{ file: reconcile, find: finalized, replace: `${isIt} ? 'done' : ${finalized}` }],
+    edits: [
+      {
+        file: `${pass}/author-call.ts`,
+        find: finalized,
+        replace: finalized.replace(': ', `: ${isIt} ? 'done' : `),
+      },
+    ],
   };
 }
 
@@ -132,7 +145,13 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
     },
     {
       name: 'does not retry when a child was not created',
-      edits: [{ file: reconcile, find: retry, replace: retry.replace('(', `(${isNot('name')} && `) }],
+      edits: [
+        {
+          file: `${pass}/settle.ts`,
+          find: retry,
+          replace: retry.replace('(', `(${isNot('facts.message.controller')} && `),
+        },
+      ],
     },
   ];
 }

@@ -3,7 +3,7 @@ import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/ingredient.ts';
 const client = 'src/controllers/clients/pantry.ts';
-const visit = 'src/reconciling/reconcile.ts';
+const hold = 'src/reconciling/pass/hold.ts';
 
 export const ingredientMutants: readonly Mutant[] = [
   swap(
@@ -87,9 +87,9 @@ export const ingredientMutants: readonly Mutant[] = [
   ),
   swap(
     'reserves before its finalizer is on the object',
-    visit,
-    'if (!isHeld(primary.current(), marks)) {',
-    "if (name !== 'ingredient' && !isHeld(primary.current(), marks)) {",
+    hold,
+    "if (task !== 'reconcile' ||",
+    "if (identity.name === 'ingredient' || task !== 'reconcile' ||",
   ),
 ];
 

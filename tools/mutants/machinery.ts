@@ -59,14 +59,14 @@ export const deliveryMutants: readonly Mutant[] = [
   swap(
     'ignores requeueAfterSeconds',
     outcome,
-    'if (requeueAfterSeconds === undefined && requeueAt === undefined)',
-    'if (true)',
+    'return requeueAfterSeconds === undefined ? undefined',
+    'return requeueAfterSeconds !== 0 ? undefined',
   ),
   swap(
     'retries the key of a deleted object',
-    'src/reconciling/reconcile.ts',
-    "if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, foundUid, writes };",
-    "if (object === undefined) return { outcome: { type: 'failed', error: new Error('gone'), stalledBefore: false }, writes };",
+    'src/reconciling/pass/observe.ts',
+    "if (read === null) return nothing('gone');",
+    "if (read === null) throw new Error('gone');",
   ),
   swap(
     'takes an unobserved generation for observed in the resync',

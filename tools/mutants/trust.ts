@@ -10,7 +10,7 @@ export const sayingMutants: readonly Mutant[] = [
     '[/(\\w{1,20}:\\/\\/)[^\\s/"\'<>]+@/g',
     '[/(\\w{1,20}:\\/\\/)[^\\s/@"\'<>]+@/g',
   ),
-  swap('does not redact an Event', 'src/reconciling/reconcile.ts', 'message: redact(text),', 'message: text,'),
+  swap('does not redact an Event', 'src/reconciling/pass/commit.ts', 'message: redact(message),', 'message,'),
   swap(
     'does not redact the error of a queue depth',
     'src/resync/list-kind.ts',
@@ -42,7 +42,7 @@ export const serverMutants: readonly Mutant[] = [
 export const messageMutants: readonly Mutant[] = [
   swap(
     'reads the object of a message without its namespace',
-    'src/reconciling/report.ts',
+    'src/reconciling/pass/observe.ts',
     'if (namespaced === (namespace !== undefined)) return undefined;',
     'if (namespaced || namespace === undefined) return undefined;',
   ),
