@@ -4,7 +4,7 @@
 /** Files as globs from the root of the repository. */
 export const onBothServers = [
   'test/conformance/*.test.ts',
-  'test/generate/generated.test.ts',
+  'test/generate/{children-policy,generated}.test.ts',
   'test/kube/apply/{apply-all,apply-all-*,events,finalizers,write}.test.ts',
   'test/kube/client/classify.test.ts',
   'test/operations/detach.test.ts',

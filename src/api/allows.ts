@@ -5,6 +5,11 @@
 export type Allows = {
   /** Pods run as a service account other than `default`. With it: Secrets that are tokens of service accounts. */
   readonly serviceAccountName?: true;
+  /**
+   * Pods get the token of their service account, with what the cluster grants to it. Kubernetes mounts it by default:
+   * without this and without `serviceAccountName` a pod must have `automountServiceAccountToken: false`.
+   */
+  readonly automountServiceAccountToken?: true;
   /** `hostNetwork`, `hostPID`, `hostIPC`, and the `host` of probes and hooks, which the kubelet calls from its node. */
   readonly hostNamespaces?: true;
   readonly hostPorts?: true;

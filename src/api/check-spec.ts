@@ -102,6 +102,7 @@ const spec = record(
     owns: listOf(kind),
     allows: record({
       serviceAccountName: permitted,
+      automountServiceAccountToken: permitted,
       hostNamespaces: permitted,
       hostPorts: permitted,
       privileged: permitted,

@@ -1,5 +1,7 @@
 // The state of one server, which every verb works on: the store, the served kinds, their schemas and rules, and the
 // clock. Also the arguments that all writes share.
+import type { Admission, Review } from './admission/admission.ts';
+import type { User } from './admission/user.ts';
 import type { ApiObject } from './object.ts';
 import type { ResourceRegistry } from './registry/registry.ts';
 import { type ApiResource, collectionOf } from './registry/resource.ts';
@@ -20,17 +22,27 @@ export type ServerState = {
   readonly registry: ResourceRegistry;
   readonly schemas: BuiltinSchemas;
   readonly rules: Rules;
+  readonly admission: Admission;
   now(): Date;
   readonly readLog: ReadLog;
 };
 
-/** Options of a write. */
-export type WriteOptions = {
+/** Who writes. */
+export type Writer = {
   readonly dryRun: boolean;
-  readonly fieldManager: string;
-  readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
+  /** Undefined for a write of the server itself, which no admission policy limits. */
+  readonly user: User | undefined;
   /** Adds a `Warning` header to the response. */
   warn(text: string): void;
+};
+
+/** The server itself. */
+export const theServer: Writer = { dryRun: false, user: undefined, warn: () => undefined };
+
+/** Options of a write. */
+export type WriteOptions = Writer & {
+  readonly fieldManager: string;
+  readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
 };
 
 /** The object that a request names. */
@@ -48,4 +60,13 @@ export function timestamp(date: Date): string {
 /** Returns a stored object, or undefined. */
 export function findObject({ store }: ServerState, { resource, namespace, name }: ObjectTarget): ApiObject | undefined {
   return store.get(collectionOf(resource), { namespace, name });
+}
+
+/** Throws the StatusError of an admission policy that refuses a write. */
+export function admit(
+  { admission }: Pick<ServerState, 'admission'>,
+  review: Omit<Review, 'user' | 'dryRun' | 'warn'>,
+  { user, dryRun, warn }: Writer,
+): void {
+  if (user !== undefined) admission({ ...review, user, dryRun, warn });
 }

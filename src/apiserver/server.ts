@@ -4,6 +4,8 @@
 // kinds.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { stringify } from 'yaml';
+import { createAdmission } from './admission/admission.ts';
+import type { Identify } from './admission/user.ts';
 import type { Execute } from './exec/execute.ts';
 import { answering } from './http/answering.ts';
 import { carryOut, createFaults, type Fault } from './http/faults.ts';
@@ -14,7 +16,7 @@ import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
 import { publishedSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
-import { findObject, type ReadLog, type ServerState } from './server-state.ts';
+import { findObject, type ReadLog, type ServerState, theServer } from './server-state.ts';
 import { StatusError, statusOf } from './status-error.ts';
 import { createStore, type StoreSnapshot } from './store/store.ts';
 import { startCollector } from './write/collector.ts';
@@ -36,6 +38,8 @@ export type ApiServerOptions = AllowedHosts & {
   readonly execute?: Execute;
   /** Returns the log of a container, for `pods/log`. By default every log is empty. */
   readonly readLog?: ReadLog;
+  /** Tells the users of the server apart, for admission policies. By default every client is the administrator. */
+  readonly identify?: Identify;
 };
 
 /** A running server. */
@@ -75,6 +79,7 @@ export async function startApiServer({
   eventWindow = 10_000,
   execute = commandNotFound,
   readLog = () => '',
+  identify,
   allowedHosts = [],
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const store = createStore({ eventWindow, snapshot });
@@ -84,6 +89,7 @@ export async function startApiServer({
     schemas,
     registry: createRegistry(store, schemas),
     rules: createRules(),
+    admission: createAdmission(store),
     now,
     readLog,
   };
@@ -96,8 +102,8 @@ export async function startApiServer({
     requests.push(record);
     if (requests.length > keptRequests * 1.5) requests = requests.slice(-keptRequests);
   };
-  const handle = createHandler(state, { bookmarkSeconds, onRequest });
-  const upgrades = createUpgrades(state, execute, { onRequest, allowedHosts });
+  const handle = createHandler(state, { bookmarkSeconds, onRequest, identify });
+  const upgrades = createUpgrades(state, execute, { onRequest, identify, allowedHosts });
   const respond = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     response.setHeader('date', now().toUTCString());
     const refusal = foreignRequest(request.headers, { allowedHosts, acceptUntyped: true });
@@ -145,7 +151,7 @@ export async function startApiServer({
 function createNamespaces(state: ServerState): void {
   const resource = state.registry.find('', 'v1', 'namespaces');
   if (resource === undefined) throw new Error('the kind Namespace is not registered');
-  const options = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', warn: () => {} } as const;
+  const options = { ...theServer, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore' } as const;
   const missing = (name: string) => findObject(state, { resource, namespace: '', name }) === undefined;
   for (const name of initialNamespaces.filter(missing)) {
     createObject(state, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, resource, options);

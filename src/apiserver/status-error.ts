@@ -23,7 +23,8 @@ type Details = JsonObject & {
   readonly group?: string;
   readonly kind?: string;
   readonly uid?: string;
-  readonly causes?: readonly StatusCause[];
+  /** Admission names neither a reason nor a field. */
+  readonly causes?: readonly (StatusCause | { readonly message: string })[];
   readonly retryAfterSeconds?: number;
 };
 

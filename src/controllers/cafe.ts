@@ -26,7 +26,10 @@ export const cafe = Cafe.controller('cafe', {
       spec: {
         replicas: waiters,
         selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'waiter', image: 'nginx' }] } },
+        template: {
+          metadata: { labels },
+          spec: { automountServiceAccountToken: false, containers: [{ name: 'waiter', image: 'nginx' }] },
+        },
       },
     });
     return { status: { waiters }, conditions: { Served: deploymentAvailable(deployment) } };

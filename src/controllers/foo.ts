@@ -51,7 +51,10 @@ export const foo = Foo.controller('foo', {
           // Deployment.
           ...(replicas === undefined ? {} : { replicas }),
           selector: { matchLabels: labels },
-          template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
+          template: {
+            metadata: { labels },
+            spec: { automountServiceAccountToken: false, containers: [{ name: 'nginx', image: 'nginx:latest' }] },
+          },
         },
       },
     ]);

@@ -54,6 +54,17 @@ export function controllerOfFinalizer(finalizer: string, project = defaultProjec
   return /^[a-z0-9-]+$/.test(name) ? name : undefined;
 }
 
+/** Returns the User-Agent of a controller's function. */
+export function functionUserAgent(controller: string, project = defaultProject): string {
+  return `outrigger/${controllerLabelValue(controller, project)}`;
+}
+
+/** Returns the identity of the controller's function that has this User-Agent, or undefined for another client. */
+export function identityOfUserAgent(userAgent: string): string | undefined {
+  const [, project, controller] = /^outrigger\/(?:([-a-z0-9]+)\.)?([-a-z0-9]+)$/.exec(userAgent) ?? [];
+  return controller === undefined ? undefined : controllerIdentity(controller, project);
+}
+
 /** The beginning of the names in a cluster, and of the field managers. */
 function prefixOf(project: string): string {
   return project === defaultProject ? 'outrigger' : `outrigger-${project}`;

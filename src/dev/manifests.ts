@@ -7,6 +7,7 @@ import { type Document, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { toError, UserError } from '../core/errors.ts';
 import { sleep } from '../core/time.ts';
+import { policyKinds } from '../generate/rbac/admission-policy.ts';
 import { createOrApply } from '../kube/apply/apply.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { ApiError, isNotFound } from '../kube/client/errors.ts';
@@ -52,10 +53,17 @@ export async function readManifests(source: string): Promise<readonly Manifest[]
 
 const neededKinds: readonly string[] = ['CustomResourceDefinition', 'Namespace', 'ConfigMap'];
 
-/** Reads the generated manifests that a function or a watcher needs. The others are for the watcher's Deployment. */
-export async function readGenerated(root: string): Promise<readonly Manifest[]> {
+/**
+ * Reads the generated manifests that a function or a watcher needs. The others are for the watcher's Deployment, or
+ * grant access. `policies`: also the admission policies, for a server that knows the functions' identities.
+ */
+export async function readGenerated(
+  root: string,
+  { policies = false }: { readonly policies?: boolean } = {},
+): Promise<readonly Manifest[]> {
   const all = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  return all.filter(({ kind }) => neededKinds.includes(kind));
+  const kinds = [...neededKinds, ...(policies ? policyKinds : [])];
+  return all.filter(({ kind }) => kinds.includes(kind));
 }
 
 /** Parses the documents of one file. A List yields its items; a Kustomization is skipped. Throws UserError. */

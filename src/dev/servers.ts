@@ -8,6 +8,7 @@ import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import { type ApiServer, startApiServer } from '../apiserver/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
+import { identifyFunction } from './function-identity.ts';
 import { keepObjects, readKeptObjects } from './kept-objects.ts';
 import { replaceFile } from './replace-file.ts';
 import { createLocalSqsClient, type LocalSqs, startSqs } from './sqs-server.ts';
@@ -47,7 +48,7 @@ export async function startCluster(
     const snapshot = keep ? await readKeptObjects(objectsFile) : undefined;
     keptObjects = Object.values(snapshot?.collections ?? {}).flat().length;
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot }),
+      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot, identify: identifyFunction }),
     );
     parts.defer(() => server.close());
     if (keep) {

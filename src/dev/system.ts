@@ -186,7 +186,9 @@ export async function startDev(
   const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
   const appliedGenerated: AppliedManifest[] = [];
   const applyGenerated = async () => {
-    appliedGenerated.push(...(await applyManifests(cluster.client, await readGenerated(root), { signal })));
+    // Functions have an identity of their own only on the embedded server.
+    const generated = await readGenerated(root, { policies: kubeconfig === undefined });
+    appliedGenerated.push(...(await applyManifests(cluster.client, generated, { signal })));
   };
   await applyGenerated();
 

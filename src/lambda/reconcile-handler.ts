@@ -7,7 +7,7 @@ import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import type { Log } from '../core/log.ts';
-import { controllerLabelValue, controllerQueue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
+import { controllerQueue, functionUserAgent, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { sleep } from '../core/time.ts';
 import { createFunction } from '../reconciling/function.ts';
@@ -55,7 +55,7 @@ function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResp
   const project = settings.PROJECT;
   const { clusters, table, ...opened } = openClusters(
     settings.CLUSTERS,
-    `outrigger/${controllerLabelValue(controller.name, project)}`,
+    functionUserAgent(controller.name, project),
     tableOptions(telemetry),
   );
   const secrets = withFileSecrets(opened.secrets);

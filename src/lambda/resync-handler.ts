@@ -3,7 +3,7 @@
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
-import { controllerLabelValue, resyncQueue } from '../core/names.ts';
+import { functionUserAgent, resyncQueue } from '../core/names.ts';
 import { createResync } from '../resync/run.ts';
 import { readResyncSettings, readRoleIds, readTraceHeader } from '../settings.ts';
 import { createDepth } from '../sqs/depth.ts';
@@ -42,7 +42,7 @@ function start(
   const sqs = createSqsClient();
   const { table, clusters } = openClusters(
     settings.CLUSTERS,
-    `outrigger/${controllerLabelValue('resync', settings.PROJECT)}`,
+    functionUserAgent('resync', settings.PROJECT),
     tableOptions(telemetry, { withoutMessage: true }),
   );
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;

@@ -2,7 +2,7 @@
 import type { EventBridgeEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
-import { controllerLabelValue, wakeFunction } from '../core/names.ts';
+import { functionUserAgent, wakeFunction } from '../core/names.ts';
 import { readTraceHeader, readWakeSettings } from '../settings.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
@@ -26,7 +26,7 @@ function start(
   const settings = readWakeSettings();
   const telemetry = createTelemetry(wakeFunction, telemetryOptions(settings));
   logFatalErrors(telemetry);
-  const userAgent = `outrigger/${controllerLabelValue(wakeFunction, settings.PROJECT)}`;
+  const userAgent = functionUserAgent(wakeFunction, settings.PROJECT);
   const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry, { withoutMessage: true }));
   const wake = createWake({
     registry,

@@ -10,8 +10,11 @@ import { type ApiServer, type ApiServerOptions, startApiServer as startServer } 
 import { toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
+import { functionUserAgent } from '../core/names.ts';
+import { identifyFunction } from '../dev/function-identity.ts';
 import { type AppliedManifest, applyManifests, type Manifest, readManifests } from '../dev/manifests.ts';
 import { crdOf } from '../generate/crd/crd.ts';
+import { policiesOf } from '../generate/rbac/rbac.ts';
 import { applyStatus } from '../kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
 import { isNotFound } from '../kube/client/errors.ts';
@@ -58,13 +61,41 @@ export async function startApiServer(options: TestApiServerOptions = {}): Promis
   return await startServerWithout([], options);
 }
 
-/** Starts a server which, like a cluster, ignores the status of applied objects of these kinds. */
-export async function startServerWithout(
+/**
+ * Starts a server for controllers, with their generated admission policies. Like a cluster, it ignores the status of
+ * applied objects of their own kinds.
+ */
+export async function startServerOf(
+  controllers: readonly ControllerDefinition[],
+  options: TestApiServerOptions,
+): Promise<TestApiServer & { /** The client of a controller's function. */ clientOf(controller: string): KubeClient }> {
+  const own = controllers.map(({ declaration: { resource } }) => resource).filter(isCustomKind);
+  const server = await startServerWithout(own, options);
+  const clients = new Map<string, KubeClient>();
+  const close = async () => {
+    for (const client of clients.values()) client.close();
+    await server.close();
+  };
+  await server.apply(...controllers.flatMap(policiesFor));
+  return {
+    ...server,
+    clientOf: (controller) => {
+      const userAgent = functionUserAgent(controller);
+      const client = clients.get(controller) ?? createClient({ server: new URL(server.url) }, { userAgent });
+      clients.set(controller, client);
+      return client;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function startServerWithout(
   statusesOf: readonly Kind[],
   { crds = [], objects = [], ...options }: TestApiServerOptions,
 ): Promise<TestApiServer> {
   const ignored = new Set(statusesOf.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
-  const server = await startServer(options);
+  const server = await startServer({ ...options, identify: identifyFunction });
   const client = createClient({ server: new URL(server.url) });
   async function applyAll(manifests: readonly Manifest[]): Promise<void> {
     for (const manifest of manifests) {
@@ -153,6 +184,15 @@ async function manifestsOf(given: AnyCustomKind | object | string, file: string)
     throw new TypeError(`${file}: apiVersion and kind are needed`);
   }
   return [{ file, apiVersion, kind, object: parseObject(object) }];
+}
+
+const policies = new WeakMap<ControllerDefinition, readonly object[]>();
+
+/** The policies of a controller, made once. */
+function policiesFor(controller: ControllerDefinition): readonly object[] {
+  const known = policies.get(controller) ?? policiesOf([controller]);
+  policies.set(controller, known);
+  return known;
 }
 
 const definitions = new WeakMap<AnyCustomKind, object>();

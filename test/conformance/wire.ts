@@ -30,6 +30,8 @@ export type RequestOptions = {
   readonly accept?: string;
   /** Accepts a compressed response. */
   readonly gzip?: boolean;
+  /** Another user, by impersonation. */
+  readonly as?: { readonly user: string; readonly groups: readonly string[] };
 };
 
 /** The verbs of one API server. Paths are absolute and already encoded. */
@@ -57,10 +59,14 @@ const applyPatchType = 'application/apply-patch+yaml';
 export function createWire(server: ConformanceServer): Wire {
   const send = (method: string, path: string, content: unknown, options: RequestOptions): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const { query = {}, contentType = jsonType, accept = jsonType, gzip = false } = options;
+      const { query = {}, contentType = jsonType, accept = jsonType, gzip = false, as } = options;
       const url = new URL(server.url + path);
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-      const headers: Record<string, string> = { accept, ...(gzip ? { 'accept-encoding': 'gzip' } : {}) };
+      const headers: Record<string, string | string[]> = {
+        accept,
+        ...(gzip ? { 'accept-encoding': 'gzip' } : {}),
+        ...(as === undefined ? {} : { 'impersonate-user': as.user, 'impersonate-group': [...as.groups] }),
+      };
       if (server.token !== undefined) headers.authorization = `Bearer ${server.token}`;
       const sent = typeof content === 'string' ? content : JSON.stringify(content);
       if (sent !== undefined) {

@@ -1,11 +1,13 @@
 // The journeys of a change, from an object in the API to its status and its external system: whole processes and real queues on
 // the embedded parts. On a real control plane: test/cluster/uninstall.test.ts and watcher-restart.test.ts.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Dinner } from '../../src/controllers/dinner.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { functionUserAgent } from '../../src/core/names.ts';
 import { objectReadiness } from '../../src/dev/readiness.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { caseSeconds, useLocalSystem } from './local-system.ts';
 
 const crowd = 200;
@@ -45,6 +47,18 @@ describe('on one machine', { timeout: caseSeconds * 1000 }, () => {
     await remove(Dinner, 'd');
     await Promise.all([gone(Dinner, 'd'), gone(Ingredient, 'd-rice'), gone(Ingredient, 'd-butter')]);
     expect(dev().simulators.pantry.stock(line('rice').item, 'g')).toBe(1000);
+  });
+
+  it('K14: a function is refused what its generated policy does not permit, and a person is not', async () => {
+    const resource = { group: Ingredient.group, version: 'v1', plural: Ingredient.plural, namespaced: true };
+    const { apiVersion, kind } = Ingredient;
+    const item = { apiVersion, kind, metadata: { namespace, name: 'i' }, spec: { item: 'rice', amount: 1, unit: 'g' } };
+    const server = new URL(dev().state().apiServer);
+    const client = createClient({ server }, { userAgent: functionUserAgent('dinner') });
+    onTestFinished(() => client.close());
+    const apply = async (by: KubeClient) => await applyObject(by, resource, item, { fieldManager: 'journey' });
+    await expect(apply(client)).rejects.toThrow('denied request: dinner may only write its own children');
+    await expect(apply(dev().client)).resolves.toBeDefined();
   });
 
   it('a watcher killed in the middle of 200 creates loses none of them', async () => {

@@ -93,7 +93,7 @@ export const site = Site.controller('site', {
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },
-          spec: { containers: [{ name: 'web', image: 'nginx' }] },
+          spec: { automountServiceAccountToken: false, containers: [{ name: 'web', image: 'nginx' }] },
         },
       },
     });

@@ -284,7 +284,8 @@ describe('a child that is created once, such as the Job of a schedule', () => {
       async reconcile({ metadata, spec: { image }, status }, { applyAll }): Promise<ResultOf<typeof Schedule>> {
         const due = metadata.creationTimestamp ?? '';
         const name = `${metadata.name}-${Date.parse(due)}`;
-        const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image }] } };
+        const containers = [{ name: 'main', image }];
+        const template = { spec: { automountServiceAccountToken: false, restartPolicy: 'Never', containers } };
         await applyAll(Job, (existing) =>
           hasRun(status?.lastRun ?? '', due) || existing.some((one) => one.metadata.name === name)
             ? existing

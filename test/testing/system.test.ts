@@ -2,10 +2,11 @@
 // parts themselves, which have tests of their own.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import type { Allows } from '../../src/api/allows.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
-import { ConfigMap, Job, Namespace } from '../../src/kubernetes.ts';
+import { ConfigMap, Job, Namespace, Service } from '../../src/kubernetes.ts';
 import { defineKind, wake } from '../../src/outrigger.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
@@ -83,7 +84,8 @@ describe('startSystem', () => {
 
   it('a child that a function of applyAll returns as it exists is not written, and keeps its field managers', async () => {
     const containers = [{ name: 'main', image: 'busybox' }];
-    const job = { metadata: { name: 'one' }, spec: { template: { spec: { restartPolicy: 'Never', containers } } } };
+    const pod = { automountServiceAccountToken: false, restartPolicy: 'Never', containers } as const;
+    const job = { metadata: { name: 'one' }, spec: { template: { spec: pod } } };
     const runOnce = Note.controller('run-once', {
       owns: [Job],
       reconcile: async (_, { applyAll }) => {
@@ -101,6 +103,36 @@ describe('startSystem', () => {
     expect(before?.metadata.generation).toBe(1);
     expect(JSON.stringify(before)).not.toContain('f:parallelism');
     expect(await system.cluster.get(Note, one)).toMatchObject({ status: { length: 1 } });
+  });
+
+  it('K14: a child that `allows` does not permit is refused as in a cluster, unless a user makes it or it is declared', async () => {
+    const balanced = { metadata: { name: 'one' }, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } } as const;
+    const exposed = (allows: Allows) =>
+      Note.controller('exposed', {
+        ...{ owns: [Service], allows },
+        reconcile: async (_, { apply }) => {
+          await apply(Service, balanced);
+          return { status: { length: 1 }, conditions: {} };
+        },
+      });
+    await using system = await startSystem({ controllers: [exposed({})], objects: [aNote('a')] });
+    await system.settled();
+    const { status } = (await system.cluster.get(Note, one)) ?? {};
+    const refusal =
+      `services "one" is forbidden: ValidatingAdmissionPolicy 'outrigger-exposed-children' with binding ` +
+      `'outrigger-exposed-children' denied request: exposed does not declare allows.serviceTypes`;
+    const stalled = { type: 'Stalled', status: 'True', message: expect.stringContaining(refusal) };
+    expect(status).toMatchObject({ conditions: expect.arrayContaining([expect.objectContaining(stalled)]) });
+    expect(await system.cluster.get(Service, one)).toBeUndefined();
+    await system.cluster.apply({ apiVersion: 'v1', kind: 'Service', ...balanced });
+    expect((await system.cluster.get(Service, one))?.spec?.type).toBe('LoadBalancer');
+
+    await using declared = await startSystem({
+      controllers: [exposed({ serviceTypes: ['LoadBalancer'] })],
+      objects: [aNote('a')],
+    });
+    await declared.settled();
+    expect((await declared.cluster.get(Service, one))?.spec?.type).toBe('LoadBalancer');
   });
 
   it('W11: a tank at rest is polled every five minutes, and an event of its sensor has it reconciled at once', async () => {

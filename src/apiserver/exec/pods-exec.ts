@@ -1,9 +1,10 @@
 // The subresource `pods/exec` in the API server. A valid WebSocket handshake becomes a session (exec-sessions.ts).
 // Every other request gets an ordinary response.
-import type { Exchange, HttpResponse } from '../http/exchange.ts';
+import { type Exchange, type HttpResponse, writerOf } from '../http/exchange.ts';
 import type { Route } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
 import { collectionSubject } from '../registry/resource.ts';
-import { findObject, type ServerState } from '../server-state.ts';
+import { admit, findObject, type ServerState } from '../server-state.ts';
 import { badRequest, methodNotAllowed, notFound, StatusError } from '../status-error.ts';
 import type { RequestedExec } from './exec-sessions.ts';
 import { execTarget } from './exec-target.ts';
@@ -17,15 +18,31 @@ export function isExec({ resource, name, subresource }: Route): boolean {
  * Reads the command of a request. Returns a response instead where a kubelet would reject the command: those errors are
  * plain text and no Status. Throws StatusErrors for the errors of the API server.
  */
-function readExec(state: ServerState, route: Route, { method, query }: Exchange): RequestedExec | HttpResponse {
-  const { resource, namespace = '', name = '' } = route;
+function readExec(state: ServerState, route: Route, exchange: Exchange): RequestedExec | HttpResponse {
+  const { method, query } = exchange;
+  const { resource, subresource, namespace = '', name = '' } = route;
   if (method !== 'GET' && method !== 'POST') throw methodNotAllowed(collectionSubject(resource), method, false);
+  const connect = { operation: 'CONNECT', resource, subresource, namespace, name, object: execOptions(query) } as const;
+  admit(state, connect, { ...writerOf(exchange), dryRun: false });
   const pod = findObject(state, { resource, namespace, name });
   if (pod === undefined) throw notFound(collectionSubject(resource), name);
   const { running, ...target } = execTarget(pod, query.get('container') ?? '');
   const streams = { stdout: isTrue(query.get('stdout')), stderr: isTrue(query.get('stderr')) };
   const error = kubeletError(target.container, { running, ...streams, stdin: isTrue(query.get('stdin')) });
   return error ?? { ...target, ...streams, namespace, pod: name, command: query.getAll('command') };
+}
+
+/** The object of the request for admission policies. Unset fields are absent. */
+function execOptions(query: URLSearchParams): JsonObject {
+  const set = ['stdin', 'stdout', 'stderr', 'tty'].filter((name) => isTrue(query.get(name)));
+  const container = query.get('container') ?? '';
+  return {
+    apiVersion: 'v1',
+    kind: 'PodExecOptions',
+    ...Object.fromEntries(set.map((name) => [name, true])),
+    ...(container === '' ? {} : { container }),
+    command: query.getAll('command'),
+  };
 }
 
 /** Returns the response to a request that did not become a session. Throws StatusErrors. */

@@ -2,10 +2,11 @@
 // limit.
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
+import { type Identify, type User, userOf } from '../admission/user.ts';
 import { type Json, type JsonObject, parseJsonValue } from '../json.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
 import { readProtobuf } from '../schema/protobuf.ts';
-import type { WriteOptions } from '../server-state.ts';
+import type { WriteOptions, Writer } from '../server-state.ts';
 import {
   invalid,
   type StatusCause,
@@ -26,6 +27,7 @@ export type Exchange = {
   /** Without parameters, in lower case; '' if the header is absent. */
   readonly contentType: string;
   readonly userAgent: string;
+  readonly user: User;
   /** Reads the whole body. Rejects with a 413 StatusError if it is too large. */
   bytes(): Promise<Buffer>;
   /** Texts of the `Warning` headers of the response. Handling the request adds to them. */
@@ -49,7 +51,7 @@ const protobufType = 'application/vnd.kubernetes.protobuf';
 const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** Reads a request's headers. The URL is that of its line. */
-export function createExchange(request: IncomingMessage, url: URL): Exchange {
+export function createExchange(request: IncomingMessage, url: URL, identify: Identify | undefined): Exchange {
   const { headers } = request;
   return {
     method: request.method ?? 'GET',
@@ -59,6 +61,7 @@ export function createExchange(request: IncomingMessage, url: URL): Exchange {
     acceptsGzip: /\bgzip\b/.test(String(headers['accept-encoding'] ?? '')),
     contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
     userAgent: headers['user-agent'] ?? '',
+    user: userOf(headers, identify),
     bytes: () => readBytes(request),
     warnings: [],
   };
@@ -106,7 +109,8 @@ export async function readRequestBody(
 }
 
 /** Reads the options of a write from its query. Throws a 422 StatusError for invalid values. */
-export function writeOptions({ query, userAgent, warnings }: Exchange, kind: string): WriteOptions {
+export function writeOptions(exchange: Exchange, kind: string): WriteOptions {
+  const { query, userAgent } = exchange;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   if (dryRun.some((value) => value !== 'All')) {
     const cause = statusCause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']);
@@ -123,8 +127,16 @@ export function writeOptions({ query, userAgent, warnings }: Exchange, kind: str
   if (managerCauses.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', managerCauses);
   return {
     dryRun: dryRun.length > 0,
+    ...writerOf(exchange),
     fieldManager: manager || managerOf(userAgent),
     fieldValidation: validation === 'Strict' || validation === 'Ignore' ? validation : 'Warn',
+  };
+}
+
+/** Returns who writes. A warning is sent once. */
+export function writerOf({ user, warnings }: Exchange): Pick<Writer, 'user' | 'warn'> {
+  return {
+    user,
     warn: (text) => {
       if (!warnings.includes(text)) warnings.push(text);
     },

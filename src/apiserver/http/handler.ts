@@ -2,6 +2,7 @@
 // Status responses here and nowhere else.
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import type { Identify, User } from '../admission/user.ts';
 import { discovery, reviewKind } from '../discovery/discovery.ts';
 import { openapi, openapiV2 } from '../discovery/openapi.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
@@ -28,6 +29,7 @@ export type HandlerOptions = {
   readonly bookmarkSeconds: number;
   /** Called with every request once its status is known. A watch is reported when it starts. */
   readonly onRequest: (record: RequestRecord) => void;
+  readonly identify: Identify | undefined;
 };
 
 const healthPaths: readonly string[] = ['/healthz', '/livez', '/readyz'];
@@ -44,9 +46,12 @@ const jsonType = 'application/json';
 const discoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Creates the function that handles requests. */
-export function createHandler(state: ServerState, { bookmarkSeconds, onRequest }: HandlerOptions): Responder {
+export function createHandler(
+  state: ServerState,
+  { bookmarkSeconds, onRequest, identify }: HandlerOptions,
+): Responder {
   return async (request, response, url) => {
-    const exchange = createExchange(request, url);
+    const exchange = createExchange(request, url, identify);
     const { method, path, query, userAgent } = exchange;
     const parameters = Object.fromEntries(query);
     const report = (status: number): void => onRequest({ method, path, query: parameters, userAgent, status });
@@ -80,7 +85,7 @@ async function handleNonResource(state: ServerState, exchange: Exchange): Promis
   if (path === `/apis/${reviewKind.group}/${reviewKind.version}/${reviewKind.plural}` && method === 'POST') {
     return { status: 201, body: allowedReview(await readReview(exchange, state)) };
   }
-  const review = method === 'POST' ? reviewOf(path) : undefined;
+  const review = method === 'POST' ? reviewOf(path, exchange.user) : undefined;
   if (review !== undefined) return { status: 201, body: review };
   if (method !== 'GET') return pageNotFound;
   if (healthPaths.includes(path)) return { status: 200, body: 'ok' };
@@ -95,14 +100,13 @@ async function handleNonResource(state: ServerState, exchange: Exchange): Promis
   return found === undefined ? pageNotFound : { status: 200, body: found };
 }
 
-const administrator = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 
-/** The reviews of `kubectl auth whoami` and `kubectl auth can-i --list`: every client is the administrator. */
-function reviewOf(path: string): JsonObject | undefined {
+/** The reviews of `kubectl auth whoami` and `kubectl auth can-i --list`: every user may do everything. */
+function reviewOf(path: string, userInfo: User): JsonObject | undefined {
   if (path === '/apis/authentication.k8s.io/v1/selfsubjectreviews') {
     const [kind, apiVersion] = ['SelfSubjectReview', 'authentication.k8s.io/v1'];
-    return { kind, apiVersion, metadata: {}, status: { userInfo: administrator } };
+    return { kind, apiVersion, metadata: {}, status: { userInfo } };
   }
   if (path === '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews') {
     const [kind, apiVersion] = ['SelfSubjectRulesReview', 'authorization.k8s.io/v1'];

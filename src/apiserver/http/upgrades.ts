@@ -1,6 +1,7 @@
 // Upgrades of HTTP connections to WebSocket, for commands in pods. A request that cannot be upgraded gets an ordinary
 // response from handler.ts.
 import type { IncomingMessage } from 'node:http';
+import type { Identify } from '../admission/user.ts';
 import { createExecSessions, type RequestedExec, type Upgrade } from '../exec/exec-sessions.ts';
 import type { Execute } from '../exec/execute.ts';
 import { acceptedExec } from '../exec/pods-exec.ts';
@@ -26,7 +27,14 @@ const switchingProtocols = 101;
 export function createUpgrades(
   state: ServerState,
   execute: Execute,
-  { onRequest, allowedHosts = [] }: AllowedHosts & { readonly onRequest: (record: RequestRecord) => void },
+  {
+    onRequest,
+    identify,
+    allowedHosts = [],
+  }: AllowedHosts & {
+    readonly onRequest: (record: RequestRecord) => void;
+    readonly identify: Identify | undefined;
+  },
 ): Upgrades {
   const sessions = createExecSessions(execute);
   const requestedExec = (request: IncomingMessage): RequestedExec | undefined => {
@@ -34,7 +42,7 @@ export function createUpgrades(
     if (foreignRequest(request.headers, { allowedHosts }) !== undefined) return undefined;
     const url = requestUrl(request);
     if (url === undefined) return undefined;
-    const exchange = createExchange(request, url);
+    const exchange = createExchange(request, url, identify);
     return acceptedExec(state, findRoute(state.registry, exchange.path), exchange);
   };
   return {
@@ -46,7 +54,7 @@ export function createUpgrades(
         upgrade.socket.destroy();
         return;
       }
-      const { method, path, query, userAgent } = createExchange(upgrade.request, url);
+      const { method, path, query, userAgent } = createExchange(upgrade.request, url, identify);
       onRequest({ method, path, query: Object.fromEntries(query), userAgent, status: switchingProtocols });
       sessions.open(upgrade, requested);
     },

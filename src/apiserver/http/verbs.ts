@@ -16,7 +16,7 @@ import { applyPatch, applyPatchType, invalidPatch, parsePatch, patchObject, requ
 import { pathMatches, readObject } from '../write/read-object.ts';
 import { applyScale, isScale, scaleOf, updateScale } from '../write/scale.ts';
 import { updateObject } from '../write/update.ts';
-import { type Exchange, type HttpResponse, readRequestBody, writeOptions } from './exchange.ts';
+import { type Exchange, type HttpResponse, readRequestBody, writeOptions, writerOf } from './exchange.ts';
 import type { Route } from './route.ts';
 
 const scaleSchema = { kind: 'Scale', schemaName: 'io.k8s.api.autoscaling.v1.Scale' };
@@ -73,7 +73,7 @@ async function handleCollection(state: ServerState, route: Route, exchange: Exch
     }
     case 'DELETE': {
       if (resource.namespaced && namespace === undefined) throw unsupportedMethod(resource, exchange);
-      const request = deleteRequest(await optionalBody(state, exchange), exchange.query);
+      const request = deleteRequest(await optionalBody(state, exchange), exchange.query, writerOf(exchange));
       const { items, metadata } = listObjects(
         state.store,
         resource,
@@ -129,7 +129,7 @@ async function handleObject(
       return { status: created ? 201 : 200, body: presentObject(object, mediaType) };
     }
     case 'DELETE': {
-      const request = deleteRequest(await optionalBody(state, exchange), exchange.query);
+      const request = deleteRequest(await optionalBody(state, exchange), exchange.query, writerOf(exchange));
       return { status: 200, body: deleteResponse(deleteObject(state, target, request), target, mediaType) };
     }
     default:

@@ -3,6 +3,7 @@
 // call a function of url, ip, cidr, semver or format fail with "unbound function".
 import { celEnv, isCelError, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
+import { authorizerFunctions } from '../admission/authorizer.ts';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
@@ -23,7 +24,9 @@ export type Rules = {
 };
 
 const compileError = 'rule compile error';
-const env = celEnv({ funcs: [...strings, ...optionalMethods, ...quantityFunctions, ...listFunctions] });
+const env = celEnv({
+  funcs: [...strings, ...optionalMethods, ...quantityFunctions, ...listFunctions, ...authorizerFunctions],
+});
 const ruleReasons: readonly string[] = [
   'FieldValueInvalid',
   'FieldValueForbidden',

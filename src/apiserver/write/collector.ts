@@ -6,11 +6,11 @@ import { getList } from '../json.ts';
 import { type ApiObject, type StoredOwnerReference, withMetadata } from '../object.ts';
 import { cleanupFinalizer } from '../registry/definition.ts';
 import { definitionsCollection } from '../registry/registry.ts';
-import type { ServerState } from '../server-state.ts';
+import { type ServerState, theServer } from '../server-state.ts';
 import type { StoreChange } from '../store/store.ts';
 import { type DeleteRequest, deleteObject, foregroundFinalizer, orphanFinalizer } from './delete.ts';
 
-const backgroundDelete: DeleteRequest = { propagation: 'Background', uid: '', resourceVersion: '', dryRun: false };
+const backgroundDelete: DeleteRequest = { ...theServer, propagation: 'Background', uid: '', resourceVersion: '' };
 const namespacesCollection = '/namespaces';
 
 /** An object and its collection. */

@@ -7,7 +7,7 @@ import { recordUpdate } from '../fields/record-update.ts';
 import { omitFields } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
-import { findObject, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
+import { admit, findObject, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
 import { alreadyExists, forbidden, notFound, StatusError } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
@@ -49,11 +49,12 @@ export function createObject(
   const prepared = resource.prepare?.(content, undefined) ?? content;
   checkObject(state, prepared, undefined, resource, '');
   if (resource.custom) for (const text of finalizerWarnings(prepared, undefined)) options.warn(text);
+  const { name = '', namespace = '' } = prepared.metadata;
+  admit(state, { operation: 'CREATE', resource, subresource: '', name, namespace, object: prepared }, options);
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
   }
-  const name = prepared.metadata.name ?? '';
-  const existing = findObject(state, { resource, namespace: prepared.metadata.namespace ?? '', name });
+  const existing = findObject(state, { resource, namespace, name });
   if (existing !== undefined) {
     throw alreadyExists(collectionSubject(resource), name, existing.metadata.deletionTimestamp !== undefined);
   }

@@ -1,19 +1,25 @@
 // Deletes an object. An object without finalizers is removed immediately. An object with finalizers gets a
 // deletionTimestamp and is removed with its last finalizer.
+
 import type { Json } from '../json.ts';
 import { getIn, getString } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { cleanupFinalizer } from '../registry/definition.ts';
-import { type ApiResource, collectionOf, collectionSubject, kindSubject } from '../registry/resource.ts';
-import { findObject, type ObjectTarget, type ServerState, timestamp } from '../server-state.ts';
+import {
+  type ApiResource,
+  collectionOf,
+  collectionSubject,
+  convertToVersion,
+  kindSubject,
+} from '../registry/resource.ts';
+import { admit, findObject, type ObjectTarget, type ServerState, timestamp, type Writer } from '../server-state.ts';
 import { conflict, forbidden, invalid, notFound, statusCause } from '../status-error.ts';
 
 /** The options of a delete that the server supports. */
-export type DeleteRequest = {
+export type DeleteRequest = Writer & {
   readonly propagation: 'Background' | 'Foreground' | 'Orphan';
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly dryRun: boolean;
 };
 
 /** The result of a delete. `gone` is false if finalizers keep the object. */
@@ -34,7 +40,11 @@ const propagationPolicies: readonly string[] = ['', 'Background', 'Foreground', 
 /**
  * Reads the options from a DeleteOptions body or the query. Throws a 422 StatusError for an unknown propagation policy.
  */
-export function deleteRequest(body: Json | undefined, query: URLSearchParams): DeleteRequest {
+export function deleteRequest(
+  body: Json | undefined,
+  query: URLSearchParams,
+  writer: Pick<Writer, 'user' | 'warn'>,
+): DeleteRequest {
   const requested = getString(body, 'propagationPolicy') || query.get('propagationPolicy') || '';
   const orphans = getIn(body, 'orphanDependents') === true || query.get('orphanDependents') === 'true';
   const dryRun = JSON.stringify(getIn(body, 'dryRun') ?? query.getAll('dryRun')).includes('All');
@@ -48,6 +58,7 @@ export function deleteRequest(body: Json | undefined, query: URLSearchParams): D
     uid: getString(body, 'preconditions', 'uid'),
     resourceVersion: getString(body, 'preconditions', 'resourceVersion'),
     dryRun,
+    ...writer,
   };
 }
 
@@ -59,6 +70,8 @@ export function deleteObject(state: ServerState, target: ObjectTarget, request: 
   if (resource.kind === 'Namespace' && immortalNamespaces.includes(name))
     throw forbidden(collectionSubject(resource), name, 'this namespace may not be deleted');
   requirePreconditions(live, resource, request);
+  const oldObject = convertToVersion(live, resource);
+  admit(state, { operation: 'DELETE', ...target, subresource: '', oldObject }, request);
   const marked = markForDeletion(live, resource, request, timestamp(state.now()));
   const hasFinalizers = (marked.metadata.finalizers ?? []).length > 0 || resource.kind === 'Namespace';
   const collection = collectionOf(resource);

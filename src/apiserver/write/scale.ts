@@ -44,13 +44,14 @@ export function updateScale(
   change: (scale: JsonObject) => Json,
   options: WriteOptions,
 ): JsonObject {
+  const seen = (object: ApiObject) => scaleOf(object, paths);
   const update = (live: ApiObject) => {
     const requested = change(scaleOf(live, paths));
     if (!isScale(requested)) throw notScale();
     const replicas = getNumber(requested, 'spec', 'replicas') ?? 0;
     requireValid(requested, replicas, target);
     const resourceVersion = getString(requested, 'metadata', 'resourceVersion') || live.metadata.resourceVersion;
-    return { object: withMetadata(withReplicas(live, paths, replicas), { resourceVersion }) };
+    return { object: withMetadata(withReplicas(live, paths, replicas), { resourceVersion }), seen };
   };
   return scaleOf(updateObject(state, target, 'scale', update, options), paths);
 }
@@ -76,6 +77,7 @@ export function applyScale(
   const none: ApiObject = { apiVersion, kind: resource.kind, metadata: {} };
   const config = withReplicas(none, paths, replicas);
   const applied = fieldsOf(config, schema);
+  const seen = (object: ApiObject) => scaleOf(object, paths);
   const update = (live: ApiObject) => {
     const known = readManaged(live.metadata.managedFields ?? []);
     const isOther = (entry: Managed): boolean =>
@@ -87,7 +89,8 @@ export function applyScale(
       requireNoConflict(others, scaleFields);
     }
     if (resource.custom && replicas !== undefined) throw inconvertible(target.name);
-    return recordApply(known, live, config, { schema, writer, force: true, time: timestamp(state.now()) });
+    const time = timestamp(state.now());
+    return { ...recordApply(known, live, config, { schema, writer, force: true, time }), seen };
   };
   return scaleOf(updateObject(state, target, 'scale', update, options), paths);
 }

@@ -11,7 +11,14 @@ import {
   collectionSubject,
   convertToVersion,
 } from '../registry/resource.ts';
-import { findObject, type ObjectTarget, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
+import {
+  admit,
+  findObject,
+  type ObjectTarget,
+  type ServerState,
+  timestamp,
+  type WriteOptions,
+} from '../server-state.ts';
 import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
@@ -26,6 +33,8 @@ export type ObjectUpdate = {
   readonly entries?: readonly Managed[];
   /** True for a PUT, where a uid is a precondition. */
   readonly replaces?: boolean;
+  /** What admission policies see of an object: its Scale, if that is written. */
+  readonly seen?: (object: ApiObject) => JsonObject;
 };
 
 /** Updates an object and returns the result. Throws StatusErrors: 404, 409 for a stale version, 422, 500 (size). */
@@ -51,8 +60,12 @@ export function updateObject(
     update.entries ??
     managedFieldsOfUpdate(object, live, prepared, resource, subresource, options, timestamp(state.now()));
   const owned = withMetadata(prepared, { managedFields: writeManaged(entries) });
-  if (sameJson(withoutTimes(owned), withoutTimes(live))) return live;
-  checkObject(state, owned, live, resource, subresource);
+  const isSame = sameJson(withoutTimes(owned), withoutTimes(live));
+  if (!isSame) checkObject(state, owned, live, resource, subresource);
+  const { seen = (one) => one } = update;
+  const review = { ...target, subresource, object: seen(owned), oldObject: seen(live) };
+  admit(state, { operation: 'UPDATE', ...review }, options);
+  if (isSame) return live;
   if (resource.custom) for (const text of finalizerWarnings(owned, live)) options.warn(text);
   const next = withMetadata(owned, { generation: nextGeneration(owned, live, resource, subresource) });
   if (options.dryRun) return next;

@@ -4,6 +4,9 @@
 import type { JsonObject } from '../../core/json.ts';
 import { controllerIdentity, controllerRole } from '../../core/names.ts';
 
+/** The kinds of an admission policy and its binding. */
+export const policyKinds: readonly string[] = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'];
+
 /** The controller that a policy limits. */
 export type PolicySubject = { readonly controller: string; readonly project?: string | undefined };
 

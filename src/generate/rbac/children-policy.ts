@@ -160,6 +160,14 @@ function podRules(name: string, allows: Allows): readonly Validation[] {
       expression: ['serviceAccountName', 'serviceAccount'].map(account).join(' && '),
       message: undeclared(name, 'serviceAccountName'),
     },
+    {
+      // Unset, it is true. The service account may turn it off, which a policy does not see.
+      unless: allows.serviceAccountName ?? allows.automountServiceAccountToken,
+      expression:
+        'variables.pod.size() == 0 || !variables.pod.?automountServiceAccountToken.orValue(true) || ' +
+        `(oldObject != null && ${unchanged('automountServiceAccountToken')})`,
+      message: `${undeclared(name, 'automountServiceAccountToken')}; without it a pod sets the field to false`,
+    },
     { unless: allows.nodeName, expression: unset('nodeName', `''`), message: undeclared(name, 'nodeName') },
     {
       unless: allows.priorityClassName,

@@ -13,7 +13,9 @@ import { kindOfRead, namespacesOfRead } from '../../api/reads.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
+import { watchListOf } from '../watch-list.ts';
 import { eventsNamespace } from './access-entries.ts';
+import { policyKinds } from './admission-policy.ts';
 import { childrenPolicy } from './children-policy.ts';
 import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
@@ -80,6 +82,11 @@ export function rbacOf(
         : execPolicy({ controller: controller.name, project }, controller.declaration.exec)),
     ]),
   ];
+}
+
+/** Makes the admission policies of controllers with their bindings, and nothing else. */
+export function policiesOf(registry: readonly ControllerDefinition[]): readonly JsonObject[] {
+  return rbacOf(registry, watchListOf(registry)).filter(({ kind }) => policyKinds.includes(String(kind)));
 }
 
 /** Whether a controller writes a finalizer, labels or annotations on its objects. */

@@ -5,10 +5,9 @@ import { isRecord } from '../../core/json.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
-import { ApiError, isInvalid } from '../../kube/client/errors.ts';
+import { ApiError, isInvalid, isPolicyDenied } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import { requeueSeconds } from '../../reconciling/outcome.ts';
-import { refusalsBy } from './children-refusals.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { convergedBeforeDeletion, deselected, expectLeft, lostKey, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
@@ -207,15 +206,18 @@ export const changeChecks: readonly SampleCheck[] = [
     run: async (open) => {
       await using stage = await open();
       const denied = new Set<string>();
+      let refusal: ApiError | undefined;
       const isAllowed = allowedBy(stage.controller);
       stage.disturb({
         api: async (request, proceed) => {
           if (!isAllowed(request)) denied.add(lineOf(request));
-          return await proceed();
+          return await proceed().catch((error: unknown) => {
+            if (isPolicyDenied(error)) refusal ??= error;
+            throw error;
+          });
         },
       });
       await stage.settle();
-      const refusals = refusalsBy(stage.controller);
       const lacked = lackedGrant(stage.controller);
       for (const { kind, object } of await stage.children()) {
         const permission = lacked(object);
@@ -225,14 +227,14 @@ export const changeChecks: readonly SampleCheck[] = [
               `permission to ${permission}, which it grants`,
             'declare it in `allows.grants` (not for URLs), or bind a ClusterRole of `allows.clusterRoles`',
           );
-        const [refusal] = refusals(kind, object);
-        if (refusal === undefined) continue;
+      }
+      if (refusal === undefined) await removed(stage);
+      if (refusal !== undefined) {
         fail(
-          `the generated admission policy refuses ${kind.kind} ${object.metadata.name}: ${refusal}`,
+          `a generated admission policy refuses a request: ${refusal.body?.message}`,
           'declare in `allows` what the children of the controller need',
         );
       }
-      await removed(stage);
       if (denied.size > 0) {
         fail(`not allowed by the generated role: ${[...denied].join(', ')}`, 'name the kind in owns, reads or watches');
       }

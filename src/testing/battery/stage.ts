@@ -2,7 +2,6 @@
 // controller passes through here, so that a check can drop its response, refuse it, or count it. The reconcile is the
 // runtime's own.
 import { setImmediate } from 'node:timers/promises';
-import { isCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, ControllerInstance } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
@@ -16,7 +15,7 @@ import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { withoutQueue } from '../../reconciling/without-queue.ts';
-import { ownKinds, startServerWithout } from '../api-server.ts';
+import { ownKinds, startServerOf } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
@@ -129,8 +128,7 @@ export async function openStage(
   const omitIgnored = ignoredStatus(kind, ignoreStatus);
   const withoutIgnored = (of: Kind, status: unknown) => (of === kind ? omitIgnored(status) : status);
   const world = await outside?.({ now });
-  const own = isCustomKind(kind) ? [kind] : [];
-  const server = await startServerWithout(own, {
+  const server = await startServerOf([controller], {
     crds: [...ownKinds([controller]), ...crds],
     ...{ objects: [...objects, sample], now },
   });
@@ -169,11 +167,12 @@ export async function openStage(
   let requests: KubeRequest[] = [];
   let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
   const watchFetch = createFetchWatch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
+  const own = server.clientOf(name);
   const client: KubeClient = {
-    ...server.client,
+    ...own,
     request: async (request) => {
       requests.push(request);
-      const proceed = async () => await server.client.request(request);
+      const proceed = async () => await own.request(request);
       return disturbance.api === undefined ? await proceed() : await disturbance.api(request, proceed);
     },
   };

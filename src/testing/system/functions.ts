@@ -24,8 +24,8 @@ export type SystemFunctionsDeps = {
   readonly secrets?: SecretReader;
   /** The client of the resync. */
   readonly client: KubeClient;
-  /** The client of a controller, if it has one of its own. */
-  readonly clientOf?: (controller: string) => KubeClient;
+  /** The client of a controller. */
+  readonly clientOf: (controller: string) => KubeClient;
   readonly queues: SystemQueues;
   readonly send: Send;
   readonly nowMs: () => number;
@@ -62,7 +62,7 @@ export function createSystemFunctions({
   environment,
   secrets,
   client,
-  clientOf = () => client,
+  clientOf,
   queues,
   send,
   nowMs,

@@ -15,7 +15,7 @@ import {
 import { definitionsOf } from '../../generate/files.ts';
 import { mappedCollection } from '../../reconciling/map-keys.ts';
 import { createWake } from '../../waking/wake.ts';
-import { ownKinds, startServerWithout, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
+import { ownKinds, startServerOf, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
 import { createSystemFunctions } from './functions.ts';
@@ -114,20 +114,19 @@ export async function startSystem({
     return await queues.send(queue, entries, sending);
   };
   const own = ownKinds(controllers);
-  const reconciled = own.filter((kind) => controllers.some(({ declaration }) => declaration.resource === kind));
-  const cluster = await startServerWithout(reconciled, {
+  const cluster = await startServerOf(controllers, {
     ...options,
     crds: [...definitionsOf(controllers, own).map(([, crd]) => crd), ...crds],
     now,
   });
-  const { client } = cluster;
+  const { client, clientOf } = cluster;
   // A wait of the runtime, between the passes of a reconcile, takes one turn of the event loop.
   const wait = async (_: number, signal: AbortSignal) => {
     await setImmediate();
     signal.throwIfAborted();
   };
   const functions = createSystemFunctions({
-    ...{ controllers, environment, client, queues, send, nowMs: clock, wait },
+    ...{ controllers, environment, client, clientOf, queues, send, nowMs: clock, wait },
     secrets: readSecrets(secrets),
     log: (name, fields) => (functionsOfTheSystem.has(name) ? silentLog : createLog(name, fields)),
     resync: { rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 } },

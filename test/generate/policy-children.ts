@@ -14,13 +14,18 @@ export type Item = {
   readonly [field: string]: unknown;
 };
 
-export const ownerReference = (uid = 'uid-1', controller = true) => ({
-  ...{ apiVersion: 'farm.example.com/v1', kind: 'Farm', name: 'f', uid, controller },
-});
 export const label = (controller: string) => ({ 'outrigger.dev/controller': controller });
-export const own = (name: string, controller = 'farmer'): Metadata => ({
-  ...{ name, labels: label(controller), ownerReferences: [ownerReference()] },
-});
+
+/** The metadata of children of a Farm, which exists: the garbage collector deletes those of another. */
+export function childrenOf(farm: string) {
+  const ownerReference = (uid = farm, controller = true) => ({
+    ...{ apiVersion: 'farm.example.com/v1', kind: 'Farm', name: 'f', uid, controller },
+  });
+  const own = (name: string, controller = 'farmer'): Metadata => ({
+    ...{ name, labels: label(controller), ownerReferences: [ownerReference()] },
+  });
+  return { ownerReference, own };
+}
 export const configMap = (metadata: Metadata): Item => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -32,7 +37,8 @@ export const service = (metadata: Metadata, spec: object): Item => ({
 });
 export const container = { name: 'a', image: 'a' };
 export function workload(kind: string, metadata: Metadata, spec: object): Item {
-  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container], ...spec } };
+  const pod = { automountServiceAccountToken: false, containers: [container], ...spec };
+  const template = { metadata: { labels: { a: 'b' } }, spec: pod };
   const selector = { matchLabels: { a: 'b' } };
   if (kind === 'Pod') return { apiVersion: 'v1', kind, metadata, spec: template.spec };
   if (kind === 'CronJob') {
@@ -76,6 +82,8 @@ export const templates: readonly (readonly [string, string, object])[] = [
   ['host IPC', 'hostNamespaces', { hostIPC: true }],
   ['a service account', 'serviceAccountName', { serviceAccountName: 'admin' }],
   ['a service account by its old name', 'serviceAccountName', { serviceAccount: 'admin' }],
+  ['H8: a token', 'automountServiceAccountToken', { automountServiceAccountToken: true }],
+  ['H8: a token by default', 'automountServiceAccountToken', { automountServiceAccountToken: null }],
   ['a node', 'nodeName', { nodeName: 'n' }],
   ['a priority class', 'priorityClassName', { priorityClassName: 'system-node-critical' }],
   ['a path of the host', 'other volumes', { volumes: [{ name: 'v', hostPath: { path: '/' } }] }],

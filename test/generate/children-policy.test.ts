@@ -1,4 +1,4 @@
-// Only the generated policy on the children of a controller, on a real kube-apiserver that allows privileged pods. The
+// Only the generated policy on the children of a controller, on both servers; the real one allows privileged pods. The
 // controller's identities may do everything by RBAC, so that only the policy refuses; each case asserts its message.
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -9,18 +9,19 @@ import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { isPolicyDenied } from '../../src/kube/client/errors.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
 import { ConfigMap, CronJob, Deployment, Pod, Secret, Service, StatefulSet } from '../../src/kubernetes.ts';
-import { answerTo, grant, untilEffective, usePlane } from './plane.ts';
+import { answerTo, grant, untilEffective } from '../cluster/plane.ts';
+import { useUsers } from '../harness/users.ts';
 import {
   apply,
+  childrenOf,
   configMap,
   container,
   type Item,
   label,
   type Metadata,
   merge,
-  own,
-  ownerReference,
   pathOf,
   post,
   privileged,
@@ -47,7 +48,11 @@ const baron = farm.controller('baron', {
   },
   reconcile,
 });
-const clerk = farm.controller('clerk', { owns, allows: { volumes: ['projected'] }, reconcile });
+const clerk = farm.controller('clerk', {
+  owns,
+  allows: { volumes: ['projected'], automountServiceAccountToken: true },
+  reconcile,
+});
 const registry = [farmer, baron, clerk];
 
 const asUser = controllerIdentity('farmer');
@@ -57,7 +62,7 @@ const projecting = controllerIdentity('clerk');
 const other = 'other-user';
 
 const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
-const { clientOf } = await usePlane({
+const { clientOf } = await useUsers({
   apiServerFlags: ['--allow-privileged=true'],
   users: [
     ...[asUser, open, projecting, other].map((name) => ({ name })),
@@ -71,6 +76,11 @@ const { clientOf } = await usePlane({
 });
 /** Returns `allowed`, or the message of a denial by a policy. Any other error fails the test. */
 const answer = (user: string | undefined, request: KubeRequest) => answerTo(clientOf(user), request, isPolicyDenied);
+const { body: owner } = await clientOf().request({
+  ...{ method: 'POST', path: '/apis/farm.example.com/v1/namespaces/default/farms' },
+  body: { apiVersion: farm.apiVersion, kind: farm.kind, metadata: { name: 'f' }, spec: {} },
+});
+const { own, ownerReference } = childrenOf(parseObject(owner).metadata.uid ?? '');
 beforeAll(async () => {
   const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
   for (const user of [asUser, open, projecting])
@@ -116,7 +126,7 @@ describe.each([
     for (const metadata of [
       { ownerReferences },
       { labels },
-      { labels, ownerReferences: [ownerReference('uid-1', false)] },
+      { labels, ownerReferences: [ownerReference(undefined, false)] },
       { labels: label('baron'), ownerReferences },
       { labels, ownerReferences: [{ ...ownerReference(), kind: 'Barn' }] },
       { labels, ownerReferences: [{ ...ownerReference(), apiVersion: 'farm.example.org/v1' }] },
@@ -208,6 +218,14 @@ describe('pods of children', () => {
     const item = workload(kind, own(fresh()), spec);
     expect(await answer(asUser, post(item))).toBe('allowed');
     expect(await answer(asUser, remove(item))).toBe('allowed');
+  });
+
+  it('H8: a controller may declare the token alone, and a child that has it from before stays usable', async () => {
+    const token = { automountServiceAccountToken: true };
+    expect(await answer(projecting, post(workload('Deployment', own(fresh(), 'clerk'), token)))).toBe('allowed');
+    const item = await existing(workload('Deployment', own(fresh()), token));
+    expect(await answer(asUser, merge(item, { spec: { replicas: 2 } }))).toBe('allowed');
+    expect(await answer(asUser, post(configMap(own(fresh()))))).toBe('allowed');
   });
 
   it('a Pod with privileges is refused', async () => {
