@@ -21,16 +21,10 @@ export const cafe = Cafe.controller('cafe', {
   async reconcile({ metadata: { name }, spec }, { apply }): Promise<ResultOf<typeof Cafe>> {
     const waiters = Math.ceil(spec.seats / 10);
     const labels = { cafe: name };
+    const pod = { automountServiceAccountToken: false, containers: [{ name: 'waiter', image: 'nginx' }] };
     const deployment = await apply(Deployment, {
       metadata: { name, labels },
-      spec: {
-        replicas: waiters,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: { automountServiceAccountToken: false, containers: [{ name: 'waiter', image: 'nginx' }] },
-        },
-      },
+      spec: { replicas: waiters, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } },
     });
     return { status: { waiters }, conditions: { Served: deploymentAvailable(deployment) } };
   },

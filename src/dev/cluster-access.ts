@@ -1,9 +1,10 @@
 // Gives the watchers and functions of the local system access to the cluster. A developer's kubeconfig may run programs
 // and name files. The watchers and functions get its plain result: server, CA, and a token that is refreshed here.
 
-import { readFile, rm } from 'node:fs/promises';
+import { readFile as readText, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { loadKubeconfig, loadOfficialClient } from '../clusters/kubeconfig/load-kubeconfig.ts';
+import { readFile } from '../clusters/kubeconfig/read-files.ts';
 import { parseTable } from '../clusters/registry/source.ts';
 import { UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
@@ -146,7 +147,7 @@ async function namesIn(
 ): Promise<{ readonly cluster: string; readonly user: string }> {
   const { KubeConfig } = await loadOfficialClient();
   const config = new KubeConfig();
-  config.loadFromFile(file);
+  readFile(config, file);
   if (context !== undefined) config.setCurrentContext(context);
   return { cluster: config.getCurrentCluster()?.name ?? '', user: config.getCurrentUser()?.name ?? '' };
 }
@@ -155,8 +156,7 @@ async function namesIn(
 async function flattened(file: string, context: string | undefined): Promise<string> {
   const { KubeConfig } = await loadOfficialClient();
   const config = new KubeConfig();
-  config.loadFromFile(file);
-  config.makePathsAbsolute(path.dirname(path.resolve(file)));
+  readFile(config, file);
   if (context !== undefined) config.setCurrentContext(context);
   return config.exportConfig();
 }
@@ -194,7 +194,7 @@ function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connecti
 
 /** Returns a table with another access of the local cluster. Throws UserError while the file is not a table. */
 async function renewedTable(file: string, { access }: { readonly access: object }): Promise<object> {
-  const entries = parseTable(file, await readFile(file, 'utf8'));
+  const entries = parseTable(file, await readText(file, 'utf8'));
   const entry = entries.get(localCluster);
   return Object.fromEntries(isRecord(entry) ? [...entries, [localCluster, { ...entry, access }]] : entries);
 }

@@ -277,10 +277,10 @@ type ClusterConnection = { readonly connection: Connection; readonly source: str
 
 /** Loads the connection: the pod's service account, or a kubeconfig. Throws a UserError. */
 async function connectToCluster(settings: WatcherSettings): Promise<ClusterConnection> {
-  const { KUBECONFIG: file, KUBECONFIG_CONTEXT: context } = settings;
-  const address = file === undefined ? addressOf(settings) : undefined;
+  const { KUBECONFIG: paths, KUBECONFIG_CONTEXT: context } = settings;
+  const address = paths === undefined ? addressOf(settings) : undefined;
   if (address !== undefined) return { connection: await loadServiceAccount(address), source: serviceAccountSource };
-  return { connection: await loadKubeconfig({ file, context }), source: file ?? 'kubeconfig' };
+  return { connection: await loadKubeconfig({ paths, context }), source: paths ?? 'kubeconfig' };
 }
 
 function addressOf({

@@ -3,17 +3,21 @@
 
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
+import path from 'node:path';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { UserError } from '../../core/errors.ts';
 import type { Connection } from '../../kube/client/connection.ts';
 import { checkAuthorities, checkClientCertificate, whenCertificateChanged } from '../auth/credentials.ts';
 import { parseServer } from '../auth/server-url.ts';
 import { limitPlugIns, plugInErrorText } from './plug-in.ts';
+import { readFiles } from './read-files.ts';
 
 /** The kubeconfig to load. */
 export type KubeconfigOptions = {
-  /** Default: KUBECONFIG, then ~/.kube/config, as for kubectl. */
+  /** One file. Default: those of `paths`, then ~/.kube/config, as for kubectl. */
   readonly file?: string | undefined;
+  /** The value of KUBECONFIG: files that are merged. */
+  readonly paths?: string | undefined;
   /** Default: the current context. */
   readonly context?: string | undefined;
   /** Allows `insecure-skip-tls-verify`. Only for `outrigger dev`, which prints a warning. */
@@ -30,15 +34,17 @@ export type KubeconfigOptions = {
  */
 export async function loadKubeconfig({
   file,
+  paths,
   context,
   allowInsecure = false,
   plugInSeconds = 60,
   now = () => new Date(),
 }: KubeconfigOptions = {}): Promise<Connection> {
-  const source = file ?? 'kubeconfig';
+  const source = file ?? (paths || 'kubeconfig');
+  const files = file === undefined ? (paths ?? '').split(path.delimiter).filter(Boolean) : [file];
   const { KubeConfig } = await loadOfficialClient();
   const load = (name = context) => {
-    const loaded = readConfig(new KubeConfig(), file, name, source);
+    const loaded = readConfig(() => new KubeConfig(), files, name, source);
     limitPlugIns(loaded, plugInSeconds);
     return loaded;
   };
@@ -91,14 +97,15 @@ export async function loadOfficialClient(): Promise<typeof import('@kubernetes/c
 }
 
 function readConfig(
-  config: KubeConfig,
-  file: string | undefined,
+  create: () => KubeConfig,
+  files: readonly string[],
   context: string | undefined,
   source: string,
 ): KubeConfig {
+  const config = create();
   try {
-    if (file === undefined) config.loadFromDefault();
-    else config.loadFromFile(file);
+    if (files.length === 0) config.loadFromDefault();
+    else readFiles(config, create, files);
   } catch (error) {
     throw new UserError(`${source}: ${readErrorText(error)}`);
   }

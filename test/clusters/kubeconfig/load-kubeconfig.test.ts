@@ -2,8 +2,9 @@
 // (service-account.test.ts).
 
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
 import { loadKubeconfig } from '../../../src/clusters/kubeconfig/load-kubeconfig.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
@@ -210,3 +211,62 @@ describe('loadKubeconfig', () => {
     );
   });
 });
+
+describe('K10: KUBECONFIG', () => {
+  /** A folder with a file that has a server, a token and the user `u`. */
+  const written = (name: string, { server = 'https://127.0.0.1:6443', user = { token: name } as object } = {}) => {
+    const folder = temporaryFolder();
+    return { folder, file: write(kubeconfig({ cluster: { server }, user }), folder) };
+  };
+  const tokenOf = async (...files: readonly string[]) => {
+    const connection = await loadKubeconfig({ paths: files.join(delimiter), now });
+    return [connection.server.host, await connection.token?.()];
+  };
+
+  it('of two files with the same names the first wins, whatever the later ones are', async () => {
+    const [a, b] = [written('a'), written('b', { server: 'https://127.0.0.2:6443' })];
+    expect(await tokenOf(a.file, b.file)).toEqual(['127.0.0.1:6443', 'a']);
+    expect(await tokenOf(b.file, a.file, a.file)).toEqual(['127.0.0.2:6443', 'b']);
+  });
+
+  it('a context of one file names the cluster and the user of another', async () => {
+    const only = (fields: object) => write(JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...fields }));
+    const { clusters, users, contexts, ...rest } = parse(kubeconfig());
+    expect(await tokenOf(only({ ...rest, contexts }), only({ users }), only({ clusters }))).toEqual([
+      '127.0.0.1:6443',
+      'secret',
+    ]);
+  });
+
+  it('files that do not exist and empty names are ignored, and if none exists the error says so', async () => {
+    const { folder, file } = written('a');
+    const missing = join(folder, 'missing');
+    expect(await tokenOf(missing, '', file, missing)).toEqual(['127.0.0.1:6443', 'a']);
+    const error = await failure(loadKubeconfig({ paths: [missing, missing].join(delimiter), now }));
+    expect(String(error)).toContain('no such file');
+  });
+
+  it('a byte order mark is no part of a file', async () => {
+    expect(await tokenOf(write(`\uFEFF${kubeconfig()}`))).toEqual(['127.0.0.1:6443', 'secret']);
+  });
+
+  it('certificates and the commands of plug-ins are relative to the file that names them', async () => {
+    const { folder, file } = written('a', {
+      user: { exec: { ...plugInOf('./print-token'), interactiveMode: 'Never' } },
+    });
+    const script = `#!${process.execPath}\nconsole.log(JSON.stringify({kind:"ExecCredential",status:{token:"own"}}))`;
+    writeFileSync(join(folder, 'print-token'), script, { mode: 0o700 });
+    const other = written('b');
+    expect(await tokenOf(file, other.file)).toEqual(['127.0.0.1:6443', 'own']);
+    const certified = temporaryFolder();
+    for (const name of ['server.pem', 'server.key']) writeFileSync(join(certified, name), pem(name));
+    const user = { 'client-certificate': 'server.pem', 'client-key': './server.key' };
+    const second = write(kubeconfig({ user }), certified);
+    const { clientCertificate } = await loadKubeconfig({ paths: [second, other.file].join(delimiter), now });
+    expect(clientCertificate).toEqual({ cert: pem('server.pem'), key: pem('server.key') });
+  });
+});
+
+function plugInOf(command: string): object {
+  return { apiVersion: 'client.authentication.k8s.io/v1', command };
+}
