@@ -46,10 +46,7 @@ const jsonType = 'application/json';
 const discoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Creates the function that handles requests. */
-export function createHandler(
-  state: ServerState,
-  { bookmarkSeconds, onRequest, identify }: HandlerOptions,
-): Responder {
+export function createHandler(state: ServerState, { bookmarkSeconds, onRequest, identify }: HandlerOptions): Responder {
   return async (request, response, url) => {
     const exchange = createExchange(request, url, identify);
     const { method, path, query, userAgent } = exchange;
