@@ -36,9 +36,24 @@ export function ownable(set: FieldSet): FieldSet {
 
 /**
  * Returns the entries after an update by `writer`. `before` is undefined for a create. An existing object without
- * entries gets none before its first apply.
+ * entries gets none before its first apply. An object whose fields have no names, such as a list item without its key,
+ * loses all entries (managedFieldsUpdater.UpdateNoErrors).
  */
 export function recordUpdate(
+  entries: readonly Managed[],
+  before: ApiObject | undefined,
+  after: ApiObject,
+  request: { readonly schema: Schema; readonly writer: Writer; readonly time: string },
+): readonly Managed[] {
+  try {
+    return entriesAfter(entries, before, after, request);
+  } catch (error) {
+    if (error instanceof TypeError) return [];
+    throw error;
+  }
+}
+
+function entriesAfter(
   entries: readonly Managed[],
   before: ApiObject | undefined,
   after: ApiObject,

@@ -50,11 +50,17 @@ export function isNamed(schema: Schema, field: string): boolean {
   return schema.properties !== undefined && Object.hasOwn(schema.properties, field);
 }
 
+/** A required key of a built-in type has Go's zero value as default, which the published schemas here leave out. */
+function zeroKey({ typeName, required = [], properties = {} }: Schema, key: string): Json | undefined {
+  if (typeName === undefined || !required.includes(key)) return undefined;
+  return properties[key]?.type === 'integer' ? 0 : '';
+}
+
 function keyElement(item: Json, keys: readonly string[], schema: Schema): string {
   if (!isObject(item)) throw new TypeError('associative list may not have non-map types');
   const found: Record<string, Json> = {};
   for (const key of keys) {
-    const value = item[key] ?? schema.properties?.[key]?.default;
+    const value = item[key] ?? schema.properties?.[key]?.default ?? zeroKey(schema, key);
     if (value === undefined) continue;
     found[key] = value;
   }

@@ -1,45 +1,32 @@
 // The built-in kinds of this server: those that Outrigger's client, kubectl and the sample controllers use.
+import { type JsonObject, omitFields } from '../json.ts';
+import { isApiObject } from '../object.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
-import {
-  allOf,
-  checkConfigMapSize,
-  checkEvent,
-  checkImmutable,
-  checkKeys,
-  checkNewEvent,
-  checkRequired,
-  checkRoleRef,
-  checkSecretSize,
-  checkSecretType,
-  checkSelector,
-  checkStatefulSet,
-  immutableFields,
-} from './builtin-checks.ts';
+import { checkContent } from '../checks/check-content.ts';
+import { checkPodUpdate } from '../checks/pod-update.ts';
 import {
   admissionPolicySpec,
-  createServiceSpec,
-  deploymentSpec,
   inSpec,
-  prepareBinding,
-  prepareEndpointSlice,
   prepareNamespace,
   preparePod,
   prepareSecret,
-  replicaSetSpec,
-  statefulSetSpec,
+  sameSpec,
 } from './builtin-defaults.ts';
 import { builtinColumns, plainColumns } from './columns.ts';
 import { checkDefinition, definitionNameError, prepareDefinition } from './definition.ts';
 import { daemonSetKind, furtherCoreKinds, furtherGroups } from './further-builtins.ts';
+import { fillTypeDefaults } from './default-values.ts';
 import { namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource, ResourceDefinition, ScalePaths } from './resource.ts';
-import { checkPod, checkService, checkTemplate, checkWorkload } from './workload-checks.ts';
+import { createServiceSpec } from './service-defaults.ts';
 
 const scalePaths: ScalePaths = {
   specReplicas: ['spec', 'replicas'],
   statusReplicas: ['status', 'replicas'],
   selector: ['spec', 'selector'],
 };
+/** Fields of a Lease that are dropped without the feature gate of their election. */
+const withoutElection = (spec: JsonObject): JsonObject => omitFields(spec, 'strategy', 'preferredHolder');
 const clusterScoped = { namespaced: false };
 const rbacResource = { nameError: pathSegmentError };
 
@@ -54,7 +41,6 @@ const eventKind: ResourceDefinition = {
     ),
     ...['reason', 'reportingComponent', 'source', 'type'],
   ],
-  check: checkEvent,
 };
 
 /** Events of events.k8s.io/v1: the same objects with other field names. */
@@ -73,7 +59,6 @@ const newEventKind: ResourceDefinition = {
       deprecatedCount: 'count',
     },
   },
-  check: checkNewEvent,
 };
 
 const coreKinds: readonly ResourceDefinition[] = [
@@ -88,19 +73,8 @@ const coreKinds: readonly ResourceDefinition[] = [
     prepare: prepareNamespace,
     returnsDeleted: true,
   },
-  {
-    kind: 'ConfigMap',
-    plural: 'configmaps',
-    shortNames: ['cm'],
-    check: allOf(checkKeys, checkConfigMapSize, checkImmutable),
-  },
-  {
-    kind: 'Secret',
-    plural: 'secrets',
-    selectable: ['type'],
-    prepare: prepareSecret,
-    check: allOf(checkKeys, checkSecretSize, checkSecretType, checkImmutable),
-  },
+  { kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'] },
+  { kind: 'Secret', plural: 'secrets', selectable: ['type'], prepare: prepareSecret },
   {
     kind: 'Service',
     plural: 'services',
@@ -109,7 +83,6 @@ const coreKinds: readonly ResourceDefinition[] = [
     status: true,
     nameError: namespaceNameError,
     selectable: ['spec.clusterIP', 'spec.type'],
-    check: allOf(checkService, immutableFields('clusterIP')),
     returnsDeleted: true,
   },
   { kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], returnsDeleted: true },
@@ -131,35 +104,30 @@ const coreKinds: readonly ResourceDefinition[] = [
       'status.podIP',
     ],
     prepare: preparePod,
-    check: checkPod,
+    check: checkPodUpdate,
     returnsDeleted: true,
   },
   ...furtherCoreKinds,
 ];
-
-const alwaysTemplate = checkTemplate(['spec', 'template'], ['Always']);
 
 const appsKinds: readonly ResourceDefinition[] = [
   {
     kind: 'Deployment',
     plural: 'deployments',
     shortNames: ['deploy'],
-    prepare: inSpec(deploymentSpec, {}),
-    check: allOf(checkWorkload('deployment'), immutableFields('selector'), checkSelector, alwaysTemplate),
+    prepare: inSpec(sameSpec, {}),
   },
   {
     kind: 'ReplicaSet',
     plural: 'replicasets',
     shortNames: ['rs'],
-    prepare: inSpec(replicaSetSpec, { replicas: 0 }),
-    check: allOf(checkWorkload('replicaset'), immutableFields('selector'), checkSelector, alwaysTemplate),
+    prepare: inSpec(sameSpec, { replicas: 0 }),
   },
   {
     kind: 'StatefulSet',
     plural: 'statefulsets',
     shortNames: ['sts'],
-    prepare: inSpec(statefulSetSpec, { replicas: 0, availableReplicas: 0 }),
-    check: allOf(checkWorkload('statefulset'), checkStatefulSet, checkSelector, alwaysTemplate),
+    prepare: inSpec(sameSpec, { replicas: 0, availableReplicas: 0 }),
   },
 ].map((definition) => ({
   ...definition,
@@ -180,24 +148,22 @@ const groupKinds: readonly {
   {
     group: 'discovery.k8s.io',
     schemas: 'io.k8s.api.discovery.v1',
-    kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content', prepare: prepareEndpointSlice }],
+    kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content' }],
   },
   { group: 'events.k8s.io', schemas: 'io.k8s.api.events.v1', kinds: [newEventKind] },
-  { group: 'coordination.k8s.io', schemas: 'io.k8s.api.coordination.v1', kinds: [{ kind: 'Lease', plural: 'leases' }] },
+  { group: 'coordination.k8s.io', schemas: 'io.k8s.api.coordination.v1', kinds: [{ kind: 'Lease', plural: 'leases', needsVersion: true, prepare: inSpec(withoutElection) }] },
   {
     group: 'rbac.authorization.k8s.io',
     schemas: 'io.k8s.api.rbac.v1',
     kinds: [
       { kind: 'Role', plural: 'roles', ...rbacResource },
       { kind: 'ClusterRole', plural: 'clusterroles', ...rbacResource, ...clusterScoped },
-      { kind: 'RoleBinding', plural: 'rolebindings', ...rbacResource, prepare: prepareBinding, check: checkRoleRef },
+      { kind: 'RoleBinding', plural: 'rolebindings', ...rbacResource },
       {
         kind: 'ClusterRoleBinding',
         plural: 'clusterrolebindings',
         ...rbacResource,
         ...clusterScoped,
-        prepare: prepareBinding,
-        check: checkRoleRef,
       },
     ],
   },
@@ -249,6 +215,7 @@ export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
     kinds.map((definition): ApiResource => {
       const schemaName = `${prefix}.${definition.kind}`;
       const { check } = definition;
+      const prepare = definition.kind === 'Service' ? prepareService : definition.prepare;
       return {
         group,
         version: 'v1',
@@ -268,9 +235,14 @@ export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
         selectable: [],
         needsVersion: false,
         ...definition,
-        ...(definition.kind === 'Service' ? { prepare: prepareService } : {}),
+        prepare: (object, old) => {
+          const schema = schemas.resolved(schemaName);
+          const filled = fillTypeDefaults(schema.properties?.spec === undefined ? object : { ...object, spec: object.spec ?? {} }, schema);
+          const complete = isApiObject(filled) ? filled : object;
+          return prepare?.(complete, old) ?? complete;
+        },
         check: (object, old) => [
-          ...checkRequired(object, schemas.resolved(schemaName)),
+          ...checkContent(object, old, schemas.resolved(schemaName)),
           ...(check?.(object, old) ?? []),
         ],
       };

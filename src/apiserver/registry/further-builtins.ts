@@ -1,19 +1,17 @@
 // Built-in kinds that a user's controller may own or reconcile besides those of builtins.ts: batch, networking,
 // scaling, quotas, storage and nodes. Their defaults are what a real kube-apiserver returns for the smallest object of
 // each kind (test/conformance/further-kinds.test.ts).
-import { isIPv4 } from 'node:net';
-import { getMap, isList, isObject, type Json, type JsonObject } from '../json.ts';
+import { getMap, isList, type JsonObject } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
-import { statusCause } from '../status-error.ts';
-import { allOf, checkSelector, immutableFields } from './builtin-checks.ts';
-import { inSpec, podTemplate } from './builtin-defaults.ts';
-import { subdomainError } from './names.ts';
-import type { Check, ResourceDefinition } from './resource.ts';
-import { checkTemplate, checkWorkload } from './workload-checks.ts';
+import { jobLabels } from '../checks/job-rules.ts';
+import { inSpec, sameSpec } from './builtin-defaults.ts';
+import type { ResourceDefinition } from './resource.ts';
 
 const all = { categories: ['all'] };
 const clusterScoped = { namespaced: false };
 const withStatus = { status: true };
+
+const uidLabel = 'batch.kubernetes.io/controller-uid';
 
 const jobSpec = (spec: JsonObject, { metadata }: ApiObject, old: ApiObject | undefined): JsonObject => {
   const counted = spec.completions === undefined && spec.parallelism === undefined ? { completions: 1 } : {};
@@ -22,41 +20,20 @@ const jobSpec = (spec: JsonObject, { metadata }: ApiObject, old: ApiObject | und
   const labels = { ...getMap(given, 'metadata', 'labels'), ...jobLabels(metadata) };
   const templated = manual ? given : { ...given, metadata: { ...getMap(given, 'metadata'), labels } };
   const uid = metadata.uid ?? '';
+  const selector = getMap(spec, 'selector');
   return {
     parallelism: 1,
     ...counted,
-    backoffLimit: 6,
+    // With a limit for each index there is none for all.
+    backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : 2_147_483_647,
     completionMode: 'NonIndexed',
     manualSelector: false,
-    podReplacementPolicy: 'TerminatingOrFailed',
+    podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
     suspend: false,
     ...spec,
-    ...(manual ? {} : { selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } } }),
-    template: podTemplate(templated),
+    ...(manual ? {} : { selector: { ...selector, matchLabels: { ...getMap(selector, 'matchLabels'), [uidLabel]: uid } } }),
+    template: templated,
   };
-};
-
-/** The labels of a Job, which are also its pods'. */
-function jobLabels({ uid = '', name = '' }: ApiObject['metadata']): Record<string, string> {
-  return {
-    'batch.kubernetes.io/controller-uid': uid,
-    'batch.kubernetes.io/job-name': name,
-    'controller-uid': uid,
-    'job-name': name,
-  };
-}
-
-/** Rejects hosts of rules that are no DNS names. */
-const checkIngressHosts: Check = (object) => {
-  const { rules } = getMap(object, 'spec');
-  return (isList(rules) ? rules : []).flatMap((rule, index) => {
-    const { host } = getMap({ rule }, 'rule');
-    if (typeof host !== 'string' || host === '') return [];
-    const error = isIPv4(host)
-      ? 'must be a DNS name, not an IP address'
-      : subdomainError(host.startsWith('*.') ? host.slice(2) : host);
-    return error === undefined ? [] : [statusCause.invalid(`spec.rules[${index}].host`, JSON.stringify(host), error)];
-  });
 };
 
 function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
@@ -65,76 +42,13 @@ function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
   return withMetadata(complete, { labels: { ...object.metadata.labels, ...jobLabels(object.metadata) } });
 }
 
-const cronJobSpec = (spec: JsonObject): JsonObject => {
-  const job = getMap(spec, 'jobTemplate');
-  const jobSpecOf = getMap(job, 'spec');
-  return {
-    concurrencyPolicy: 'Allow',
-    failedJobsHistoryLimit: 1,
-    successfulJobsHistoryLimit: 3,
-    suspend: false,
-    ...spec,
-    ...(isObject(spec.jobTemplate)
-      ? {
-          jobTemplate: {
-            metadata: {},
-            ...job,
-            spec: { ...jobSpecOf, template: podTemplate(getMap(jobSpecOf, 'template')) },
-          },
-        }
-      : {}),
-  };
+/** The source of a claim has an older field and a newer one. Either is filled in from the other (NormalizeDataSources). */
+const bothSources = (spec: JsonObject): JsonObject => {
+  const { dataSource, dataSourceRef } = spec;
+  if (getMap(spec, 'dataSourceRef').namespace !== undefined) return spec;
+  const source = dataSource ?? dataSourceRef;
+  return source === undefined ? spec : { ...spec, dataSource: source, dataSourceRef: dataSourceRef ?? source };
 };
-
-const daemonSetSpec = (spec: JsonObject): JsonObject => ({
-  revisionHistoryLimit: 10,
-  updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
-  ...spec,
-  template: podTemplate(getMap(spec, 'template')),
-});
-
-const networkPolicySpec = (spec: JsonObject): JsonObject => ({
-  podSelector: {},
-  // An empty list of rules is a policy of its own direction too.
-  policyTypes: isList(spec.egress) && spec.egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'],
-  ...spec,
-  ...Object.fromEntries(
-    ['ingress', 'egress'].filter((field) => isList(spec[field])).map((field) => [field, rulesOf(spec[field] ?? [])]),
-  ),
-});
-
-function rulesOf(rules: Json): Json[] {
-  return listOf(rules).map((rule) => {
-    if (!isObject(rule) || rule.ports === undefined) return rule;
-    return { ...rule, ports: listOf(rule.ports).map((port) => (isObject(port) ? { protocol: 'TCP', ...port } : port)) };
-  });
-}
-
-function listOf(value: Json): readonly Json[] {
-  return isList(value) ? value : [];
-}
-
-const cpuMetric: JsonObject = {
-  type: 'Resource',
-  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
-};
-
-const claimSpec = (spec: JsonObject): JsonObject => ({ resources: {}, volumeMode: 'Filesystem', ...spec });
-
-const volumeSpec = (spec: JsonObject): JsonObject => ({
-  persistentVolumeReclaimPolicy: 'Retain',
-  volumeMode: 'Filesystem',
-  ...spec,
-  ...(isObject(spec.hostPath) ? { hostPath: { type: '', ...spec.hostPath } } : {}),
-});
-
-const limitRangeSpec = (spec: JsonObject): JsonObject => ({
-  ...spec,
-  limits: listOf(spec.limits ?? []).map((limit) => {
-    if (!isObject(limit) || limit.type !== 'Container' || !isObject(limit.default)) return limit;
-    return { ...limit, defaultRequest: { ...limit.default, ...getMap(limit, 'defaultRequest') } };
-  }),
-});
 
 const emptyNode: JsonObject = {
   daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
@@ -150,10 +64,8 @@ const emptyNode: JsonObject = {
 const nodeSpec = (spec: JsonObject, _: ApiObject, old: ApiObject | undefined): JsonObject => {
   if (old !== undefined) return spec;
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
-  return { ...spec, taints: [...listOf(spec.taints ?? []), taint] };
+  return { ...spec, taints: [...(isList(spec.taints) ? spec.taints : []), taint] };
 };
-
-const same = (spec: JsonObject): JsonObject => spec;
 
 /** Kinds of the core group. */
 export const furtherCoreKinds: readonly ResourceDefinition[] = [
@@ -162,7 +74,7 @@ export const furtherCoreKinds: readonly ResourceDefinition[] = [
     plural: 'persistentvolumeclaims',
     shortNames: ['pvc'],
     ...withStatus,
-    prepare: inSpec(claimSpec, { phase: 'Pending' }),
+    prepare: inSpec(bothSources, { phase: 'Pending' }),
     returnsDeleted: true,
   },
   {
@@ -171,7 +83,7 @@ export const furtherCoreKinds: readonly ResourceDefinition[] = [
     shortNames: ['pv'],
     ...clusterScoped,
     ...withStatus,
-    prepare: inSpec(volumeSpec, { phase: 'Pending' }),
+    prepare: inSpec(sameSpec, { phase: 'Pending' }),
     returnsDeleted: true,
   },
   {
@@ -188,13 +100,11 @@ export const furtherCoreKinds: readonly ResourceDefinition[] = [
     plural: 'resourcequotas',
     shortNames: ['quota'],
     ...withStatus,
-    prepare: inSpec(same, {}),
+    prepare: inSpec(sameSpec, {}),
     returnsDeleted: true,
   },
-  { kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], prepare: inSpec(limitRangeSpec) },
+  { kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], prepare: inSpec(sameSpec) },
 ];
-
-const jobRestartPolicies = ['OnFailure', 'Never'];
 
 /** DaemonSet, which has no scale subresource. */
 export const daemonSetKind: ResourceDefinition = {
@@ -204,15 +114,9 @@ export const daemonSetKind: ResourceDefinition = {
   ...all,
   ...withStatus,
   generation: 'spec',
-  prepare: inSpec(daemonSetSpec, {
+  prepare: inSpec(sameSpec, {
     ...{ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
   }),
-  check: allOf(
-    checkWorkload('daemonset'),
-    immutableFields('selector'),
-    checkSelector,
-    checkTemplate(['spec', 'template'], ['Always']),
-  ),
 };
 
 /** Kinds of other groups. Their versions are v1 unless they name another. */
@@ -232,10 +136,6 @@ export const furtherGroups: readonly {
         ...withStatus,
         generation: 'spec',
         prepare: prepareJob,
-        check: allOf(
-          checkTemplate(['spec', 'template'], jobRestartPolicies),
-          immutableFields('selector', 'template', 'completionMode'),
-        ),
         returnsDeleted: true,
       },
       {
@@ -245,8 +145,7 @@ export const furtherGroups: readonly {
         ...all,
         ...withStatus,
         generation: 'spec',
-        prepare: inSpec(cronJobSpec, {}),
-        check: checkTemplate(['spec', 'jobTemplate', 'spec', 'template'], jobRestartPolicies),
+        prepare: inSpec(sameSpec, {}),
       },
     ],
   },
@@ -260,16 +159,15 @@ export const furtherGroups: readonly {
         shortNames: ['ing'],
         ...withStatus,
         generation: 'spec',
-        prepare: inSpec(same, { loadBalancer: {} }),
-        check: checkIngressHosts,
+        prepare: inSpec(sameSpec, { loadBalancer: {} }),
       },
-      { kind: 'IngressClass', plural: 'ingressclasses', ...clusterScoped, generation: 'spec', prepare: inSpec(same) },
+      { kind: 'IngressClass', plural: 'ingressclasses', ...clusterScoped, generation: 'spec', prepare: inSpec(sameSpec) },
       {
         kind: 'NetworkPolicy',
         plural: 'networkpolicies',
         shortNames: ['netpol'],
         generation: 'spec',
-        prepare: inSpec(networkPolicySpec),
+        prepare: inSpec(sameSpec),
       },
     ],
   },
@@ -284,7 +182,7 @@ export const furtherGroups: readonly {
         shortNames: ['hpa'],
         ...all,
         ...withStatus,
-        prepare: inSpec((spec) => ({ minReplicas: 1, metrics: [cpuMetric], ...spec }), {
+        prepare: inSpec(sameSpec, {
           desiredReplicas: 0,
           currentMetrics: null,
         }),
@@ -297,11 +195,12 @@ export const furtherGroups: readonly {
     kinds: [
       {
         kind: 'PodDisruptionBudget',
+        needsVersion: true,
         plural: 'poddisruptionbudgets',
         shortNames: ['pdb'],
         ...withStatus,
         generation: 'spec',
-        prepare: inSpec(same, { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
+        prepare: inSpec(sameSpec, { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
       },
     ],
   },
@@ -314,7 +213,6 @@ export const furtherGroups: readonly {
         plural: 'storageclasses',
         shortNames: ['sc'],
         ...clusterScoped,
-        prepare: (object) => ({ reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate', ...object }),
         returnsDeleted: true,
       },
     ],
@@ -330,7 +228,6 @@ export const furtherGroups: readonly {
         ...clusterScoped,
         // It has a generation, which no change raises.
         generation: 'spec',
-        prepare: (object) => ({ preemptionPolicy: 'PreemptLowerPriority', value: 0, ...object }),
       },
     ],
   },

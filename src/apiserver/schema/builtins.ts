@@ -51,7 +51,7 @@ function createBuiltinSchemas(): BuiltinSchemas {
     const empty: Record<string, unknown> = {};
     const graph: Schema = empty; // filled below, because a nested schema can reference this one
     known.set(name, graph);
-    Object.assign(empty, resolve(published(name)));
+    Object.assign(empty, resolve(published(name)), { typeName: name.slice(name.lastIndexOf('.') + 1) });
     return graph;
   };
   const resolve = (schema: SchemaSource): Schema => {

@@ -52,15 +52,23 @@ export function decodeValue(value: Json, schema: Schema, kind: string, path = ''
   }
   if (schema.type === 'array') {
     if (!isList(value)) throw mismatch(value, kind, path, '[]');
-    return { value: value.map((item, index) => walk(item, schema.items ?? {}, `${path}[${index}]`)), unknown };
+    const { items = {} } = schema;
+    return { value: value.map((item, index) => walk(item ?? zeroOf(items), items, `${path}[${index}]`)), unknown };
   }
   return { value: scalar(value, schema, kind, path), unknown };
+}
+
+/** Returns what Go makes of a null in a list: the zero value of its items. */
+function zeroOf({ type, properties }: Schema): Json {
+  if (type === 'string') return '';
+  if (type === 'integer' || type === 'number') return 0;
+  return properties === undefined ? null : {};
 }
 
 /** Returns whether a field is one of a map of strings, such as labels. A null there is Go's zero value, not absent. */
 function isMapOfStrings({ properties = {}, additionalProperties }: Schema, field: string): boolean {
   if (Object.hasOwn(properties, field) || typeof additionalProperties !== 'object') return false;
-  return additionalProperties.type === 'string' && additionalProperties.format === undefined;
+  return additionalProperties.type === 'string' && additionalProperties.format !== 'date-time';
 }
 
 /** Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct. */
@@ -87,7 +95,7 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
   switch (schema.type) {
     case 'string':
       if (typeof value !== 'string') throw mismatch(value, kind, path, 'string');
-      if (schema.format === 'date-time' && Number.isNaN(Date.parse(value))) {
+      if (schema.format === 'date-time' && (violatesFormat(value, 'date-time') || isNoMicroTime(value, schema))) {
         throw new DecodeError(
           `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ` +
             `${JSON.stringify(value)} as "2006"`,
@@ -111,6 +119,11 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
     default:
       return value;
   }
+}
+
+/** A time with microseconds has exactly six digits (RFC3339Micro), as that of a Lease. */
+function isNoMicroTime(value: string, { typeName }: Schema): boolean {
+  return typeName === 'MicroTime' && !/\.\d{6}([Zz]|[+-]\d\d:\d\d)$/.test(value);
 }
 
 function mismatch(value: Json, kind: string, path: string, type: string): DecodeError {

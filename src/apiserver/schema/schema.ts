@@ -7,6 +7,8 @@ export interface Schema {
   readonly type?: string;
   readonly format?: string;
   readonly description?: string;
+  /** The name of a built-in type, such as `PodSpec`. */
+  readonly typeName?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;

@@ -47,17 +47,27 @@ export function serverSideApply(
     pathMatches(config, target);
     const empty = { apiVersion: config.apiVersion, kind: config.kind, metadata: nameAndNamespace(target) };
     const applied = recordApply([], empty, withMetadata(config, { resourceVersion: undefined }), request);
-    const object = readObject(state, applied.object, resource, ignoreUnknown, { nulls: 'kept' });
+    const object = readApplied(state, applied.object, resource, ignoreUnknown);
     return { object: createObject(state, object, resource, options, applied.entries), created: true };
   }
   const change = (live: ApiObject) => {
     const applied = recordApply(readManaged(live.metadata.managedFields ?? []), live, config, request);
     return {
-      object: readObject(state, applied.object, resource, ignoreUnknown, { nulls: 'kept' }),
+      object: readApplied(state, applied.object, resource, ignoreUnknown),
       entries: applied.entries,
     };
   };
   return { object: updateObject(state, target, subresource, change, options), created: false };
+}
+
+/** Reads a merged configuration. A value that a built-in kind cannot hold is an error of the server. */
+function readApplied(state: ServerState, applied: Json, resource: ApiResource, options: WriteOptions): ApiObject {
+  try {
+    return readObject(state, applied, resource, options, { nulls: 'kept' });
+  } catch (error) {
+    if (resource.custom || !(error instanceof StatusError) || error.code !== 400) throw error;
+    throw new StatusError(500, '', error.message);
+  }
 }
 
 function nameAndNamespace({ resource, namespace, name }: ObjectTarget): Metadata {

@@ -1,0 +1,103 @@
+// Validates the content of a built-in kind: walks it by its schema, and applies to each field the rules that the tables
+// have for its type.
+import { isList, isObject, type Json, type JsonObject } from '../json.ts';
+import type { ApiObject } from '../object.ts';
+import type { Schema } from '../schema/schema.ts';
+import { type StatusCause, statusCause } from '../status-error.ts';
+import { accessRules } from './access-rules.ts';
+import { containerRules } from './container-rules.ts';
+import { dataRules } from './data-rules.ts';
+import { jobRules } from './job-rules.ts';
+import { networkRules } from './network-rules.ts';
+import { podRules } from './pod-rules.ts';
+import { type Place, type Rule, shown, type TypeRules } from './rule.ts';
+import { storageRules } from './storage-rules.ts';
+import { volumeRules } from './volume-rules.ts';
+import { workloadRules } from './workload-rules.ts';
+
+const rulesByType: Readonly<Record<string, TypeRules>> = {
+  ...accessRules,
+  ...containerRules,
+  ...dataRules,
+  ...jobRules,
+  ...networkRules,
+  ...podRules,
+  ...storageRules,
+  ...volumeRules,
+  ...workloadRules,
+};
+
+/** Types that Go holds as pointers although their fields are required: absent is missing, and not an empty object. */
+const pointers: readonly string[] = ['LabelSelector', 'NodeSelector'];
+
+/** Returns the causes of an object. `old` is undefined for a create. */
+export function checkContent(object: ApiObject, old: ApiObject | undefined, schema: Schema): StatusCause[] {
+  const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...properties } = schema.properties ?? {};
+  const place = { path: '', parent: object, root: object, old };
+  return checkValue(object, { ...schema, properties }, place);
+}
+
+function checkValue(value: Json, schema: Schema, place: Place): StatusCause[] {
+  if (isList(value)) {
+    const { items = {} } = schema;
+    return value.flatMap((item, index) => checkValue(item, items, { ...place, path: `${place.path}[${index}]` }));
+  }
+  if (!isObject(value)) return [];
+  const rules = rulesByType[schema.typeName ?? ''] ?? {};
+  const causes = [...(rules.self?.(value, place) ?? [])];
+  if (causes.length > 0 && rules.self?.enters?.(value, place) === false) return causes;
+  for (const [field, below] of Object.entries(schema.properties ?? {})) {
+    const path = place.path === '' ? field : `${place.path}.${field}`;
+    if (below.typeName === 'ObjectMeta') continue;
+    const isRequired = schema.required?.includes(field) === true;
+    causes.push(...checkField(value, field, below, isRequired, rules[field], { ...place, path, parent: value }));
+  }
+  return withoutRefused(causes);
+}
+
+function checkField(
+  object: JsonObject,
+  field: string,
+  schema: Schema,
+  isRequired: boolean,
+  rule: Rule = bySchema(schema, isRequired),
+  place: Place,
+): readonly StatusCause[] {
+  const value = object[field] ?? (isRequired && isStruct(schema) ? {} : undefined);
+  const causes = rule(value, place);
+  if (value === undefined || rule.enters?.(object, place) === false) return causes;
+  return [...checkValue(value, schema, place), ...causes];
+}
+
+/**
+ * Drops the causes within what is refused as a whole: a second volume source is not looked into. The spec itself is
+ * forbidden if it may not change, and what is in it is checked nevertheless.
+ */
+function withoutRefused(causes: readonly StatusCause[]): StatusCause[] {
+  const refused = causes
+    .filter(({ reason, field }) => wholeReasons.includes(reason) && field !== 'spec')
+    .map(({ field }) => `${field}.`);
+  return causes.filter(({ field }) => !refused.some((start) => field.startsWith(start)));
+}
+
+const wholeReasons: readonly string[] = ['FieldValueForbidden', 'FieldValueNotSupported'];
+
+/** Returns whether Go always has a value of a type: a struct, and no pointer to it. */
+function isStruct({ properties, typeName = '' }: Schema): boolean {
+  return properties !== undefined && !pointers.includes(typeName);
+}
+
+/**
+ * The rule that a published schema says itself. Lists, numbers and booleans have a zero value in Go, so that the server
+ * does not require them although the schema does.
+ */
+function bySchema(schema: Schema, isRequired: boolean): Rule {
+  return (value, { path }) => {
+    if (value === undefined || value === '') {
+      const isChecked = schema.type === 'string' || (schema.type === 'object' && schema.additionalProperties === undefined);
+      return isRequired && isChecked ? [statusCause.required(path)] : [];
+    }
+    if (schema.enum === undefined || schema.enum.includes(value)) return [];
+    return [statusCause.notSupported(path, shown(value), schema.enum.map(shown))];
+  };
+}
