@@ -1,8 +1,8 @@
 // The rules of roles and bindings, and of kinds of the cluster: nodes, namespaces, leases and priority classes.
 import { getMap, getString, isList } from '../json.ts';
-import { isSelector } from './pod-rules.ts';
 import { pathSegmentError, qualifiedNameError, subdomainError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
+import { isSelector } from './pod-rules.ts';
 import {
   all,
   among,
@@ -28,16 +28,27 @@ const largestPriority = 1_000_000_000;
 
 const policyRule: Rule = (value, { path, root }) => {
   const { verbs, apiGroups, resources, nonResourceURLs, resourceNames } = getMap(value);
-  const causes: StatusCause[] = isEmpty(verbs) ? [statusCause.required(`${path}.verbs`, 'verbs must contain at least one value')] : [];
+  const causes: StatusCause[] = isEmpty(verbs)
+    ? [statusCause.required(`${path}.verbs`, 'verbs must contain at least one value')]
+    : [];
   if (isEmpty(nonResourceURLs)) {
-    if (isEmpty(apiGroups)) causes.push(statusCause.required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
-    if (isEmpty(resources)) causes.push(statusCause.required(`${path}.resources`, 'resource rules must supply at least one resource'));
+    if (isEmpty(apiGroups))
+      causes.push(statusCause.required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
+    if (isEmpty(resources))
+      causes.push(statusCause.required(`${path}.resources`, 'resource rules must supply at least one resource'));
     return causes;
   }
   const at = `${path}.nonResourceURLs`;
-  if (root.kind === 'Role') causes.push(statusCause.invalid(at, shown(nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs'));
+  if (root.kind === 'Role')
+    causes.push(statusCause.invalid(at, shown(nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs'));
   if (!isEmpty(apiGroups) || !isEmpty(resources) || !isEmpty(resourceNames))
-    causes.push(statusCause.invalid(at, shown(nonResourceURLs), 'rules cannot apply to both regular resources and non-resource URLs'));
+    causes.push(
+      statusCause.invalid(
+        at,
+        shown(nonResourceURLs),
+        'rules cannot apply to both regular resources and non-resource URLs',
+      ),
+    );
   return causes;
 };
 
@@ -56,7 +67,8 @@ const subject: Rule = (value, { path, root }) => {
   return causes;
 };
 
-const roleKind: Rule = (value = '', place) => among(...(place.root.kind === 'RoleBinding' ? ['Role', 'ClusterRole'] : ['ClusterRole']))(value, place);
+const roleKind: Rule = (value = '', place) =>
+  among(...(place.root.kind === 'RoleBinding' ? ['Role', 'ClusterRole'] : ['ClusterRole']))(value, place);
 
 const fixedRole = unchanged('roleRef', (path, value) => statusCause.invalid(path, value, 'cannot change roleRef'));
 
@@ -67,23 +79,35 @@ const fixedNode: Rule = (value, { path, old }) => {
   const now = getMap(value);
   const causes: StatusCause[] = [];
   if (!isEmpty(before.podCIDRs) && !sameGo(before.podCIDRs, now.podCIDRs))
-    causes.push(statusCause.forbidden(`${path}.podCIDRs`, 'node updates may not change podCIDR except from "" to valid'));
-  if (now.externalID !== before.externalID) causes.push(statusCause.forbidden(`${path}.externalID`, 'may not be updated'));
+    causes.push(
+      statusCause.forbidden(`${path}.podCIDRs`, 'node updates may not change podCIDR except from "" to valid'),
+    );
+  if (now.externalID !== before.externalID)
+    causes.push(statusCause.forbidden(`${path}.externalID`, 'may not be updated'));
   if (!isEmpty(before.providerID) && before.providerID !== now.providerID)
-    causes.push(statusCause.forbidden(`${path}.providerID`, 'node updates may not change providerID except from "" to valid'));
+    causes.push(
+      statusCause.forbidden(`${path}.providerID`, 'node updates may not change providerID except from "" to valid'),
+    );
   return causes;
 };
 
 /** No two taints have the same key and the same effect. */
 const taints: Rule = (value, { path }) => {
   const ids = (isList(value) ? value : []).map((taint) => `${getString(taint, 'key')} ${getString(taint, 'effect')}`);
-  return ids.flatMap((id, index) => (ids.indexOf(id) < index ? [statusCause.duplicate(`${path}[${index}]`, shown(id))] : []));
+  return ids.flatMap((id, index) =>
+    ids.indexOf(id) < index ? [statusCause.duplicate(`${path}[${index}]`, shown(id))] : [],
+  );
 };
 
 export const accessRules: Readonly<Record<string, TypeRules>> = {
   PolicyRule: { self: policyRule },
   AggregationRule: {
-    clusterRoleSelectors: all(required, each((selector, { path }) => (isSelector(selector ?? {}) ? [] : [statusCause.invalid(path, shown(selector), 'invalid label selector.')]))),
+    clusterRoleSelectors: all(
+      required,
+      each((selector, { path }) =>
+        isSelector(selector ?? {}) ? [] : [statusCause.invalid(path, shown(selector), 'invalid label selector.')],
+      ),
+    ),
   },
   RoleBinding: { roleRef: fixedRole },
   ClusterRoleBinding: { roleRef: fixedRole },
@@ -96,7 +120,13 @@ export const accessRules: Readonly<Record<string, TypeRules>> = {
   NodeSpec: { self: fixedNode, podCIDRs: each(exactText(cidrError)), taints },
   NamespaceSpec: {
     finalizers: eachAtList(
-      exactText((name) => qualifiedNameError(name) ?? (name.includes('/') || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(name) ? undefined : 'name is neither a standard finalizer name nor is it fully qualified')),
+      exactText(
+        (name) =>
+          qualifiedNameError(name) ??
+          (name.includes('/') || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(name)
+            ? undefined
+            : 'name is neither a standard finalizer name nor is it fully qualified'),
+      ),
     ),
   },
   LeaseSpec: {
@@ -105,10 +135,16 @@ export const accessRules: Readonly<Record<string, TypeRules>> = {
   },
   PriorityClass: {
     value: all(
-      (value, { path }) => (Number(value) > largestPriority ? [statusCause.forbidden(path, `maximum allowed value of a user defined priority is ${largestPriority}`)] : []),
+      (value, { path }) =>
+        Number(value) > largestPriority
+          ? [statusCause.forbidden(path, `maximum allowed value of a user defined priority is ${largestPriority}`)]
+          : [],
       unchanged('value', (path) => statusCause.forbidden(path, 'may not be changed in an update.')),
     ),
     // An update checks only that nothing changes.
-    preemptionPolicy: all(when((_, { old }) => old === undefined, among('Never', 'PreemptLowerPriority')), unchanged('preemptionPolicy')),
+    preemptionPolicy: all(
+      when((_, { old }) => old === undefined, among('Never', 'PreemptLowerPriority')),
+      unchanged('preemptionPolicy'),
+    ),
   },
 };

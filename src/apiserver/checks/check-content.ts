@@ -70,12 +70,12 @@ function checkField(
 }
 
 /**
- * Drops the causes within what is refused as a whole: a second volume source is not looked into. The spec itself is
- * forbidden if it may not change, and what is in it is checked nevertheless.
+ * Drops the causes within what is refused as a whole: a second volume source is not looked into. What is in a refused
+ * item of a list is checked nevertheless, and so is a spec that may not change.
  */
 function withoutRefused(causes: readonly StatusCause[]): StatusCause[] {
   const refused = causes
-    .filter(({ reason, field }) => wholeReasons.includes(reason) && field !== 'spec')
+    .filter(({ reason, field }) => wholeReasons.includes(reason) && field !== 'spec' && !field.endsWith(']'))
     .map(({ field }) => `${field}.`);
   return causes.filter(({ field }) => !refused.some((start) => field.startsWith(start)));
 }
@@ -94,7 +94,8 @@ function isStruct({ properties, typeName = '' }: Schema): boolean {
 function bySchema(schema: Schema, isRequired: boolean): Rule {
   return (value, { path }) => {
     if (value === undefined || value === '') {
-      const isChecked = schema.type === 'string' || (schema.type === 'object' && schema.additionalProperties === undefined);
+      const isChecked =
+        schema.type === 'string' || (schema.type === 'object' && schema.additionalProperties === undefined);
       return isRequired && isChecked ? [statusCause.required(path)] : [];
     }
     if (schema.enum === undefined || schema.enum.includes(value)) return [];

@@ -7,6 +7,7 @@ import {
   all,
   among,
   anything,
+  atMost,
   between,
   each,
   eachAtList,
@@ -14,7 +15,6 @@ import {
   having,
   nonNegative,
   oneOf,
-  type Place,
   positive,
   quantity,
   type Rule,
@@ -28,7 +28,14 @@ import {
   when,
   whose,
 } from './rule.ts';
-import { configKeyError, headerNameError, percentError, portNameError, relativePathError, variableNameError } from './texts.ts';
+import {
+  configKeyError,
+  headerNameError,
+  percentError,
+  portNameError,
+  relativePathError,
+  variableNameError,
+} from './texts.ts';
 
 const largestPort = 65_535;
 const largestUser = 2_147_483_647;
@@ -64,7 +71,9 @@ export function containerResourceError(name: string): string | undefined {
   const error = qualifiedNameError(name);
   if (error !== undefined) return error;
   if (!name.includes('/')) {
-    return standardResources.includes(name) || isHugePages(name) ? undefined : 'must be a standard resource for containers';
+    return standardResources.includes(name) || isHugePages(name)
+      ? undefined
+      : 'must be a standard resource for containers';
   }
   const isExtended = !name.startsWith('requests.') && !/(^|\.)kubernetes\.io\//.test(name);
   return isExtended || name.startsWith('kubernetes.io/') ? undefined : "doesn't follow extended resource name standard";
@@ -97,7 +106,9 @@ const requestsBelowLimits: Rule = (value, { path }) => {
   const causes = Object.entries(getMap(requests)).flatMap(([name, amount]): StatusCause[] => {
     const limit = limited[name];
     if (limit === undefined)
-      return canOvercommit(name) ? [] : [statusCause.required(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
+      return canOvercommit(name)
+        ? []
+        : [statusCause.required(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
     const [asked, most] = [nanosOf(String(amount)) ?? 0n, nanosOf(String(limit)) ?? 0n];
     if (asked === most || (asked < most && canOvercommit(name))) return [];
     const relation = canOvercommit(name) ? 'less than or equal' : 'equal';
@@ -126,13 +137,23 @@ const oneEnvironment: Rule = (value, { path }) =>
   (Array.isArray(value) ? value : []).flatMap((source) => {
     const count = ['configMapRef', 'secretRef'].filter((field) => getMap(source)[field] !== undefined).length;
     if (count === 1) return [];
-    const detail = count === 0 ? 'must specify one of: `configMapRef` or `secretRef`' : 'may not have more than one field specified at a time';
+    const detail =
+      count === 0
+        ? 'must specify one of: `configMapRef` or `secretRef`'
+        : 'may not have more than one field specified at a time';
     return [statusCause.invalid(path, '""', detail)];
   });
 
 /** The fields of a pod that a variable can have, and those that a file of a volume can have. */
 const podFields = ['metadata.name', 'metadata.namespace', 'metadata.uid'];
-const variableFields = ['spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'];
+const variableFields = [
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
 const fileFields = ['metadata.annotations', 'metadata.labels'];
 
 /** Checks the path of a field of the pod: one of the fields, or a label or annotation by its key. */
@@ -152,11 +173,16 @@ const podField: Rule = (value, { path }) => {
   if (permitted.includes(fieldPath)) return [];
   const isKnown = [...podFields, ...fileFields, ...variableFields].includes(fieldPath);
   const unsupported = statusCause.notSupported(at, shown(fieldPath), permitted.map(shown));
-  return isKnown ? [unsupported] : [statusCause.invalid(at, shown(fieldPath), 'error converting fieldPath'), unsupported];
+  return isKnown
+    ? [unsupported]
+    : [statusCause.invalid(at, shown(fieldPath), 'error converting fieldPath'), unsupported];
 };
 
 const resources = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
-const wholeDivisors = ['1', ...['k', 'M', 'G', 'T', 'P', 'E'].flatMap((unit) => [`1${unit}`, `1${unit === 'k' ? 'K' : unit}i`])];
+const wholeDivisors = [
+  '1',
+  ...['k', 'M', 'G', 'T', 'P', 'E'].flatMap((unit) => [`1${unit}`, `1${unit === 'k' ? 'K' : unit}i`]),
+];
 
 const resourceField: Rule = (value, { path }) => {
   const { divisor = '0' } = getMap(value);
@@ -169,7 +195,13 @@ const resourceField: Rule = (value, { path }) => {
   else if (!isKnown) causes.push(statusCause.notSupported(`${path}.resource`, shown(resource), resources.map(shown)));
   const permitted = resource.endsWith('.cpu') ? ['1', '1m'] : wholeDivisors;
   if (isKnown && divisor !== '0' && !permitted.includes(String(divisor)))
-    causes.push(statusCause.invalid(`${path}.divisor`, shown(resource), `only divisor's values ${permitted.join(', ')} are supported`));
+    causes.push(
+      statusCause.invalid(
+        `${path}.divisor`,
+        shown(resource),
+        `only divisor's values ${permitted.join(', ')} are supported`,
+      ),
+    );
   return causes;
 };
 
@@ -209,18 +241,30 @@ function isPrivileged(container: JsonObject): boolean {
   return getMap(container, 'securityContext').privileged === true;
 }
 
-const mountPropagation: Rule = (value, { path }) =>
+/** How a container mounts volumes. Kubernetes names these fields at the list. */
+const mountModes: Rule = (value, place) =>
   getList(value, 'volumeMounts').flatMap((mount) => {
-    const { mountPropagation: mode } = getMap(mount);
-    const at = `${path}.volumeMounts.mountPropagation`;
-    if (mode === 'Bidirectional' && !isPrivileged(getMap(value)))
-      return [statusCause.forbidden(at, 'Bidirectional mount propagation is available only to privileged containers')];
-    return among('Bidirectional', 'HostToContainer', 'None')(mode, { path: at } as Place);
+    const { mountPropagation, recursiveReadOnly } = getMap(mount);
+    const at = { ...place, path: `${place.path}.volumeMounts.mountPropagation` };
+    const ofMachine = mountPropagation === 'Bidirectional' && !isPrivileged(getMap(value));
+    const detail = 'Bidirectional mount propagation is available only to privileged containers';
+    return [
+      ...(ofMachine ? [statusCause.forbidden(at.path, detail)] : []),
+      ...among('Bidirectional', 'HostToContainer', 'None')(mountPropagation, at),
+      ...among(
+        'Disabled',
+        'Enabled',
+        'IfPossible',
+      )(recursiveReadOnly, {
+        ...place,
+        path: `${place.path}.volumeMounts.recursiveReadOnly`,
+      }),
+    ];
   });
 
 export const containerRules: Readonly<Record<string, TypeRules>> = {
   Container: {
-    self: mountPropagation,
+    self: mountModes,
     name: requiredText(labelError),
     image: required,
     envFrom: oneEnvironment,
@@ -228,7 +272,11 @@ export const containerRules: Readonly<Record<string, TypeRules>> = {
     livenessProbe: countsOnce,
     startupProbe: countsOnce,
     readinessProbe: keepsGrace,
-    terminationMessagePolicy: all(required, text(() => undefined), among('FallbackToLogsOnError', 'File')),
+    terminationMessagePolicy: all(
+      required,
+      text(() => undefined),
+      among('FallbackToLogsOnError', 'File'),
+    ),
     restartPolicy: all(when(having('restartPolicyRules'), required), among('Always', 'Never', 'OnFailure')),
     resizePolicy: resizes,
   },
@@ -242,7 +290,10 @@ export const containerRules: Readonly<Record<string, TypeRules>> = {
   ResourceFieldSelector: { self: resourceField, resource: () => [] },
   ContainerPort: {
     name: text(portNameError),
-    containerPort: all(required, when((port) => port.containerPort !== 0, portNumber)),
+    containerPort: all(
+      required,
+      when((port) => port.containerPort !== 0, portNumber),
+    ),
     hostPort: when((port) => port.hostPort !== 0, portNumber),
   },
   Probe: {
@@ -269,7 +320,10 @@ export const containerRules: Readonly<Record<string, TypeRules>> = {
     name: required,
     mountPath: required,
     mountPropagation: () => [],
-    subPathExpr: when((mount) => getString(mount, 'subPath') !== '', unset('subPathExpr and subPath are mutually exclusive')),
+    subPathExpr: when(
+      (mount) => getString(mount, 'subPath') !== '',
+      unset('subPathExpr and subPath are mutually exclusive'),
+    ),
   },
   VolumeDevice: { name: required, devicePath: required },
   ResourceRequirements: { self: requestsBelowLimits, limits: amounts, requests: amounts },
@@ -279,9 +333,16 @@ export const containerRules: Readonly<Record<string, TypeRules>> = {
       const { allowPrivilegeEscalation, privileged } = getMap(value);
       const added = getList(value, 'capabilities', 'add');
       if (allowPrivilegeEscalation !== false || (privileged !== true && !added.includes('CAP_SYS_ADMIN'))) return [];
-      return [statusCause.invalid(path, shown(value), 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')];
+      return [
+        statusCause.invalid(
+          path,
+          shown(value),
+          'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+        ),
+      ];
     },
-    privileged: (value, { path }) => (value === true ? [statusCause.forbidden(path, 'disallowed by cluster policy')] : []),
+    privileged: (value, { path }) =>
+      value === true ? [statusCause.forbidden(path, 'disallowed by cluster policy')] : [],
     runAsUser: userId,
     runAsGroup: userId,
   },
@@ -299,7 +360,21 @@ export const containerRules: Readonly<Record<string, TypeRules>> = {
     supplementalGroups: each(userId),
     sysctls: unique('name'),
   },
-  Sysctl: { name: requiredText((name) => (/^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/.test(name) ? undefined : 'must match the form of a sysctl')) },
+  Sysctl: {
+    name: requiredText((name) =>
+      /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/.test(name)
+        ? undefined
+        : 'must match the form of a sysctl',
+    ),
+  },
   ContainerResizePolicy: { resourceName: anything, restartPolicy: anything },
-  ContainerRestartRule: { action: (value = '', place) => among('Exit', 'RestartAllContainers')(value, place), exitCodes: required },
+  ContainerRestartRule: {
+    action: (value = '', place) => among('Exit', 'RestartAllContainers')(value, place),
+    exitCodes: required,
+  },
+  ContainerRestartRuleOnExitCodes: {
+    operator: (value = '', place) => among('In', 'NotIn')(value, place),
+    values: atMost(255),
+  },
+  EphemeralContainer: { name: requiredText(labelError), image: required },
 };

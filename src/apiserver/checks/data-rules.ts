@@ -1,7 +1,20 @@
 // The rules of ConfigMaps, Secrets and Events.
-import { getMap, isList, type Json } from '../json.ts';
+import { getMap, isList, type Json, type JsonObject } from '../json.ts';
+import { qualifiedNameError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
-import { all, isEmpty, keys, type Rule, sameGo, shown, type TypeRules, unchanged } from './rule.ts';
+import {
+  all,
+  exactText,
+  isEmpty,
+  keys,
+  type Rule,
+  required,
+  sameGo,
+  shown,
+  type TypeRules,
+  unchanged,
+  when,
+} from './rule.ts';
 import { configKeyError } from './texts.ts';
 
 /** MaxSecretSize of the API, for the values of a ConfigMap or Secret together. */
@@ -47,7 +60,9 @@ const secretType: Rule = (value, { root }) => {
   const data = getMap(root, 'data');
   if (type === 'kubernetes.io/basic-auth') {
     const names = ['username', 'password'];
-    return names.some((key) => Object.hasOwn(data, key)) ? [] : names.map((key) => statusCause.required(`data[${key}]`));
+    return names.some((key) => Object.hasOwn(data, key))
+      ? []
+      : names.map((key) => statusCause.required(`data[${key}]`));
   }
   if (type === 'kubernetes.io/service-account-token') {
     const annotation = 'kubernetes.io/service-account.name';
@@ -82,6 +97,14 @@ const eventNamespace: Rule = (value, { path, root }): StatusCause[] => {
   return [statusCause.invalid(`${path}.namespace`, shown(given), 'does not match event.namespace')];
 };
 
+const isNew = ({ apiVersion }: JsonObject): boolean => apiVersion === 'events.k8s.io/v1';
+const hasTime = ({ eventTime }: JsonObject): boolean => !isEmpty(eventTime);
+const reporter: Rule = (value = '', place) => [
+  ...required(value, place),
+  ...exactText(qualifiedNameError)(value, place),
+];
+const short = exactText((text) => (text.length > 128 ? 'can have at most 128 characters' : undefined));
+
 export const dataRules: Readonly<Record<string, TypeRules>> = {
   ConfigMap: {
     self: all(size('[]', ['data', 'utf8'], ['binaryData', 'base64']), immutable),
@@ -96,8 +119,12 @@ export const dataRules: Readonly<Record<string, TypeRules>> = {
   Event: {
     involvedObject: eventNamespace,
     regarding: eventNamespace,
-    // Events of the core group may have no time.
-    eventTime: (value, { path, root }) =>
-      isEmpty(value) && root.apiVersion === 'events.k8s.io/v1' ? [statusCause.required(path)] : [],
+    // Events of the core group may have no time. One with a time says more.
+    eventTime: when(isNew, required),
+    action: when(hasTime, all(required, short)),
+    reason: when(hasTime, all(required, short)),
+    reportingInstance: when(hasTime, all(required, short)),
+    reportingComponent: when((event) => hasTime(event) && !isNew(event), reporter),
+    reportingController: when((event) => hasTime(event) && isNew(event), reporter),
   },
 };

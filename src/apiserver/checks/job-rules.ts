@@ -3,6 +3,7 @@ import { getList, getMap, getNumber, getString, isObject, type JsonObject } from
 import type { ApiObject } from '../object.ts';
 import { qualifiedNameError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
+import { isSelector } from './pod-rules.ts';
 import {
   all,
   among,
@@ -19,7 +20,6 @@ import {
   unchanged,
   when,
 } from './rule.ts';
-import { isSelector } from './pod-rules.ts';
 import { domainPathError } from './texts.ts';
 import { selectsLabels, templateLabels } from './workload-rules.ts';
 
@@ -30,7 +30,8 @@ const restarts: Rule = (value, { path, parent }) => {
   const policy = getString(value, 'spec', 'restartPolicy');
   const at = `${path}.spec.restartPolicy`;
   if (policy === 'Always' || policy === '') return [statusCause.required(at, 'valid values: "OnFailure", "Never"')];
-  if (policy !== 'OnFailure' && policy !== 'Never') return [statusCause.notSupported(at, shown(policy), ['"OnFailure"', '"Never"'])];
+  if (policy !== 'OnFailure' && policy !== 'Never')
+    return [statusCause.notSupported(at, shown(policy), ['"OnFailure"', '"Never"'])];
   return parent.podFailurePolicy !== undefined && policy !== 'Never'
     ? [statusCause.invalid(at, shown(policy), 'only "Never" is supported when podFailurePolicy is specified')]
     : [];
@@ -43,9 +44,16 @@ const indexes: Rule = (value, { path }) => {
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined)
     causes.push(statusCause.required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
   if (isIndexed(spec)) {
-    if (completions === undefined) causes.push(statusCause.required(`${path}.completions`, 'when completion mode is Indexed'));
+    if (completions === undefined)
+      causes.push(statusCause.required(`${path}.completions`, 'when completion mode is Indexed'));
     if (Number(maxFailedIndexes ?? 0) > Number(completions ?? Number.POSITIVE_INFINITY))
-      causes.push(statusCause.invalid(`${path}.maxFailedIndexes`, shown(maxFailedIndexes), 'must be less than or equal to completions'));
+      causes.push(
+        statusCause.invalid(
+          `${path}.maxFailedIndexes`,
+          shown(maxFailedIndexes),
+          'must be less than or equal to completions',
+        ),
+      );
   }
   return causes;
 };
@@ -57,7 +65,9 @@ const completions: Rule = (value, place) => {
   if (old === undefined || root.kind !== 'Job' || spec.completions === getMap(old, 'spec').completions) return [];
   if (!isIndexed(spec)) return unchanged('spec.completions')(value, place);
   if (spec.completions === undefined || spec.completions === spec.parallelism) return [];
-  return [statusCause.invalid('spec.completions', shown(spec.completions), 'can only be modified in tandem with parallelism')];
+  return [
+    statusCause.invalid('spec.completions', shown(spec.completions), 'can only be modified in tandem with parallelism'),
+  ];
 };
 
 /** A Job whose selector is the server's has the labels of it. */
@@ -70,7 +80,9 @@ const generatedLabels: Rule = (value, { root }) => {
     .filter(([key, text]) => labels[key] !== text)
     .map(([key]) => {
       const at = `spec.template.metadata.labels[${key}]`;
-      return labels[key] === undefined ? statusCause.required(at) : statusCause.invalid(at, shown(labels[key]), `must be '${expected[key]}'`);
+      return labels[key] === undefined
+        ? statusCause.required(at)
+        : statusCause.invalid(at, shown(labels[key]), `must be '${expected[key]}'`);
     });
   if (!isSelector(selector) || selectsLabels(selector, expected)) return causes;
   return [...causes, statusCause.invalid('spec.selector', shown(selector), '`selector` not auto-generated')];
@@ -88,26 +100,33 @@ export function jobLabels({ uid = '', name = '' }: ApiObject['metadata']): Recor
 
 const forIndexed: Rule = when(
   ({ completionMode = 'NonIndexed' }) => completionMode === 'NonIndexed',
-  (value, { path }) => (value === undefined ? [] : [statusCause.invalid(path, shown(value), 'requires indexed completion mode')]),
+  (value, { path }) =>
+    value === undefined ? [] : [statusCause.invalid(path, shown(value), 'requires indexed completion mode')],
 );
 
 const mostParallel = 100_000;
 
 const replacement: Rule = (value, place) =>
-  among(...(place.parent.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed']))(value, place);
+  among(...(place.parent.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed']))(
+    value,
+    place,
+  );
 
 const failureRule: Rule = (value, { path }) => {
   const { onExitCodes } = getMap(value);
   const hasConditions = getList(value, 'onPodConditions').length > 0;
   if ((onExitCodes !== undefined) !== hasConditions) return [];
-  const detail = hasConditions ? 'both OnExitCodes and OnPodConditions is not supported' : 'one of OnExitCodes and OnPodConditions is required';
+  const detail = hasConditions
+    ? 'both OnExitCodes and OnPodConditions is not supported'
+    : 'one of OnExitCodes and OnPodConditions is required';
   return [statusCause.invalid(path, 'null', `specifying ${detail}`)];
 };
 
 const failureActions = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const failureAction: Rule = (value, place) => {
   const job = specOfPolicy(place.root);
-  if (value !== 'FailIndex' || job.backoffLimitPerIndex !== undefined) return all(required, (one, at) => (one === '' ? [] : among(...failureActions)(one, at)))(value, place);
+  if (value !== 'FailIndex' || job.backoffLimitPerIndex !== undefined)
+    return all(required, (one, at) => (one === '' ? [] : among(...failureActions)(one, at)))(value, place);
   return [statusCause.invalid(place.path, shown(value), 'requires the backoffLimitPerIndex to be set')];
 };
 
@@ -119,9 +138,13 @@ function specOfPolicy(root: JsonObject): JsonObject {
 
 const exitCodeContainer: Rule = (value, { path, root }) => {
   const pod = getMap(specOfPolicy(root), 'template', 'spec');
-  const names = ['containers', 'initContainers'].flatMap((field) => getList(pod, field).map((one) => getString(one, 'name')));
+  const names = ['containers', 'initContainers'].flatMap((field) =>
+    getList(pod, field).map((one) => getString(one, 'name')),
+  );
   if (typeof value !== 'string' || names.includes(value)) return [];
-  return [statusCause.invalid(path, shown(value), 'must be one of the container or initContainer names in the pod template')];
+  return [
+    statusCause.invalid(path, shown(value), 'must be one of the container or initContainer names in the pod template'),
+  ];
 };
 
 const exitCodes: Rule = (value, { path, parent }) => {
@@ -147,14 +170,16 @@ const scheduleFields: readonly (readonly [number, number, readonly string[]])[] 
   [1, 12, ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']],
   [0, 6, ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']],
 ];
-const named = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \d+(\.\d+)?(ns|us|µs|ms|s|m|h)(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))*)$/;
+const named =
+  /^@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \d+(\.\d+)?(ns|us|µs|ms|s|m|h)(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))*)$/;
 
 /** Validates the schedule of a CronJob (robfig/cron, the standard parser). */
 export function scheduleError(schedule: string): string | undefined {
   if (schedule.includes('TZ')) return 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
   if (schedule.startsWith('@')) return named.test(schedule) ? undefined : `unrecognized descriptor: ${schedule}`;
   const fields = schedule.trim().split(/\s+/);
-  if (fields.length !== scheduleFields.length) return `expected exactly 5 fields, found ${fields.length}: [${schedule}]`;
+  if (fields.length !== scheduleFields.length)
+    return `expected exactly 5 fields, found ${fields.length}: [${schedule}]`;
   const isValid = scheduleFields.every(([least, most, names], index) =>
     (fields[index] ?? '').split(',').every((part) => isScheduleRange(part, least, most, names)),
   );
@@ -162,12 +187,18 @@ export function scheduleError(schedule: string): string | undefined {
 }
 
 function isScheduleRange(part: string, least: number, most: number, names: readonly string[]): boolean {
-  const [, from = '', , to, , step = '1'] = /^([^-/]+)(-([^-/]+))?(\/(\d+))?$/.exec(part)?.map(String) === undefined
-    ? []
-    : (/^([^-/]+)((?:-)([^-/]+))?(\/(\d+))?$/.exec(part) ?? []);
+  const [, from = '', , to, , step = '1'] =
+    /^([^-/]+)(-([^-/]+))?(\/(\d+))?$/.exec(part)?.map(String) === undefined
+      ? []
+      : (/^([^-/]+)((?:-)([^-/]+))?(\/(\d+))?$/.exec(part) ?? []);
   if (from === '' || Number(step) === 0) return false;
   if (from === '*' || from === '?') return to === undefined;
-  const numberOf = (text: string): number => (names.includes(text.toLowerCase()) ? names.indexOf(text.toLowerCase()) + least : /^\d+$/.test(text) ? Number(text) : Number.NaN);
+  const numberOf = (text: string): number =>
+    names.includes(text.toLowerCase())
+      ? names.indexOf(text.toLowerCase()) + least
+      : /^\d+$/.test(text)
+        ? Number(text)
+        : Number.NaN;
   const [start, end] = [numberOf(from), numberOf(to ?? from)];
   return start >= least && end <= most && start <= end;
 }
@@ -187,7 +218,8 @@ export function timeZoneError(zone: string): string | undefined {
 /** A Job that has a selector needs its labels in the template. */
 const jobSelector: Rule = (value, { parent, path }) => {
   // The template of a CronJob has no selector.
-  if (path.includes('jobTemplate')) return value === undefined ? [] : [statusCause.invalid(path, shown(value), '`selector` will be auto-generated')];
+  if (path.includes('jobTemplate'))
+    return value === undefined ? [] : [statusCause.invalid(path, shown(value), '`selector` will be auto-generated')];
   const causes = isObject(value) ? [] : [statusCause.required(path)];
   return isObject(value) && !isSelector(value) ? causes : [...causes, ...templateLabels(value, parent)];
 };
@@ -198,9 +230,15 @@ export const jobRules: Readonly<Record<string, TypeRules>> = {
       indexes,
       completions,
       generatedLabels,
-      ...['selector', 'template', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'].map(
-        (field) => unchanged(`spec.${field}`),
-      ),
+      ...[
+        'selector',
+        'template',
+        'completionMode',
+        'podFailurePolicy',
+        'backoffLimitPerIndex',
+        'managedBy',
+        'successPolicy',
+      ].map((field) => unchanged(`spec.${field}`)),
     ),
     parallelism: all(nonNegative, when(isIndexed, between(Number.NEGATIVE_INFINITY, mostParallel))),
     completions: nonNegative,
@@ -211,7 +249,9 @@ export const jobRules: Readonly<Record<string, TypeRules>> = {
     maxFailedIndexes: all(nonNegative, forIndexed, when(isIndexed, between(Number.NEGATIVE_INFINITY, mostParallel))),
     completionMode: among('Indexed', 'NonIndexed'),
     successPolicy: enterIf(isIndexed, (value, { parent, path }) =>
-      value === undefined || isIndexed(parent) ? [] : [statusCause.invalid(path, shown(value), 'requires indexed completion mode')],
+      value === undefined || isIndexed(parent)
+        ? []
+        : [statusCause.invalid(path, shown(value), 'requires indexed completion mode')],
     ),
     podReplacementPolicy: replacement,
     template: restarts,
@@ -241,9 +281,13 @@ export const jobRules: Readonly<Record<string, TypeRules>> = {
     },
     succeededCount: all(nonNegative, (value, { path, root }) => {
       const completions = getNumber(specOfPolicy(root), 'completions') ?? Number.POSITIVE_INFINITY;
-      return Number(value ?? 0) > completions ? [statusCause.invalid(path, shown(value), `must be less than or equal to ${completions}`)] : [];
+      return Number(value ?? 0) > completions
+        ? [statusCause.invalid(path, shown(value), `must be less than or equal to ${completions}`)]
+        : [];
     }),
-    succeededIndexes: exactText((text) => (/^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(text) ? undefined : 'error parsing succeededIndexes')),
+    succeededIndexes: exactText((text) =>
+      /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(text) ? undefined : 'error parsing succeededIndexes',
+    ),
   },
   CronJobSpec: {
     schedule: requiredText(scheduleError),

@@ -1,7 +1,14 @@
 // The rules of Services, Ingresses, IngressClasses, NetworkPolicies and EndpointSlices.
 import { isIPv4, isIPv6 } from 'node:net';
 import { getList, getMap, getString, type Json, type JsonObject, sameJson } from '../json.ts';
-import { labelError, labelValueError, namespaceNameError, pathSegmentError, qualifiedNameError, subdomainError } from '../registry/names.ts';
+import {
+  labelError,
+  labelValueError,
+  namespaceNameError,
+  pathSegmentError,
+  qualifiedNameError,
+  subdomainError,
+} from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { portNumber, portNumberOrName } from './container-rules.ts';
 import {
@@ -32,7 +39,8 @@ import { cidrError, domainPathError, hostError, ipError, portNameError } from '.
 const isExternal = whose('type', 'ExternalName');
 const isClusterOnly = whose('type', 'ClusterIP');
 const isBalanced = whose('type', 'LoadBalancer');
-const isExposed = (spec: JsonObject): boolean => whose('type', 'NodePort', 'LoadBalancer')(spec) || (isClusterOnly(spec) && getList(spec, 'externalIPs').length > 0);
+const isExposed = (spec: JsonObject): boolean =>
+  whose('type', 'NodePort', 'LoadBalancer')(spec) || (isClusterOnly(spec) && getList(spec, 'externalIPs').length > 0);
 const isHeadless = (spec: JsonObject): boolean => spec.clusterIP === 'None';
 
 /** Ports of a Service: named if there are several, and different. */
@@ -66,14 +74,28 @@ const addresses: Rule = enterIf(
     const list = getList(spec, 'clusterIPs').map(String);
     const clusterIP = getString(spec, 'clusterIP');
     const at = { ...place, path: `${place.path}.ipFamilies` };
-    const causes: StatusCause[] = [...each(among('IPv4', 'IPv6'))(spec.ipFamilies, at), ...unique()(spec.ipFamilies, at)];
-    causes.push(...among('PreferDualStack', 'RequireDualStack', 'SingleStack')(spec.ipFamilyPolicy, { ...at, path: `${at.path.slice(0, -3)}yPolicy` }));
+    const causes: StatusCause[] = [
+      ...each(among('IPv4', 'IPv6'))(spec.ipFamilies, at),
+      ...unique()(spec.ipFamilies, at),
+    ];
+    causes.push(
+      ...among(
+        'PreferDualStack',
+        'RequireDualStack',
+        'SingleStack',
+      )(spec.ipFamilyPolicy, { ...at, path: `${at.path.slice(0, -3)}yPolicy` }),
+    );
     if (list.length === 0 && clusterIP !== '') causes.push(statusCause.required(path));
-    else if (list.length > 0 && clusterIP === '') causes.push(statusCause.invalid(path, shown(list), 'must be empty when `clusterIP` is not specified'));
-    else if (list.length > 0 && list[0] !== clusterIP) causes.push(statusCause.invalid(path, shown(list), 'first value must match `clusterIP`'));
+    else if (list.length > 0 && clusterIP === '')
+      causes.push(statusCause.invalid(path, shown(list), 'must be empty when `clusterIP` is not specified'));
+    else if (list.length > 0 && list[0] !== clusterIP)
+      causes.push(statusCause.invalid(path, shown(list), 'first value must match `clusterIP`'));
     const ofOne = list[0] === 'None';
-    if (ofOne && list.length > 1) causes.push(statusCause.invalid(path, shown(list), "'None' must be the first and only value"));
-    const invalid = each(exactText(ipError))(list, { ...place, path }).filter(({ field }) => !ofOne || field !== `${path}[0]`);
+    if (ofOne && list.length > 1)
+      causes.push(statusCause.invalid(path, shown(list), "'None' must be the first and only value"));
+    const invalid = each(exactText(ipError))(list, { ...place, path }).filter(
+      ({ field }) => !ofOne || field !== `${path}[0]`,
+    );
     causes.push(...invalid);
     if (list.length > 2) causes.push(statusCause.invalid(path, shown(list), 'may only hold up to 2 values'));
     if (invalid.length > 0) return causes;
@@ -82,14 +104,26 @@ const addresses: Rule = enterIf(
     for (const [index, family] of (ofOne ? [] : getList(spec, 'ipFamilies')).entries()) {
       const ip = list[index];
       if (ip !== undefined && (family === 'IPv4' || family === 'IPv6') && (family === 'IPv6') !== isIPv6(ip))
-        causes.push(statusCause.invalid(`${path}[${index}]`, shown(ip), `expected an ${family} value as indicated by \`ipFamilies[${index}]\``));
+        causes.push(
+          statusCause.invalid(
+            `${path}[${index}]`,
+            shown(ip),
+            `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
+          ),
+        );
     }
     if (causes.length > 0) return causes;
     // The cluster has IPv4 alone.
     const other = getList(spec, 'ipFamilies').indexOf('IPv6');
     if (other >= 0) return [statusCause.invalid(`${at.path}[${other}]`, '"IPv6"', 'not configured on this cluster')];
     if (spec.ipFamilyPolicy === 'RequireDualStack')
-      return [statusCause.invalid(`${place.path}.ipFamilyPolicy`, '"RequireDualStack"', 'this cluster is not configured for dual-stack services')];
+      return [
+        statusCause.invalid(
+          `${place.path}.ipFamilyPolicy`,
+          '"RequireDualStack"',
+          'this cluster is not configured for dual-stack services',
+        ),
+      ];
     return causes;
   },
 );
@@ -127,8 +161,11 @@ const endpointIp = (ip: string): string | undefined => {
   if (error !== undefined) return error;
   if (ip === '0.0.0.0' || ip === '::') return `may not be unspecified (${ip})`;
   if (ip.startsWith('127.') || ip === '::1') return 'may not be in the loopback range (127.0.0.0/8, ::1/128)';
-  if (ip.startsWith('169.254.') || /^fe[89ab]/i.test(ip)) return 'may not be in the link-local range (169.254.0.0/16, fe80::/10)';
-  return ip.startsWith('224.0.0.') ? 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)' : undefined;
+  if (ip.startsWith('169.254.') || /^fe[89ab]/i.test(ip))
+    return 'may not be in the link-local range (169.254.0.0/16, fe80::/10)';
+  return ip.startsWith('224.0.0.')
+    ? 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'
+    : undefined;
 };
 
 const externalPolicy: Rule = (value, place) =>
@@ -142,7 +179,8 @@ const backend: Rule = (value, { path }) => {
   const { service, resource } = getMap(value);
   if (service !== undefined && resource !== undefined)
     return [statusCause.invalid(path, '""', 'cannot set both resource and service backends')];
-  if (service === undefined && resource === undefined) return [statusCause.invalid(path, '""', 'resource or service backend is required')];
+  if (service === undefined && resource === undefined)
+    return [statusCause.invalid(path, '""', 'resource or service backend is required')];
   if (service === undefined) return [];
   const { name = '', number = 0 } = getMap(service, 'port');
   if (name !== '' && number !== 0) return [statusCause.invalid(path, '""', 'cannot set both port name & port number')];
@@ -151,7 +189,8 @@ const backend: Rule = (value, { path }) => {
 
 /** Kubernetes looks into a backend only if the path has a type, and the backend is one and not two. */
 const hasBackend = (path: JsonObject): boolean => path.pathType !== undefined && isOneBackend(getMap(path, 'backend'));
-const isOneBackend = ({ service, resource }: JsonObject): boolean => (service === undefined) !== (resource === undefined);
+const isOneBackend = ({ service, resource }: JsonObject): boolean =>
+  (service === undefined) !== (resource === undefined);
 
 const ingressPath: Rule = (value = '', { path, parent }) => {
   const type = parent.pathType;
@@ -174,7 +213,8 @@ const policyPort: Rule = (value, place) => {
   if (endPort === undefined) return causes;
   if (typeof port !== 'number')
     return [...causes, statusCause.invalid(at, shown(endPort), 'may not be specified when `port` is not a number')];
-  if (Number(endPort) < port) return [...causes, statusCause.invalid(at, shown(port), 'must be greater than or equal to `port`')];
+  if (Number(endPort) < port)
+    return [...causes, statusCause.invalid(at, shown(port), 'must be greater than or equal to `port`')];
   return [...causes, ...portNumber(endPort, { ...place, path: at })];
 };
 
@@ -188,12 +228,21 @@ const peer: Rule = (value, { path }) => {
 function bitsOf(range: string): { readonly address: bigint; readonly bits: number; readonly width: number } {
   const [address = '', bits = '0'] = range.split('/');
   const width = isIPv4(address) ? 32 : 128;
-  if (width === 32) return { address: address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n), bits: Number(bits), width };
+  if (width === 32)
+    return {
+      address: address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n),
+      bits: Number(bits),
+      width,
+    };
   const [head = '', tail = ''] = address.split('::');
   const parts = (half: string) => (half === '' ? [] : half.split(':'));
   const zeros = address.includes('::') ? 8 - parts(head).length - parts(tail).length : 0;
   const groups = [...parts(head), ...Array.from({ length: zeros }, () => '0'), ...parts(tail)];
-  return { address: groups.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n), bits: Number(bits), width };
+  return {
+    address: groups.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n),
+    bits: Number(bits),
+    width,
+  };
 }
 
 /** Returns whether a range of addresses is a part of another one, and not all of it. */
@@ -207,7 +256,8 @@ const exceptions: Rule = (value, { path, parent }) => {
   const whole = String(parent.cidr ?? '');
   if (cidrError(whole) !== undefined) return [];
   return (Array.isArray(value) ? value : []).flatMap((range, index) => {
-    const error = cidrError(String(range)) ?? (isPart(String(range), whole) ? undefined : 'must be a strict subset of `cidr`');
+    const error =
+      cidrError(String(range)) ?? (isPart(String(range), whole) ? undefined : 'must be a strict subset of `cidr`');
     return error === undefined ? [] : [statusCause.invalid(`${path}[${index}]`, shown(range), error)];
   });
 };
@@ -234,7 +284,10 @@ const endpointAddresses: Rule = (value, place) => {
 
 function domainNameError(name: string): string | undefined {
   const trimmed = name.endsWith('.') ? name.slice(0, -1) : name;
-  return subdomainError(trimmed) ?? (trimmed.includes('.') ? undefined : 'should be a domain with at least two segments separated by dots');
+  return (
+    subdomainError(trimmed) ??
+    (trimmed.includes('.') ? undefined : 'should be a domain with at least two segments separated by dots')
+  );
 }
 
 const parametersScope: Rule = (value = 'Cluster', place) => among('Cluster', 'Namespace')(value, place);
@@ -244,20 +297,26 @@ export const networkRules: Readonly<Record<string, TypeRules>> = {
     self: addresses,
     ports: servicePorts,
     selector: labels,
-    type: all(required, (value, place) => (value === '' ? [] : among('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort')(value, place))),
+    type: all(required, (value, place) =>
+      value === '' ? [] : among('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort')(value, place),
+    ),
     sessionAffinity: all(required, (value, place) => (value === '' ? [] : among('ClientIP', 'None')(value, place))),
     sessionAffinityConfig: when(
       whose('sessionAffinity', 'None'),
       forbidden('must not be set when session affinity is None'),
     ),
-    externalName: when(isExternal, (value, place) => requiredText((name) => subdomainError(name.replace(/\.$/, '')))(value, place)),
+    externalName: when(isExternal, (value, place) =>
+      requiredText((name) => subdomainError(name.replace(/\.$/, '')))(value, place),
+    ),
     clusterIPs: all(addressOfType, unchangedAddress),
     ipFamilies: notExternal,
     ipFamilyPolicy: notExternal,
     externalIPs: each(exactText(endpointIp)),
     loadBalancerSourceRanges: sourceRanges,
-    allocateLoadBalancerNodePorts: when((spec) => !isBalanced(spec), (value, { path }) =>
-      value === undefined ? [] : [statusCause.forbidden(path, "may only be used when `type` is 'LoadBalancer'")],
+    allocateLoadBalancerNodePorts: when(
+      (spec) => !isBalanced(spec),
+      (value, { path }) =>
+        value === undefined ? [] : [statusCause.forbidden(path, "may only be used when `type` is 'LoadBalancer'")],
     ),
     loadBalancerClass: all(
       when((spec) => !isBalanced(spec), forbidden("may only be used when `type` is 'LoadBalancer'")),
@@ -266,7 +325,10 @@ export const networkRules: Readonly<Record<string, TypeRules>> = {
     externalTrafficPolicy: externalPolicy,
     healthCheckNodePort: (value, place) =>
       needsHealthCheck(place.parent)
-        ? all(required, when((spec) => spec.healthCheckNodePort !== 0, portNumber))(value, place)
+        ? all(
+            required,
+            when((spec) => spec.healthCheckNodePort !== 0, portNumber),
+          )(value, place)
         : unset("may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")(value, place),
     internalTrafficPolicy: (value, place) =>
       value === undefined && whose('type', 'NodePort', 'LoadBalancer', 'ClusterIP')(place.parent)
@@ -281,23 +343,37 @@ export const networkRules: Readonly<Record<string, TypeRules>> = {
     protocol: all(required, among('SCTP', 'TCP', 'UDP')),
     appProtocol: exactText(qualifiedNameError),
   },
-  ClientIPConfig: { timeoutSeconds: (value, { path }) => (Number(value) > 0 && Number(value) <= 86_400 ? [] : [statusCause.invalid(path, shown(value), 'must be greater than 0 and less than or equal to 86400')]) },
+  ClientIPConfig: {
+    timeoutSeconds: (value, { path }) =>
+      Number(value) > 0 && Number(value) <= 86_400
+        ? []
+        : [statusCause.invalid(path, shown(value), 'must be greater than 0 and less than or equal to 86400')],
+  },
   IngressSpec: {
     self: (value, { path }) =>
       getList(value, 'rules').length === 0 && getMap(value).defaultBackend === undefined
         ? [statusCause.invalid(path, '[]', 'either `defaultBackend` or `rules` must be specified')]
         : [],
     ingressClassName: exactText(subdomainError),
-    defaultBackend: enterIf((spec) => isOneBackend(getMap(spec, 'defaultBackend')), (value, place) => (value === undefined ? [] : backend(value, place))),
+    defaultBackend: enterIf(
+      (spec) => isOneBackend(getMap(spec, 'defaultBackend')),
+      (value, place) => (value === undefined ? [] : backend(value, place)),
+    ),
   },
   IngressRule: { host },
   IngressTLS: { hosts: each(exactText(hostError)), secretName: text(subdomainError) },
   HTTPIngressRuleValue: { paths: required },
   HTTPIngressPath: {
-    self: (value, { path }) => (getMap(value).pathType === undefined ? [statusCause.required(`${path}.pathType`, 'pathType must be specified')] : []),
+    self: (value, { path }) =>
+      getMap(value).pathType === undefined
+        ? [statusCause.required(`${path}.pathType`, 'pathType must be specified')]
+        : [],
     path: ingressPath,
     pathType: among('Exact', 'ImplementationSpecific', 'Prefix'),
-    backend: enterIf(hasBackend, when((path) => path.pathType !== undefined, backend)),
+    backend: enterIf(
+      hasBackend,
+      when((path) => path.pathType !== undefined, backend),
+    ),
   },
   IngressBackend: {},
   IngressServiceBackend: { name: requiredText(labelError) },
@@ -305,11 +381,16 @@ export const networkRules: Readonly<Record<string, TypeRules>> = {
     name: when((port) => isEmpty(port.number), text(portNameError)),
     number: when((port) => isEmpty(port.name) && !isEmpty(port.number), portNumber),
   },
-  TypedLocalObjectReference: { kind: requiredText(pathSegmentError), name: requiredText(pathSegmentError), apiGroup: exactText(subdomainError) },
+  TypedLocalObjectReference: {
+    kind: requiredText(pathSegmentError),
+    name: requiredText(pathSegmentError),
+    apiGroup: exactText(subdomainError),
+  },
   IngressClassSpec: {
     controller: all(
       requiredText(domainPathError),
-      (value, { path }) => (String(value).length > 250 ? [statusCause.tooLong(path, 'may not be more than 250 bytes')] : []),
+      (value, { path }) =>
+        String(value).length > 250 ? [statusCause.tooLong(path, 'may not be more than 250 bytes')] : [],
       unchanged('spec.controller'),
     ),
   },
@@ -320,9 +401,12 @@ export const networkRules: Readonly<Record<string, TypeRules>> = {
     scope: parametersScope,
     namespace: (value, place) => {
       const { scope = 'Cluster' } = place.parent;
-      if (scope === 'Namespace' && value === undefined) return [statusCause.required(place.path, "`parameters.scope` is set to 'Namespace'")];
+      if (scope === 'Namespace' && value === undefined)
+        return [statusCause.required(place.path, "`parameters.scope` is set to 'Namespace'")];
       if (scope === 'Namespace') return exactText(namespaceNameError)(value, place);
-      return scope === 'Cluster' && value !== undefined ? [statusCause.forbidden(place.path, "`parameters.scope` is set to 'Cluster'")] : [];
+      return scope === 'Cluster' && value !== undefined
+        ? [statusCause.forbidden(place.path, "`parameters.scope` is set to 'Cluster'")]
+        : [];
     },
   },
   NetworkPolicySpec: {
@@ -335,17 +419,27 @@ export const networkRules: Readonly<Record<string, TypeRules>> = {
   NetworkPolicyPeer: { self: peer },
   IPBlock: { cidr: requiredText(cidrError), except: exceptions },
   EndpointSlice: {
-    addressType: all(required, (value, place) => (value === '' ? [] : among('FQDN', 'IPv4', 'IPv6')(value, place)), unchanged('addressType')),
+    addressType: all(
+      required,
+      (value, place) => (value === '' ? [] : among('FQDN', 'IPv4', 'IPv6')(value, place)),
+      unchanged('addressType'),
+    ),
     ports: (value, { path }) => {
       const names = (Array.isArray(value) ? value : []).map((port) => getString(port, 'name'));
-      return names.flatMap((name, index) => (names.indexOf(name) < index ? [statusCause.duplicate(`${path}[${index}].name`, shown(name))] : []));
+      return names.flatMap((name, index) =>
+        names.indexOf(name) < index ? [statusCause.duplicate(`${path}[${index}].name`, shown(name))] : [],
+      );
     },
     // An update does not check endpoints that stay as they are.
     endpoints: enterIf((slice, { old }) => !sameJson(slice.endpoints, old?.endpoints), atMost(1000)),
   },
-  Endpoint: { addresses: endpointAddresses, nodeName: exactText(subdomainError), hostname: exactText(labelError), deprecatedTopology: labels },
-  EndpointPort: { name: text(labelError), appProtocol: exactText(qualifiedNameError), protocol: among('SCTP', 'TCP', 'UDP') },
+  Endpoint: { addresses: endpointAddresses, nodeName: exactText(subdomainError), hostname: exactText(labelError) },
+  EndpointPort: {
+    name: text(labelError),
+    appProtocol: exactText(qualifiedNameError),
+    protocol: among('SCTP', 'TCP', 'UDP'),
+  },
   EndpointHints: { forZones: all(atMost(8), unique('name')), forNodes: all(atMost(8), unique('name')) },
-  ForNode: { name: exactText(subdomainError) },
-  ForZone: { name: exactText(labelValueError) },
+  ForNode: { name: (value = '', place) => exactText(subdomainError)(value, place) },
+  ForZone: { name: (value = '', place) => exactText(labelValueError)(value, place) },
 };

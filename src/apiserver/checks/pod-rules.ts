@@ -1,7 +1,13 @@
 // The rules of pods and pod templates besides their containers and volumes: names, scheduling, network, and what the
 // containers of one pod share.
 import { getList, getMap, getString, type Json, type JsonObject, sameJson } from '../json.ts';
-import { labelError, labelValueError, namespaceNameError, qualifiedNameError, subdomainError } from '../registry/names.ts';
+import {
+  labelError,
+  labelValueError,
+  namespaceNameError,
+  qualifiedNameError,
+  subdomainError,
+} from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { amounts } from './container-rules.ts';
 import {
@@ -39,7 +45,14 @@ const templateMetadata: Rule = (value, place) => {
   const annotations = Object.keys(getMap(metadata, 'annotations')).flatMap((key) =>
     exactText((name) => qualifiedNameError(name.toLowerCase()))(key, { ...place, path: `${place.path}.annotations` }),
   );
-  return [...labels(metadata.labels, { ...place, path: `${place.path}.labels` }), ...annotations];
+  const debugging = forbidden('ephemeral containers not allowed in pod template')(
+    getMap(value, 'spec').ephemeralContainers,
+    {
+      ...place,
+      path: `${place.path}.spec.ephemeralContainers`,
+    },
+  );
+  return [...labels(metadata.labels, { ...place, path: `${place.path}.labels` }), ...annotations, ...debugging];
 };
 
 /** Names of containers differ, also from those of init containers. */
@@ -52,7 +65,12 @@ const containerNames: Rule = (value, { path }) => {
     seen.push(name);
     return isTaken ? [statusCause.duplicate(`${path}.initContainers[${index}].name`, shown(name))] : [];
   });
-  return [...names.flatMap((name, index) => (names.indexOf(name) < index ? [statusCause.duplicate(`${path}.containers[${index}].name`, shown(name))] : [])), ...duplicates];
+  return [
+    ...names.flatMap((name, index) =>
+      names.indexOf(name) < index ? [statusCause.duplicate(`${path}.containers[${index}].name`, shown(name))] : [],
+    ),
+    ...duplicates,
+  ];
 };
 
 const hooks = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
@@ -64,7 +82,10 @@ const initContainers: Rule = (value, { path }) =>
     return hooks
       .filter((field) => getMap(container)[field] !== undefined)
       .map((field) =>
-        statusCause.forbidden(`${path}.initContainers[${index}].${field}`, 'may not be set for init containers without restartPolicy=Always'),
+        statusCause.forbidden(
+          `${path}.initContainers[${index}].${field}`,
+          'may not be set for init containers without restartPolicy=Always',
+        ),
       );
   });
 
@@ -91,7 +112,9 @@ function mountsOf(container: JsonObject, volumes: readonly string[], place: Plac
     );
     return [
       ...(volumes.includes(name) ? [] : [statusCause.notFound(`${at}.name`, shown(name))]),
-      ...(paths.indexOf(mountPath) < index ? [statusCause.invalid(`${at}.mountPath`, shown(mountPath), 'must be unique')] : []),
+      ...(paths.indexOf(mountPath) < index
+        ? [statusCause.invalid(`${at}.mountPath`, shown(mountPath), 'must be unique')]
+        : []),
       ...within,
     ];
   });
@@ -115,13 +138,17 @@ const nameServers: Rule = (value, { path, parent }) => {
   if (getString(parent, 'dnsPolicy') !== 'None') return [];
   if (value === undefined) return [statusCause.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
   if (getList(value, 'nameservers').length > 0) return [];
-  return [statusCause.required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')];
+  return [
+    statusCause.required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None'),
+  ];
 };
 
 /** A list of no more than so many items, with the reason Invalid. */
 function few(most: number): Rule {
   return (value, { path }) =>
-    Array.isArray(value) && value.length > most ? [statusCause.invalid(path, shown(value), `must not have more than ${most} items`)] : [];
+    Array.isArray(value) && value.length > most
+      ? [statusCause.invalid(path, shown(value), `must not have more than ${most} items`)]
+      : [];
 }
 
 /** A requirement of a selector: its operator says how many values there are. */
@@ -131,11 +158,29 @@ const requirement: Rule = (value, { path }) => {
   if (['In', 'NotIn'].includes(operator) && count === 0)
     return [statusCause.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
   if (['Exists', 'DoesNotExist'].includes(operator) && count > 0)
-    return [statusCause.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+    return [
+      statusCause.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+    ];
   if (['Gt', 'Lt'].includes(operator) && path.includes('nodeS') && count !== 1)
     return [statusCause.required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
   return [];
 };
+
+/** Returns whether a requirement is of fields of a node, and not of its labels. */
+const ofFields = ({ path }: Pick<Place, 'path'>): boolean => path.includes('.matchFields[');
+const nodeFieldError = (key: string): string | undefined =>
+  key === 'metadata.name' ? undefined : 'not a valid field selector key';
+
+/** A requirement of a node's name has one of them. */
+const oneNode: Rule = (value, { path }) => {
+  const isMany = ['In', 'NotIn'].includes(getString(value, 'operator')) && getList(value, 'values').length !== 1;
+  return isMany ? [statusCause.required(`${path}.values`, 'must be only one value')] : [];
+};
+
+/** Applies one of two rules, by where the value is. */
+function choose(condition: (place: Place) => boolean, rule: Rule, otherwise: Rule): Rule {
+  return (value, place) => (condition(place) ? rule : otherwise)(value, place);
+}
 
 function operators(...known: readonly string[]): Rule {
   return (value = '', place) =>
@@ -163,18 +208,27 @@ const labelKey: Rule = (value = '', place) => exactText(qualifiedNameError)(valu
 
 const toleration: Rule = (value, { path }) => {
   const { tolerationSeconds } = getMap(value);
-  const [key, operator, content, effect] = ['key', 'operator', 'value', 'effect'].map((field) => getString(value, field));
+  const [key, operator, content, effect] = ['key', 'operator', 'value', 'effect'].map((field) =>
+    getString(value, field),
+  );
   const at = `${path}.operator`;
   const causes: StatusCause[] = [];
   if (key === '' && operator !== 'Exists')
     causes.push(statusCause.invalid(at, shown(operator), 'operator must be Exists when `key` is empty'));
   if (tolerationSeconds !== undefined && effect !== 'NoExecute')
-    causes.push(statusCause.invalid(`${path}.effect`, shown(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+    causes.push(
+      statusCause.invalid(
+        `${path}.effect`,
+        shown(effect),
+        "effect must be 'NoExecute' when `tolerationSeconds` is set",
+      ),
+    );
   if (operator === 'Equal' || operator === '') {
     const error = labelValueError(content ?? '');
     if (error !== undefined) causes.push(statusCause.invalid(at, shown(content), error));
   } else if (operator !== 'Exists') causes.push(statusCause.notSupported(at, shown(operator), ['"Equal"', '"Exists"']));
-  else if (content !== '') causes.push(statusCause.invalid(at, shown(content), "value must be empty when `operator` is 'Exists'"));
+  else if (content !== '')
+    causes.push(statusCause.invalid(at, shown(content), "value must be empty when `operator` is 'Exists'"));
   return causes;
 };
 
@@ -193,18 +247,26 @@ const constraints: Rule = (value, { path }) => {
 const labelKeys: Rule = (value, place) => {
   const { labelSelector } = place.parent;
   if (!Array.isArray(value) || value.length === 0) return [];
-  if (labelSelector === undefined) return forbidden('must not be specified when labelSelector is not set')(value, place);
+  if (labelSelector === undefined)
+    return forbidden('must not be specified when labelSelector is not set')(value, place);
   const used = [
     ...Object.keys(getMap(labelSelector, 'matchLabels')),
     ...getList(labelSelector, 'matchExpressions').map((one) => getString(one, 'key')),
   ];
-  return each(exactText((key) => qualifiedNameError(key) ?? (used.includes(key) ? 'exists in both matchLabelKeys and labelSelector' : undefined)))(value, place);
+  return each(
+    exactText(
+      (key) =>
+        qualifiedNameError(key) ?? (used.includes(key) ? 'exists in both matchLabelKeys and labelSelector' : undefined),
+    ),
+  )(value, place);
 };
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const weight = between(1, 100);
 const searchError = (domain: string): string | undefined =>
-  domain === '.' || /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*\.?$/.test(domain) ? undefined : 'must be a DNS subdomain';
+  domain === '.' || /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*\.?$/.test(domain)
+    ? undefined
+    : 'must be a DNS subdomain';
 
 export const podRules: Readonly<Record<string, TypeRules>> = {
   PodTemplateSpec: { self: templateMetadata },
@@ -233,21 +295,38 @@ export const podRules: Readonly<Record<string, TypeRules>> = {
   PodDNSConfig: {
     nameservers: all(few(mostNameServers), each(exactText(ipError))),
     searches: all(few(mostSearches), each(exactText(searchError))),
-    options: each((option, { path }) => (getString(option, 'name') === '' ? [statusCause.required(path, 'must not be empty')] : [])),
+    options: each((option, { path }) =>
+      getString(option, 'name') === '' ? [statusCause.required(path, 'must not be empty')] : [],
+    ),
   },
-  HostAlias: { ip: (value = '', place) => exactText(ipError)(value, place), hostnames: each(exactText(subdomainError)) },
+  HostAlias: {
+    ip: (value = '', place) => exactText(ipError)(value, place),
+    hostnames: each(exactText(subdomainError)),
+  },
   PodReadinessGate: { conditionType: labelKey },
   PodSchedulingGate: { self: (value, place) => labelKey(getMap(value).name, place), name: anything },
-  PodOS: { self: (value, place) => {
-    const name = getString(value, 'name');
-    return name === '' ? [] : among('linux', 'windows')(name, place);
-  } },
+  PodOS: {
+    self: (value, place) => {
+      const name = getString(value, 'name');
+      return name === '' ? [] : among('linux', 'windows')(name, place);
+    },
+  },
   Toleration: { self: toleration, key: text(qualifiedNameError), operator: anything, effect: text(() => undefined) },
-  Taint: { key: labelKey, value: text(labelValueError), effect: all(required, (value, place) => (value === '' ? [] : among(...effects)(value, place))) },
+  Taint: {
+    key: labelKey,
+    value: text(labelValueError),
+    effect: all(required, (value, place) => (value === '' ? [] : among(...effects)(value, place))),
+  },
   TopologySpreadConstraint: {
     maxSkew: (value = 0, place) => positive(value, place),
     topologyKey: required,
-    minDomains: all(positive, when((parent) => !whose('whenUnsatisfiable', 'DoNotSchedule')(parent), unset('can only use minDomains if whenUnsatisfiable=DoNotSchedule'))),
+    minDomains: all(
+      positive,
+      when(
+        (parent) => !whose('whenUnsatisfiable', 'DoNotSchedule')(parent),
+        unset('can only use minDomains if whenUnsatisfiable=DoNotSchedule'),
+      ),
+    ),
     whenUnsatisfiable: (value = '', place) => among('DoNotSchedule', 'ScheduleAnyway')(value, place),
     matchLabelKeys: labelKeys,
   },
@@ -260,16 +339,26 @@ export const podRules: Readonly<Record<string, TypeRules>> = {
   },
   NodeSelector: { nodeSelectorTerms: required },
   NodeSelectorRequirement: {
-    self: requirement,
-    key: labelKey,
-    operator: operators('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'),
-    values: when((_, { path }) => !path.includes('preferred'), each(exactText(labelValueError))),
+    self: choose(ofFields, oneNode, requirement),
+    key: choose(ofFields, (value = '', place) => exactText(nodeFieldError)(value, place), labelKey),
+    operator: choose(
+      ofFields,
+      operators('In', 'NotIn'),
+      operators('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'),
+    ),
+    values: choose(
+      ({ path }) => ofFields({ path }) || path.includes('preferred'),
+      anything,
+      each(exactText(labelValueError)),
+    ),
   },
   PreferredSchedulingTerm: { weight: (value = 0, place) => weight(value, place) },
   WeightedPodAffinityTerm: { weight: (value = 0, place) => weight(value, place) },
   PodAffinityTerm: {
     topologyKey: (value = '', place) => all(required, exactText(qualifiedNameError))(value, place),
-    namespaces: eachAtList((name, place) => exactText(namespaceNameError)(name, { ...place, path: place.path.slice(0, -1) })),
+    namespaces: eachAtList((name, place) =>
+      exactText(namespaceNameError)(name, { ...place, path: place.path.slice(0, -1) }),
+    ),
     matchLabelKeys: labelKeys,
     mismatchLabelKeys: labelKeys,
   },

@@ -14,7 +14,6 @@ import {
 import type { Check } from '../registry/resource.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 
-
 /** Of the spec of a Pod an update can change little. */
 export const checkPodUpdate: Check = (object, before) => {
   if (before === undefined) return [];
@@ -23,7 +22,9 @@ export const checkPodUpdate: Check = (object, before) => {
     (field) => getList(spec, field).length !== getList(old, field).length,
   );
   if (grown !== undefined)
-    return [grown].map((field) => statusCause.forbidden(`spec.${field}`, 'pod updates may not add or remove containers'));
+    return [grown].map((field) =>
+      statusCause.forbidden(`spec.${field}`, 'pod updates may not add or remove containers'),
+    );
   const causes = [...tolerationCauses(spec, old), ...gateCauses(spec, old)];
   const changeable = ['activeDeadlineSeconds', 'tolerations', 'schedulingGates'];
   if (getList(old, 'schedulingGates').length > 0) changeable.push('nodeSelector', 'affinity');

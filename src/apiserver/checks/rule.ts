@@ -140,7 +140,9 @@ export function eachAtList(rule: Rule): Rule {
 /** Checks each value of a map at its key. */
 export function values(rule: Rule): Rule {
   return (value, place) =>
-    Object.entries(getMap(value)).flatMap(([key, content]) => rule(content, { ...place, path: `${place.path}[${key}]` }));
+    Object.entries(getMap(value)).flatMap(([key, content]) =>
+      rule(content, { ...place, path: `${place.path}[${key}]` }),
+    );
 }
 
 /** Checks each key of a map at its key. */
@@ -158,7 +160,9 @@ export function atMost(most: number): Rule {
 /** Requires that a field of the items of a list differs. Without a field the items themselves differ. Empty is no value. */
 export function unique(field?: string, at = field === undefined ? '' : `.${field}`): Rule {
   return (value, { path }) => {
-    const seen = (isList(value) ? value : []).map((item) => (field === undefined ? item : (getMap(item)[field] ?? null)));
+    const seen = (isList(value) ? value : []).map((item) =>
+      field === undefined ? item : (getMap(item)[field] ?? null),
+    );
     return seen.flatMap((one, index) =>
       isEmpty(one) || seen.findIndex((other) => sameJson(other, one)) === index
         ? []
@@ -174,7 +178,9 @@ export const labels: Rule = (value, { path }) =>
       [key, qualifiedNameError(key)],
       [String(content), labelValueError(String(content))],
     ] as const;
-    return errors.flatMap(([one, error]) => (error === undefined ? [] : [statusCause.invalid(path, shown(one), error)]));
+    return errors.flatMap(([one, error]) =>
+      error === undefined ? [] : [statusCause.invalid(path, shown(one), error)],
+    );
   });
 
 /** Requires a quantity of at least 0, or more than 0. */
@@ -200,7 +206,11 @@ export function oneOf(fields: readonly string[], tooMany: string, missing?: stri
 }
 
 /** Requires that a field of the whole object is not changed, at a path that an error can name differently. */
-export function unchanged(path: string, refuse: (path: string, value: string) => StatusCause = isImmutable, at = path): Rule {
+export function unchanged(
+  path: string,
+  refuse: (path: string, value: string) => StatusCause = isImmutable,
+  at = path,
+): Rule {
   const steps = path.split('.');
   return (_, { root, old }) => {
     if (old === undefined || sameGo(getIn(root, ...steps), getIn(old, ...steps))) return [];
@@ -215,7 +225,9 @@ function isImmutable(path: string, value: string): StatusCause {
 /** Returns whether two values are equal as Go compares them: an empty list or map equals an absent one. */
 export function sameGo(a: Json | undefined, b: Json | undefined): boolean {
   const isNone = (value: Json | undefined): boolean =>
-    value === undefined || (isList(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+    value === undefined ||
+    (isList(value) && value.length === 0) ||
+    (isObject(value) && Object.keys(value).length === 0);
   return sameJson(a, b) || (isNone(a) && isNone(b));
 }
 

@@ -83,11 +83,14 @@ export function hostError(host: string): string | undefined {
 /** Validates a path with the domain of its owner before it, such as `example.com/controller`. */
 export function domainPathError(path: string): string | undefined {
   const [, domain = '', rest = ''] = /^([^/]*)\/(.+)$/s.exec(path) ?? [];
-  const isValid = domain !== '' && subdomainError(domain) === undefined && /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest);
-  return isValid ? undefined : "must be a domain-prefixed path (such as \"acme.io/foo\")";
+  const isValid =
+    domain !== '' && subdomainError(domain) === undefined && /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest);
+  return isValid ? undefined : 'must be a domain-prefixed path (such as "acme.io/foo")';
 }
 
 /** Validates the name of an HTTP header. */
 export function headerNameError(name: string): string | undefined {
-  return /^[-A-Za-z0-9]+$/.test(name) ? undefined : "a valid HTTP header must consist of alphanumeric characters or '-'";
+  return /^[-A-Za-z0-9]+$/.test(name)
+    ? undefined
+    : "a valid HTTP header must consist of alphanumeric characters or '-'";
 }

@@ -48,19 +48,29 @@ const projections: Rule = (value, { path }) => {
   for (const [index, source] of getList(value, 'sources').entries()) {
     const given = Object.entries(getMap(source));
     if (given.length > 1)
-      found.push(statusCause.forbidden(`${path}.sources[${index}]`, 'may not specify more than 1 volume type per source'));
+      found.push(
+        statusCause.forbidden(`${path}.sources[${index}]`, 'may not specify more than 1 volume type per source'),
+      );
     for (const [type, content] of given) {
       if (type === 'serviceAccountToken') continue;
       for (const item of getList(content, 'items')) {
         const { path: at = '' } = getMap(item);
-        if (at !== '' && paths.includes(at)) found.push(statusCause.invalid(path, shown(at), 'conflicting duplicate paths'));
+        if (at !== '' && paths.includes(at))
+          found.push(statusCause.invalid(path, shown(at), 'conflicting duplicate paths'));
         paths.push(at);
       }
     }
     const token = getMap(source, 'serviceAccountToken');
     // Kubernetes names the path at the volume.
     if (getMap(source).serviceAccountToken !== undefined)
-      found.push(...requiredText(projectedPathError)(token.path, { path: `${path}.path`, parent: token, root: noObject, old: undefined }));
+      found.push(
+        ...requiredText(projectedPathError)(token.path, {
+          path: `${path}.path`,
+          parent: token,
+          root: noObject,
+          old: undefined,
+        }),
+      );
   }
   return found;
 };
@@ -75,7 +85,9 @@ const downwardFile: Rule = (value, { path }) => {
   const error = projectedPathError(String(file));
   if (error !== undefined) causes.push(statusCause.invalid(`${path}.path`, shown(file), error));
   if (fieldRef !== undefined && resourceFieldRef !== undefined)
-    causes.push(statusCause.invalid(path, '"resource"', 'fieldRef and resourceFieldRef can not be specified simultaneously'));
+    causes.push(
+      statusCause.invalid(path, '"resource"', 'fieldRef and resourceFieldRef can not be specified simultaneously'),
+    );
   if (fieldRef === undefined && resourceFieldRef === undefined)
     causes.push(statusCause.required(path, 'one of fieldRef and resourceFieldRef is required'));
   return causes;
@@ -96,14 +108,25 @@ export const volumeRules: Readonly<Record<string, TypeRules>> = {
   DownwardAPIVolumeFile: { self: downwardFile, path: anything, mode: fileMode },
   EmptyDirVolumeSource: {
     sizeLimit: (value, { path }) =>
-      String(value).startsWith('-') ? [statusCause.forbidden(path, 'SizeLimit field must be a valid resource quantity')] : [],
+      String(value).startsWith('-')
+        ? [statusCause.forbidden(path, 'SizeLimit field must be a valid resource quantity')]
+        : [],
   },
   HostPathVolumeSource: {
     path: requiredText(backstepError),
     type: (value, place) =>
       isEmpty(getMap(place.parent).path)
         ? []
-        : among('', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket')(value, place),
+        : among(
+            '',
+            'BlockDevice',
+            'CharDevice',
+            'Directory',
+            'DirectoryOrCreate',
+            'File',
+            'FileOrCreate',
+            'Socket',
+          )(value, place),
   },
   PersistentVolumeClaimVolumeSource: { claimName: required },
   NFSVolumeSource: {

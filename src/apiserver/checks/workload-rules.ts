@@ -1,10 +1,10 @@
 // The rules of Deployments, ReplicaSets, StatefulSets and DaemonSets, of HorizontalPodAutoscalers, and of
 // PodDisruptionBudgets (validation.go of apps, autoscaling and policy).
 import { getList, getMap, getString, isObject, type Json, type JsonObject, omitFields } from '../json.ts';
-import { isSelector } from './pod-rules.ts';
 import { labelError, pathSegmentError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { atMostAll, containerResourceError, countOf, countOrPercent } from './container-rules.ts';
+import { isSelector } from './pod-rules.ts';
 import {
   all,
   among,
@@ -32,14 +32,18 @@ function selects(kind: string): Rule {
     if (!isObject(value)) return [statusCause.required(path), ...templateLabels(value, parent)];
     const count = Object.keys(getMap(value, 'matchLabels')).length + getList(value, 'matchExpressions').length;
     if (count === 0) return [statusCause.invalid(path, '{}', `empty selector is invalid for ${kind}`)];
-    return isSelector(value) ? templateLabels(value, parent) : [statusCause.invalid(path, shown(value), 'invalid label selector')];
+    return isSelector(value)
+      ? templateLabels(value, parent)
+      : [statusCause.invalid(path, shown(value), 'invalid label selector')];
   };
 }
 
 /** The selector of a DaemonSet. The template is checked whatever it is. */
 const daemonSelector: Rule = (value, place) => {
   const causes = selects('daemonset')(value, place);
-  return causes.filter(({ reason, message }) => reason === 'FieldValueInvalid' && !message.endsWith('invalid label selector'));
+  return causes.filter(
+    ({ reason, message }) => reason === 'FieldValueInvalid' && !message.endsWith('invalid label selector'),
+  );
 };
 
 /** Requires that the pod template has the labels that a selector asks for. Without a selector it has none of them. */
@@ -56,7 +60,11 @@ export function selectsLabels(selector: JsonObject, labels: JsonObject): boolean
 }
 
 function unselected(labels: JsonObject): StatusCause {
-  return statusCause.invalid('spec.template.metadata.labels', shown(labels), '`selector` does not match template `labels`');
+  return statusCause.invalid(
+    'spec.template.metadata.labels',
+    shown(labels),
+    '`selector` does not match template `labels`',
+  );
 }
 
 function meets(labels: JsonObject, requirement: Json): boolean {
@@ -79,16 +87,25 @@ function meets(labels: JsonObject, requirement: Json): boolean {
 /** The template of a workload whose pods always restart, and have no deadline. */
 const alwaysRestarts: Rule = (value, { path }) => {
   const { restartPolicy, activeDeadlineSeconds } = getMap(value, 'spec');
-  const causes = restartPolicy === 'Always' ? [] : [statusCause.notSupported(`${path}.spec.restartPolicy`, shown(restartPolicy), ['"Always"'])];
+  const causes =
+    restartPolicy === 'Always'
+      ? []
+      : [statusCause.notSupported(`${path}.spec.restartPolicy`, shown(restartPolicy), ['"Always"'])];
   if (activeDeadlineSeconds === undefined) return causes;
-  return [...causes, statusCause.forbidden(`${path}.spec.activeDeadlineSeconds`, 'activeDeadlineSeconds is not Supported')];
+  return [
+    ...causes,
+    statusCause.forbidden(`${path}.spec.activeDeadlineSeconds`, 'activeDeadlineSeconds is not Supported'),
+  ];
 };
 
 /** Kubernetes looks into a template only if the selector is one. */
 const template = enterIf(({ selector }) => !isObject(selector) || isSelector(selector), alwaysRestarts);
 
 /** A strategy by its type. An unknown type is refused at the strategy, as a whole. */
-function strategy(types: readonly string[], ofType: (type: string, rolling: JsonObject | undefined, path: string) => readonly StatusCause[]): Rule {
+function strategy(
+  types: readonly string[],
+  ofType: (type: string, rolling: JsonObject | undefined, path: string) => readonly StatusCause[],
+): Rule {
   return (value, { path }) => {
     const { type = '', rollingUpdate } = getMap(value);
     if (!types.includes(String(type))) return [statusCause.notSupported(path, shown(value), types.map(shown))];
@@ -102,15 +119,25 @@ const deploymentStrategy = strategy(['Recreate', 'RollingUpdate'], (type, rollin
     return rolling === undefined ? [] : [statusCause.forbidden(path, detail)];
   }
   if (countOf(rolling?.maxUnavailable) !== 0 || countOf(rolling?.maxSurge) !== 0) return [];
-  return [statusCause.invalid(`${path}.maxUnavailable`, shown(rolling?.maxUnavailable), 'may not be 0 when `maxSurge` is 0')];
+  return [
+    statusCause.invalid(`${path}.maxUnavailable`, shown(rolling?.maxUnavailable), 'may not be 0 when `maxSurge` is 0'),
+  ];
 });
 
 const daemonSetStrategy = strategy(['RollingUpdate', 'OnDelete'], (type, rolling, path) => {
   if (type === 'OnDelete') return [];
   const [unavailable, surge] = [countOf(rolling?.maxUnavailable), countOf(rolling?.maxSurge)];
   if (unavailable !== 0 && surge !== 0)
-    return [statusCause.invalid(`${path}.maxSurge`, shown(rolling?.maxSurge), 'may not be set when maxUnavailable is non-zero')];
-  return unavailable === 0 && surge === 0 ? [statusCause.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')] : [];
+    return [
+      statusCause.invalid(
+        `${path}.maxSurge`,
+        shown(rolling?.maxSurge),
+        'may not be set when maxUnavailable is non-zero',
+      ),
+    ];
+  return unavailable === 0 && surge === 0
+    ? [statusCause.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
+    : [];
 });
 
 const statefulSetStrategy: Rule = (value, { path }) => {
@@ -119,7 +146,9 @@ const statefulSetStrategy: Rule = (value, { path }) => {
   if (type === 'RollingUpdate') return [];
   if (type !== 'OnDelete') return [statusCause.invalid(path, shown(value), "must be 'RollingUpdate' or 'OnDelete'")];
   const detail = "only allowed for updateStrategy 'RollingUpdate'";
-  return rollingUpdate === undefined ? [] : [statusCause.invalid(`${path}.rollingUpdate`, shown(rollingUpdate), detail)];
+  return rollingUpdate === undefined
+    ? []
+    : [statusCause.invalid(`${path}.rollingUpdate`, shown(rollingUpdate), detail)];
 };
 
 /** What can change in the spec of a StatefulSet. */
@@ -129,7 +158,8 @@ const mutable = [
 ];
 
 const fixedStatefulSet: Rule = (value, { path, old }) => {
-  if (old === undefined || sameGo(omitFields(getMap(value), ...mutable), omitFields(getMap(old, 'spec'), ...mutable))) return [];
+  if (old === undefined || sameGo(omitFields(getMap(value), ...mutable), omitFields(getMap(old, 'spec'), ...mutable)))
+    return [];
   const listed = mutable.map((field) => `'${field}'`);
   const allowed = `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`;
   return [statusCause.forbidden(path, `updates to statefulset spec for fields other than ${allowed} are forbidden`)];
@@ -157,15 +187,21 @@ const metricTypes: Readonly<Record<string, string>> = {
 const oneMetric: Rule = (value, { path }) => {
   const type = getString(value, 'type');
   const expected = metricTypes[type];
-  const given = ['object', 'external', 'pods', 'resource', 'containerResource'].filter((field) => getMap(value)[field] !== undefined);
+  const given = ['object', 'external', 'pods', 'resource', 'containerResource'].filter(
+    (field) => getMap(value)[field] !== undefined,
+  );
   const causes: StatusCause[] = [];
   if (type === '') causes.push(statusCause.required(`${path}.type`, 'must specify a metric source type'));
-  if (expected === undefined) causes.push(statusCause.notSupported(`${path}.type`, shown(type), Object.keys(metricTypes).map(shown)));
+  if (expected === undefined)
+    causes.push(statusCause.notSupported(`${path}.type`, shown(type), Object.keys(metricTypes).map(shown)));
   else if (!given.includes(expected))
     causes.push(statusCause.required(`${path}.${expected}`, 'must populate information for the given metric source'));
   if (given.length === 1) return causes;
   const others = given.filter((field) => field !== expected);
-  return [...causes, ...others.map((field) => statusCause.forbidden(`${path}.${field}`, 'must populate the given metric source only'))];
+  return [
+    ...causes,
+    ...others.map((field) => statusCause.forbidden(`${path}.${field}`, 'must populate the given metric source only')),
+  ];
 };
 
 /** The targets of a metric source: one of two, and perhaps not both. */
@@ -174,7 +210,9 @@ function target(one: string, other: string, both?: string): Rule {
     const given = getMap(value, 'target');
     const [first, second] = [given[one] !== undefined, given[other] !== undefined];
     if (!first && !second) return [statusCause.required(`${path}.target.${one}`, 'must set a target value')];
-    return first && second && both !== undefined ? [statusCause.forbidden(`${path}.target.${both}`, 'may not set both')] : [];
+    return first && second && both !== undefined
+      ? [statusCause.forbidden(`${path}.target.${both}`, 'may not set both')]
+      : [];
   };
 }
 
@@ -183,7 +221,12 @@ const resourceTarget = target('averageUtilization', 'averageValue', 'averageValu
 const scalesToZero: Rule = (value, { path }) => {
   const types = getList(value, 'metrics').map((metric) => getString(metric, 'type'));
   if (getMap(value).minReplicas !== 0 || types.some((type) => type === 'Object' || type === 'External')) return [];
-  return [statusCause.forbidden(`${path}.metrics`, 'must specify at least one Object or External metric to support scaling to zero replicas')];
+  return [
+    statusCause.forbidden(
+      `${path}.metrics`,
+      'must specify at least one Object or External metric to support scaling to zero replicas',
+    ),
+  ];
 };
 
 const mostReplicas: Rule = (value = 0, { path, parent }) => {
@@ -236,7 +279,9 @@ export const workloadRules: Readonly<Record<string, TypeRules>> = {
     serviceName: when((_, { old }) => old === undefined, text(labelError)),
     volumeClaimTemplates: enterIf((_, { old }) => old === undefined, anything),
     podManagementPolicy: all(required, (value, { path }) =>
-      ['OrderedReady', 'Parallel', ''].includes(String(value)) ? [] : [statusCause.invalid(path, shown(value), "must be 'OrderedReady' or 'Parallel'")],
+      ['OrderedReady', 'Parallel', ''].includes(String(value))
+        ? []
+        : [statusCause.invalid(path, shown(value), "must be 'OrderedReady' or 'Parallel'")],
     ),
   },
   StatefulSetUpdateStrategy: { type: () => [] },
@@ -252,7 +297,11 @@ export const workloadRules: Readonly<Record<string, TypeRules>> = {
   DaemonSetUpdateStrategy: { type: () => [] },
   RollingUpdateDaemonSet: { maxUnavailable: limitedCount, maxSurge: limitedCount },
   HorizontalPodAutoscalerSpec: { self: scalesToZero, minReplicas: positive, maxReplicas: mostReplicas },
-  CrossVersionObjectReference: { kind: requiredText(pathSegmentError), name: requiredText(pathSegmentError), apiVersion },
+  CrossVersionObjectReference: {
+    kind: requiredText(pathSegmentError),
+    name: requiredText(pathSegmentError),
+    apiVersion,
+  },
   MetricSpec: { self: oneMetric, type: () => [] },
   ObjectMetricSource: { self: target('averageValue', 'value') },
   ExternalMetricSource: { self: target('averageValue', 'value', 'value') },
@@ -263,7 +312,11 @@ export const workloadRules: Readonly<Record<string, TypeRules>> = {
         : [],
   },
   ResourceMetricSource: { self: resourceTarget },
-  ContainerResourceMetricSource: { self: resourceTarget, name: requiredText(containerResourceError), container: requiredText(labelError) },
+  ContainerResourceMetricSource: {
+    self: resourceTarget,
+    name: requiredText(containerResourceError),
+    container: requiredText(labelError),
+  },
   MetricIdentifier: { name: requiredText(pathSegmentError), selector: enterIf(() => false, anything) },
   MetricTarget: {
     type: (value = '', { path }) => {

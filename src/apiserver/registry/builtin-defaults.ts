@@ -25,7 +25,9 @@ export const sameSpec: Defaults = (spec) => spec;
 export function prepareNamespace(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const labels = { 'kubernetes.io/metadata.name': object.metadata.name ?? '', ...object.metadata.labels };
   const status = old === undefined ? { phase: 'Active' } : getMap(object, 'status');
-  return { ...withMetadata(object, { labels }), spec: { finalizers: ['kubernetes'] }, status };
+  const given = getList(object, 'spec', 'finalizers');
+  const finalizers = old === undefined ? [...new Set([...given, 'kubernetes'])] : getList(old, 'spec', 'finalizers');
+  return { ...withMetadata(object, { labels }), spec: { finalizers }, status };
 }
 
 /** Completes a Secret: `stringData` is stored as base64 in `data`. */

@@ -1,9 +1,10 @@
 // The built-in kinds of this server: those that Outrigger's client, kubectl and the sample controllers use.
+
+import { checkContent } from '../checks/check-content.ts';
+import { checkPodUpdate } from '../checks/pod-update.ts';
 import { type JsonObject, omitFields } from '../json.ts';
 import { isApiObject } from '../object.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
-import { checkContent } from '../checks/check-content.ts';
-import { checkPodUpdate } from '../checks/pod-update.ts';
 import {
   admissionPolicySpec,
   inSpec,
@@ -13,9 +14,9 @@ import {
   sameSpec,
 } from './builtin-defaults.ts';
 import { builtinColumns, plainColumns } from './columns.ts';
+import { fillTypeDefaults } from './default-values.ts';
 import { checkDefinition, definitionNameError, prepareDefinition } from './definition.ts';
 import { daemonSetKind, furtherCoreKinds, furtherGroups } from './further-builtins.ts';
-import { fillTypeDefaults } from './default-values.ts';
 import { namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource, ResourceDefinition, ScalePaths } from './resource.ts';
 import { createServiceSpec } from './service-defaults.ts';
@@ -151,7 +152,11 @@ const groupKinds: readonly {
     kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content' }],
   },
   { group: 'events.k8s.io', schemas: 'io.k8s.api.events.v1', kinds: [newEventKind] },
-  { group: 'coordination.k8s.io', schemas: 'io.k8s.api.coordination.v1', kinds: [{ kind: 'Lease', plural: 'leases', needsVersion: true, prepare: inSpec(withoutElection) }] },
+  {
+    group: 'coordination.k8s.io',
+    schemas: 'io.k8s.api.coordination.v1',
+    kinds: [{ kind: 'Lease', plural: 'leases', needsVersion: true, prepare: inSpec(withoutElection) }],
+  },
   {
     group: 'rbac.authorization.k8s.io',
     schemas: 'io.k8s.api.rbac.v1',
@@ -237,7 +242,10 @@ export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
         ...definition,
         prepare: (object, old) => {
           const schema = schemas.resolved(schemaName);
-          const filled = fillTypeDefaults(schema.properties?.spec === undefined ? object : { ...object, spec: object.spec ?? {} }, schema);
+          const filled = fillTypeDefaults(
+            schema.properties?.spec === undefined ? object : { ...object, spec: object.spec ?? {} },
+            schema,
+          );
           const complete = isApiObject(filled) ? filled : object;
           return prepare?.(complete, old) ?? complete;
         },

@@ -12,7 +12,10 @@ export function fillTypeDefaults(value: Json, schema: Schema): Json {
   if (!isObject(value)) return value;
   const filled: Record<string, Json> = { ...value };
   for (const [field, content] of Object.entries(defaults[schema.typeName ?? ''] ?? {})) {
-    const found = typeof content === 'function' ? content(filled, filled[field]) : (filled[field] || undefined) ?? zeroOr(filled[field], content);
+    const found =
+      typeof content === 'function'
+        ? content(filled, filled[field])
+        : ((filled[field] || undefined) ?? zeroOr(filled[field], content));
     if (found !== undefined) filled[field] = found;
   }
   const fields = Object.entries(filled).map(([field, content]): [string, Json] => {
@@ -87,6 +90,9 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
     dnsPolicy: 'ClusterFirst',
     securityContext: {},
     schedulerName: 'default-scheduler',
+    // The older name of the same field.
+    serviceAccountName: ({ serviceAccount }, given) => given || serviceAccount,
+    serviceAccount: ({ serviceAccountName }) => serviceAccountName,
   },
   Container: {
     terminationMessagePath: '/dev/termination-log',
@@ -117,7 +123,9 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   ReplicaSetSpec: { replicas: 1, template: {} },
   PersistentVolumeClaim: { spec: {} },
   // A volume without a source is an empty directory.
-  Volume: { emptyDir: (volume, given) => given ?? (Object.keys(volume).every((field) => field === 'name') ? {} : undefined) },
+  Volume: {
+    emptyDir: (volume, given) => given ?? (Object.keys(volume).every((field) => field === 'name') ? {} : undefined),
+  },
   StatefulSetSpec: {
     replicas: 1,
     revisionHistoryLimit: 10,
@@ -128,7 +136,12 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
     volumeClaimTemplates: (_, given) =>
       given === undefined
         ? undefined
-        : getList({ given }, 'given').map((claim) => ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', status: { phase: 'Pending' }, ...getMap(claim) })),
+        : getList({ given }, 'given').map((claim) => ({
+            apiVersion: 'v1',
+            kind: 'PersistentVolumeClaim',
+            status: { phase: 'Pending' },
+            ...getMap(claim),
+          })),
   },
   StatefulSetUpdateStrategy: rollingUpdate,
   RollingUpdateStatefulSetStrategy: { partition: 0 },
@@ -137,13 +150,20 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   DaemonSetUpdateStrategy: rollingUpdate,
   RollingUpdateDaemonSet: { maxUnavailable: 1, maxSurge: 0 },
   JobSpec: { template: {} },
-  CronJobSpec: { concurrencyPolicy: 'Allow', failedJobsHistoryLimit: 1, successfulJobsHistoryLimit: 3, suspend: false, jobTemplate: {} },
+  CronJobSpec: {
+    concurrencyPolicy: 'Allow',
+    failedJobsHistoryLimit: 1,
+    successfulJobsHistoryLimit: 3,
+    suspend: false,
+    jobTemplate: {},
+  },
   JobTemplateSpec: { metadata: {}, spec: {} },
   PodFailurePolicyOnPodConditionsPattern: { status: 'True' },
   NetworkPolicySpec: {
     podSelector: {},
     // An empty list of rules is a policy of its own direction too.
-    policyTypes: ({ egress }, given) => given ?? (isList(egress) && egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress']),
+    policyTypes: ({ egress }, given) =>
+      given ?? (isList(egress) && egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress']),
   },
   NetworkPolicyPort: { protocol: 'TCP' },
   IngressClassParametersReference: { scope: 'Cluster' },
@@ -151,7 +171,10 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   Endpoint: { conditions: {} },
   HorizontalPodAutoscalerSpec: { minReplicas: 1, metrics: [cpuMetric] },
   HorizontalPodAutoscalerBehavior: {
-    scaleUp: scaling({ stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, fastest] }),
+    scaleUp: scaling({
+      stabilizationWindowSeconds: 0,
+      policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, fastest],
+    }),
     scaleDown: scaling({ policies: [fastest] }),
   },
   PersistentVolumeClaimSpec: { resources: {}, volumeMode: 'Filesystem' },

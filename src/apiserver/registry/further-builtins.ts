@@ -1,9 +1,10 @@
 // Built-in kinds that a user's controller may own or reconcile besides those of builtins.ts: batch, networking,
 // scaling, quotas, storage and nodes. Their defaults are what a real kube-apiserver returns for the smallest object of
 // each kind (test/conformance/further-kinds.test.ts).
+
+import { jobLabels } from '../checks/job-rules.ts';
 import { getMap, isList, type JsonObject } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
-import { jobLabels } from '../checks/job-rules.ts';
 import { inSpec, sameSpec } from './builtin-defaults.ts';
 import type { ResourceDefinition } from './resource.ts';
 
@@ -31,7 +32,9 @@ const jobSpec = (spec: JsonObject, { metadata }: ApiObject, old: ApiObject | und
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
     suspend: false,
     ...spec,
-    ...(manual ? {} : { selector: { ...selector, matchLabels: { ...getMap(selector, 'matchLabels'), [uidLabel]: uid } } }),
+    ...(manual
+      ? {}
+      : { selector: { ...selector, matchLabels: { ...getMap(selector, 'matchLabels'), [uidLabel]: uid } } }),
     template: templated,
   };
 };
@@ -44,10 +47,15 @@ function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
 
 /** The source of a claim has an older field and a newer one. Either is filled in from the other (NormalizeDataSources). */
 const bothSources = (spec: JsonObject): JsonObject => {
-  const { dataSource, dataSourceRef } = spec;
-  if (getMap(spec, 'dataSourceRef').namespace !== undefined) return spec;
-  const source = dataSource ?? dataSourceRef;
-  return source === undefined ? spec : { ...spec, dataSource: source, dataSourceRef: dataSourceRef ?? source };
+  const { dataSourceRef, dataSource, ...rest } = spec;
+  const { kind, apiGroup = '' } = getMap(spec, 'dataSource');
+  // The older field is dropped if it names neither a claim nor a snapshot.
+  const isClaim = kind === 'PersistentVolumeClaim' && apiGroup === '';
+  const isKnown = isClaim || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
+  const source = isKnown ? dataSource : dataSourceRef;
+  if (source === undefined) return rest;
+  if (getMap(spec, 'dataSourceRef').namespace !== undefined) return { ...rest, dataSourceRef: source };
+  return { ...rest, dataSource: source, dataSourceRef: dataSourceRef ?? source };
 };
 
 const emptyNode: JsonObject = {
@@ -161,7 +169,13 @@ export const furtherGroups: readonly {
         generation: 'spec',
         prepare: inSpec(sameSpec, { loadBalancer: {} }),
       },
-      { kind: 'IngressClass', plural: 'ingressclasses', ...clusterScoped, generation: 'spec', prepare: inSpec(sameSpec) },
+      {
+        kind: 'IngressClass',
+        plural: 'ingressclasses',
+        ...clusterScoped,
+        generation: 'spec',
+        prepare: inSpec(sameSpec),
+      },
       {
         kind: 'NetworkPolicy',
         plural: 'networkpolicies',

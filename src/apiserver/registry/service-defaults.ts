@@ -62,6 +62,9 @@ function addressesOf(spec: JsonObject, former: JsonObject, allocate: () => strin
   const [list, listBefore] = [getList(spec, 'clusterIPs'), getList(former, 'clusterIPs')];
   if (before === '') {
     if (given === '' && list.length > 0) return { clusterIPs: list };
+    // There are no addresses of the other family.
+    const isOther = getList(spec, 'ipFamilies').includes('IPv6') || spec.ipFamilyPolicy === 'RequireDualStack';
+    if (given === '' && isOther) return {};
     const clusterIP = given || allocate();
     return { clusterIP, clusterIPs: list.length === 0 ? [clusterIP] : list };
   }

@@ -20,7 +20,10 @@ const container: JsonObject = {
   name: 'main',
   image: 'example.org/main:1',
   command: ['run'],
-  ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }, { containerPort: 53, protocol: 'UDP' }],
+  ports: [
+    { name: 'http', containerPort: 8080, protocol: 'TCP' },
+    { containerPort: 53, protocol: 'UDP' },
+  ],
   env: [
     { name: 'A', value: 'a' },
     { name: 'B', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
@@ -143,13 +146,24 @@ export const goodObjects: readonly GoodObject[] = [
   kind('v1', 'LimitRange', {
     spec: {
       limits: [
-        { type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1' }, max: { cpu: '4' }, min: { cpu: '100m' } },
+        {
+          type: 'Container',
+          default: { cpu: '2' },
+          defaultRequest: { cpu: '1' },
+          max: { cpu: '4' },
+          min: { cpu: '100m' },
+        },
         { type: 'PersistentVolumeClaim', max: { storage: '2Gi' }, min: { storage: '1Gi' } },
       ],
     },
   }),
   kind('v1', 'Namespace', {}, cluster),
-  kind('v1', 'Node', { spec: { taints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }], podCIDR: '10.1.0.0/24' } }, cluster),
+  kind(
+    'v1',
+    'Node',
+    { spec: { taints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }], podCIDR: '10.1.0.0/24' } },
+    cluster,
+  ),
   kind(
     'v1',
     'PersistentVolume',
@@ -157,7 +171,9 @@ export const goodObjects: readonly GoodObject[] = [
       spec: {
         ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], storageClassName: 'x' },
         ...{ persistentVolumeReclaimPolicy: 'Retain', csi: { driver: 'd.example', volumeHandle: 'h' } },
-        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'Exists' }] }] } },
+        nodeAffinity: {
+          required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'Exists' }] }] },
+        },
       },
     },
     cluster,
@@ -233,55 +249,93 @@ export const goodObjects: readonly GoodObject[] = [
     },
   }),
   kind('batch/v1', 'Job', { spec: jobSpec }),
-  kind('networking.k8s.io/v1', 'Ingress', {
-    spec: {
-      ingressClassName: 'x',
-      tls: [{ hosts: ['a.example'], secretName: 's' }],
-      rules: [
-        {
-          host: 'a.example',
-          http: {
-            paths: [
-              { path: '/', pathType: 'Prefix', backend: { service: { name: 's', port: { number: 80 } } } },
-              { path: '/b', pathType: 'Exact', backend: { service: { name: 's', port: { name: 'http' } } } },
-            ],
+  kind(
+    'networking.k8s.io/v1',
+    'Ingress',
+    {
+      spec: {
+        ingressClassName: 'x',
+        tls: [{ hosts: ['a.example'], secretName: 's' }],
+        rules: [
+          {
+            host: 'a.example',
+            http: {
+              paths: [
+                { path: '/', pathType: 'Prefix', backend: { service: { name: 's', port: { number: 80 } } } },
+                { path: '/b', pathType: 'Exact', backend: { service: { name: 's', port: { name: 'http' } } } },
+              ],
+            },
           },
-        },
-      ],
+        ],
+      },
     },
-  }, { plural: 'ingresses' }),
+    { plural: 'ingresses' },
+  ),
   kind(
     'networking.k8s.io/v1',
     'IngressClass',
-    { spec: { controller: 'example.com/x', parameters: { apiGroup: 'a.example', kind: 'X', name: 'x', scope: 'Cluster' } } },
+    {
+      spec: {
+        controller: 'example.com/x',
+        parameters: { apiGroup: 'a.example', kind: 'X', name: 'x', scope: 'Cluster' },
+      },
+    },
     { ...cluster, plural: 'ingressclasses' },
   ),
-  kind('networking.k8s.io/v1', 'NetworkPolicy', {
-    spec: {
-      podSelector: selector,
-      policyTypes: ['Ingress', 'Egress'],
-      ingress: [
-        { from: [{ podSelector: selector }, { namespaceSelector: {} }], ports: [{ port: 80, endPort: 90 }, { port: 'http' }] },
-      ],
-      egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }],
+  kind(
+    'networking.k8s.io/v1',
+    'NetworkPolicy',
+    {
+      spec: {
+        podSelector: selector,
+        policyTypes: ['Ingress', 'Egress'],
+        ingress: [
+          {
+            from: [{ podSelector: selector }, { namespaceSelector: {} }],
+            ports: [{ port: 80, endPort: 90 }, { port: 'http' }],
+          },
+        ],
+        egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }],
+      },
     },
-  }, { plural: 'networkpolicies' }),
+    { plural: 'networkpolicies' },
+  ),
   kind('policy/v1', 'PodDisruptionBudget', { spec: { minAvailable: 1, selector } }),
-  kind('policy/v1', 'PodDisruptionBudget', { spec: { maxUnavailable: '50%', selector, unhealthyPodEvictionPolicy: 'AlwaysAllow' } }),
+  kind('policy/v1', 'PodDisruptionBudget', {
+    spec: { maxUnavailable: '50%', selector, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+  }),
   kind('rbac.authorization.k8s.io/v1', 'Role', { rules }),
-  kind('rbac.authorization.k8s.io/v1', 'ClusterRole', {
-    rules: [{ nonResourceURLs: ['/healthz'], verbs: ['get'] }, { apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
-  }, cluster),
-  kind('rbac.authorization.k8s.io/v1', 'ClusterRole', {
-    aggregationRule: { clusterRoleSelectors: [selector] },
-    rules: [],
-  }, cluster),
+  kind(
+    'rbac.authorization.k8s.io/v1',
+    'ClusterRole',
+    {
+      rules: [
+        { nonResourceURLs: ['/healthz'], verbs: ['get'] },
+        { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+      ],
+    },
+    cluster,
+  ),
+  kind(
+    'rbac.authorization.k8s.io/v1',
+    'ClusterRole',
+    {
+      aggregationRule: { clusterRoleSelectors: [selector] },
+      rules: [],
+    },
+    cluster,
+  ),
   kind('rbac.authorization.k8s.io/v1', 'RoleBinding', {
     ...{ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects },
   }),
-  kind('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', {
-    ...{ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects },
-  }, cluster),
+  kind(
+    'rbac.authorization.k8s.io/v1',
+    'ClusterRoleBinding',
+    {
+      ...{ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects },
+    },
+    cluster,
+  ),
   kind('coordination.k8s.io/v1', 'Lease', {
     spec: {
       ...{ holderIdentity: 'h', leaseDurationSeconds: 15, leaseTransitions: 1 },
@@ -293,7 +347,12 @@ export const goodObjects: readonly GoodObject[] = [
     endpoints: [{ addresses: ['10.0.1.1'], conditions: { ready: true }, hostname: 'h', nodeName: 'n', zone: 'z' }],
     ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'http' }],
   }),
-  kind('scheduling.k8s.io/v1', 'PriorityClass', { value: 5, preemptionPolicy: 'Never' }, { ...cluster, plural: 'priorityclasses' }),
+  kind(
+    'scheduling.k8s.io/v1',
+    'PriorityClass',
+    { value: 5, preemptionPolicy: 'Never' },
+    { ...cluster, plural: 'priorityclasses' },
+  ),
   kind(
     'storage.k8s.io/v1',
     'StorageClass',

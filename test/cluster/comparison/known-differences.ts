@@ -1,0 +1,41 @@
+// Where the in-memory server answers differently from kube-apiserver on purpose. What it accepts and a cluster refuses is
+// said in docs/authoring.md in the same words, which test/apiserver/laxer.test.ts checks.
+
+/** Causes, or a status, that one server alone returns. */
+export type KnownDifference = {
+  /** What the in-memory server accepts. Undefined if it refuses the object too, with other causes. */
+  readonly laxer?: string;
+  /** Of these kinds; of all kinds that have the field if it is not given. */
+  readonly kinds?: readonly string[];
+  /** The path and the reason of a cause, or a status. */
+  readonly answer: RegExp;
+};
+
+const legacyVolumes =
+  'azureDisk|azureFile|cephfs|cephFS|cinder|fc|flexVolume|flocker|glusterfs|iscsi|photonPersistentDisk|portworxVolume|quobyte|rbd|' +
+  'scaleIO|storageos|vsphereVolume|awsElasticBlockStore|gcePersistentDisk|persistentDisk|gitRepo|local';
+
+export const knownDifferences: readonly KnownDifference[] = [
+  {
+    laxer: 'priority and runtime classes that do not exist',
+    kinds: ['Pod'],
+    answer: /^403 /,
+  },
+  {
+    laxer: 'fields of volumes whose drivers Kubernetes no longer has, such as `rbd` and `azureDisk`',
+    answer: new RegExp(`\\.(${legacyVolumes})\\.|spec\\.csi FieldValueRequired|nodeAffinity FieldValueRequired`),
+  },
+  {
+    laxer: 'fields of ephemeral containers, of Windows pods, and of dynamic resource claims',
+    answer:
+      /ephemeralContainers|windowsOptions|resourceClaims|\.claims|podCertificate|clusterTrustBundle|fileKeyRef|appArmorProfile/i,
+  },
+  {
+    laxer: 'the second range of addresses of a Node',
+    kinds: ['Node'],
+    // An update names the taints wrongly.
+    answer: /podCIDRs|^(spec|metadata)\.taints/,
+  },
+  // Of two sources of a metric kube-apiserver looks into the first, and this server into the one that is right.
+  { kinds: ['HorizontalPodAutoscaler'], answer: /^spec\.metrics\[\d+\]\.\w+\./ },
+];
