@@ -1,150 +1,110 @@
 // The rules of roles and bindings, and of kinds of the cluster: nodes, namespaces, leases and priority classes.
-import { getMap, getString, isList } from '../json.ts';
-import { pathSegmentError, qualifiedNameError, subdomainError } from '../registry/names.ts';
+import { getMap, getString, type Json } from '../json.ts';
+import { subdomainError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { isSelector } from './pod-rules.ts';
 import {
   all,
-  among,
-  atLeast,
-  each,
-  eachAtList,
-  exactText,
+  distinct,
+  invalid,
   isEmpty,
-  nonNegative,
+  itemsOf,
   type Rule,
-  required,
-  requiredText,
+  type RuleTable,
+  rule,
   sameGo,
-  shown,
-  type TypeRules,
-  unchanged,
+  unless,
+  unsupported,
   when,
 } from './rule.ts';
-import { cidrError } from './texts.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const largestPriority = 1_000_000_000;
 
+/** A rule of a role is of resources or of URLs. A namespace has no URLs. */
 const policyRule: Rule = (value, { path, root }) => {
   const { verbs, apiGroups, resources, nonResourceURLs, resourceNames } = getMap(value);
-  const causes: StatusCause[] = isEmpty(verbs)
-    ? [statusCause.required(`${path}.verbs`, 'verbs must contain at least one value')]
-    : [];
-  if (isEmpty(nonResourceURLs)) {
-    if (isEmpty(apiGroups))
-      causes.push(statusCause.required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
-    if (isEmpty(resources))
-      causes.push(statusCause.required(`${path}.resources`, 'resource rules must supply at least one resource'));
-    return causes;
-  }
-  const at = `${path}.nonResourceURLs`;
-  if (root.kind === 'Role')
-    causes.push(statusCause.invalid(at, shown(nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs'));
-  if (!isEmpty(apiGroups) || !isEmpty(resources) || !isEmpty(resourceNames))
-    causes.push(
-      statusCause.invalid(
-        at,
-        shown(nonResourceURLs),
-        'rules cannot apply to both regular resources and non-resource URLs',
-      ),
-    );
-  return causes;
+  const isOfUrls = !isEmpty(nonResourceURLs);
+  const isOfBoth = !isEmpty(apiGroups) || !isEmpty(resources) || !isEmpty(resourceNames);
+  const needed = { verbs, ...(isOfUrls ? {} : { apiGroups, resources }) };
+  const detail = 'rules cannot apply to both regular resources and non-resource URLs, and in a namespace to no URL';
+  const isPlaced = !isOfUrls || (root.kind !== 'Role' && !isOfBoth);
+  return [
+    ...Object.entries(needed).flatMap(([field, given]) =>
+      unless(!isEmpty(given), statusCause.required(`${path}.${field}`, 'must have at least one value')),
+    ),
+    ...unless(isPlaced, invalid(`${path}.nonResourceURLs`, nonResourceURLs, detail)),
+  ];
 };
 
 const subject: Rule = (value, { path, root }) => {
   const { kind, apiGroup = '', namespace = '' } = getMap(value);
   const name = getString(value, 'name');
-  const causes: StatusCause[] = name === '' ? [statusCause.required(`${path}.name`)] : [];
-  if (kind === 'ServiceAccount') {
-    const error = name === '' ? undefined : subdomainError(name);
-    if (error !== undefined) causes.push(statusCause.invalid(`${path}.name`, shown(name), error));
-    if (apiGroup !== '') causes.push(statusCause.notSupported(`${path}.apiGroup`, shown(apiGroup), ['""']));
-    if (root.kind === 'ClusterRoleBinding' && namespace === '') causes.push(statusCause.required(`${path}.namespace`));
-  } else if (kind === 'User' || kind === 'Group') {
-    if (apiGroup !== group) causes.push(statusCause.notSupported(`${path}.apiGroup`, shown(apiGroup), [shown(group)]));
-  } else causes.push(statusCause.notSupported(`${path}.kind`, shown(kind), ['"ServiceAccount"', '"User"', '"Group"']));
-  return causes;
+  const isAccount = kind === 'ServiceAccount';
+  const error = isAccount && name !== '' ? subdomainError(name) : undefined;
+  const isUser = kind === 'User' || kind === 'Group';
+  const isPlaced = root.kind !== 'ClusterRoleBinding' || namespace !== '' || !isAccount;
+  return [
+    ...unless(name !== '', statusCause.required(`${path}.name`)),
+    ...unless(error === undefined, invalid(`${path}.name`, name, error ?? '')),
+    ...unless(isAccount || isUser, unsupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group'])),
+    ...unless(!isAccount || apiGroup === '', unsupported(`${path}.apiGroup`, apiGroup, [''])),
+    ...unless(!isUser || apiGroup === group, unsupported(`${path}.apiGroup`, apiGroup, [group])),
+    ...unless(isPlaced, statusCause.required(`${path}.namespace`)),
+  ];
 };
 
-const roleKind: Rule = (value = '', place) =>
-  among(...(place.root.kind === 'RoleBinding' ? ['Role', 'ClusterRole'] : ['ClusterRole']))(value, place);
+const roleKind: Rule = (value = '', { path, root }) => {
+  const kinds = root.kind === 'RoleBinding' ? ['Role', 'ClusterRole'] : ['ClusterRole'];
+  return unless(kinds.includes(String(value)), unsupported(path, value, kinds));
+};
 
-const fixedRole = unchanged('roleRef', (path, value) => statusCause.invalid(path, value, 'cannot change roleRef'));
+const fixedRole: Rule = (value, place) =>
+  rule('unchanged')(value, place).map(({ field }) => invalid(field, value, 'cannot change roleRef'));
+
+const selectors: Rule = (value, { path }) =>
+  itemsOf(value).flatMap((one, index) =>
+    unless(isSelector(one ?? {}), invalid(`${path}[${index}]`, one, 'invalid label selector.')),
+  );
 
 /** The network and the provider of a node stay once they are given. */
-const fixedNode: Rule = (value, { path, old }) => {
-  if (old === undefined) return [];
-  const before = getMap(old, 'spec');
-  const now = getMap(value);
-  const causes: StatusCause[] = [];
-  if (!isEmpty(before.podCIDRs) && !sameGo(before.podCIDRs, now.podCIDRs))
-    causes.push(
-      statusCause.forbidden(`${path}.podCIDRs`, 'node updates may not change podCIDR except from "" to valid'),
-    );
-  if (now.externalID !== before.externalID)
-    causes.push(statusCause.forbidden(`${path}.externalID`, 'may not be updated'));
-  if (!isEmpty(before.providerID) && before.providerID !== now.providerID)
-    causes.push(
-      statusCause.forbidden(`${path}.providerID`, 'node updates may not change providerID except from "" to valid'),
-    );
-  return causes;
+const fixedNode: Rule = (value, { path, old }) =>
+  ['podCIDRs', 'providerID', 'externalID'].flatMap((field): readonly StatusCause[] => {
+    const [before, now] = [getMap(old, 'spec')[field], getMap(value)[field]];
+    const isFree = old === undefined || (isEmpty(before) && field !== 'externalID') || sameGo(before, now);
+    return unless(isFree, statusCause.forbidden(`${path}.${field}`, 'may not be changed once it is set'));
+  });
+
+const taintId = (taint: Json): string => `${getString(taint, 'key')} ${getString(taint, 'effect')}`;
+
+const priority: Rule = (value, { path, old }) => {
+  const isSame = old === undefined || value === old.value;
+  const detail = `maximum allowed value of a user defined priority is ${largestPriority}`;
+  return [
+    ...unless(Number(value) <= largestPriority || old !== undefined, statusCause.forbidden(path, detail)),
+    ...unless(isSame, statusCause.forbidden(path, 'may not be changed in an update.')),
+  ];
 };
 
-/** No two taints have the same key and the same effect. */
-const taints: Rule = (value, { path }) => {
-  const ids = (isList(value) ? value : []).map((taint) => `${getString(taint, 'key')} ${getString(taint, 'effect')}`);
-  return ids.flatMap((id, index) =>
-    ids.indexOf(id) < index ? [statusCause.duplicate(`${path}[${index}]`, shown(id))] : [],
-  );
-};
+const isNew = (_: unknown, { old }: { readonly old: unknown }): boolean => old === undefined;
 
-export const accessRules: Readonly<Record<string, TypeRules>> = {
+export const accessRules: RuleTable = {
   PolicyRule: { self: policyRule },
-  AggregationRule: {
-    clusterRoleSelectors: all(
-      required,
-      each((selector, { path }) =>
-        isSelector(selector ?? {}) ? [] : [statusCause.invalid(path, shown(selector), 'invalid label selector.')],
-      ),
-    ),
-  },
+  AggregationRule: { clusterRoleSelectors: all('required', selectors) },
   RoleBinding: { roleRef: fixedRole },
   ClusterRoleBinding: { roleRef: fixedRole },
   RoleRef: {
-    apiGroup: (value = '', place) => among(group)(value, place),
+    apiGroup: (value = '', { path }) => unless(value === group, unsupported(path, value, [group])),
     kind: roleKind,
-    name: requiredText(pathSegmentError),
+    name: 'required segment',
   },
-  Subject: { self: subject, kind: () => [], name: () => [] },
-  NodeSpec: { self: fixedNode, podCIDRs: each(exactText(cidrError)), taints },
-  NamespaceSpec: {
-    finalizers: eachAtList(
-      exactText(
-        (name) =>
-          qualifiedNameError(name) ??
-          (name.includes('/') || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(name)
-            ? undefined
-            : 'name is neither a standard finalizer name nor is it fully qualified'),
-      ),
-    ),
-  },
-  LeaseSpec: {
-    leaseDurationSeconds: atLeast(1),
-    leaseTransitions: nonNegative,
-  },
+  Subject: { self: subject, kind: 'none', name: 'none' },
+  NodeSpec: { self: fixedNode, podCIDRs: '*cidr?', taints: distinct(taintId) },
+  NamespaceSpec: { finalizers: '@finalizer?' },
+  LeaseSpec: { leaseDurationSeconds: '1..', leaseTransitions: '0..' },
   PriorityClass: {
-    value: all(
-      (value, { path }) =>
-        Number(value) > largestPriority
-          ? [statusCause.forbidden(path, `maximum allowed value of a user defined priority is ${largestPriority}`)]
-          : [],
-      unchanged('value', (path) => statusCause.forbidden(path, 'may not be changed in an update.')),
-    ),
+    value: priority,
     // An update checks only that nothing changes.
-    preemptionPolicy: all(
-      when((_, { old }) => old === undefined, among('Never', 'PreemptLowerPriority')),
-      unchanged('preemptionPolicy'),
-    ),
+    preemptionPolicy: all(when(isNew, 'Never|PreemptLowerPriority?'), 'unchanged'),
   },
 };

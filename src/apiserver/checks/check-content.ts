@@ -10,12 +10,12 @@ import { dataRules } from './data-rules.ts';
 import { jobRules } from './job-rules.ts';
 import { networkRules } from './network-rules.ts';
 import { podRules } from './pod-rules.ts';
-import { type Place, type Rule, shown, type TypeRules } from './rule.ts';
+import { type Place, type Rule, type RuleTable, rule, unless, unsupported } from './rule.ts';
 import { storageRules } from './storage-rules.ts';
 import { volumeRules } from './volume-rules.ts';
 import { workloadRules } from './workload-rules.ts';
 
-const rulesByType: Readonly<Record<string, TypeRules>> = {
+const tables: RuleTable = {
   ...accessRules,
   ...containerRules,
   ...dataRules,
@@ -26,6 +26,12 @@ const rulesByType: Readonly<Record<string, TypeRules>> = {
   ...volumeRules,
   ...workloadRules,
 };
+const rulesByType: Readonly<Record<string, Readonly<Record<string, Rule>>>> = Object.fromEntries(
+  Object.entries(tables).map(([type, table]) => [
+    type,
+    Object.fromEntries(Object.entries(table).map(([field, words]) => [field, rule(words)])),
+  ]),
+);
 
 /** Types that Go holds as pointers although their fields are required: absent is missing, and not an empty object. */
 const pointers: readonly string[] = ['LabelSelector', 'NodeSelector'];
@@ -60,12 +66,12 @@ function checkField(
   field: string,
   schema: Schema,
   isRequired: boolean,
-  rule: Rule = bySchema(schema, isRequired),
+  own: Rule = bySchema(schema, isRequired),
   place: Place,
 ): readonly StatusCause[] {
   const value = object[field] ?? (isRequired && isStruct(schema) ? {} : undefined);
-  const causes = rule(value, place);
-  if (value === undefined || rule.enters?.(object, place) === false) return causes;
+  const causes = own(value, place);
+  if (value === undefined || own.enters?.(object, place) === false) return causes;
   return [...checkValue(value, schema, place), ...causes];
 }
 
@@ -98,7 +104,10 @@ function bySchema(schema: Schema, isRequired: boolean): Rule {
         schema.type === 'string' || (schema.type === 'object' && schema.additionalProperties === undefined);
       return isRequired && isChecked ? [statusCause.required(path)] : [];
     }
-    if (schema.enum === undefined || schema.enum.includes(value)) return [];
-    return [statusCause.notSupported(path, shown(value), schema.enum.map(shown))];
+    const permitted = schema.enum?.map(String);
+    return unless(
+      permitted === undefined || permitted.includes(String(value)),
+      unsupported(path, value, permitted ?? []),
+    );
   };
 }

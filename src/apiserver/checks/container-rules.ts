@@ -1,380 +1,288 @@
 // The rules of containers: variables, ports, probes, hooks, mounts, resources and security (core/validation).
-import { getList, getMap, getString, type Json, type JsonObject } from '../json.ts';
-import { labelError, qualifiedNameError, subdomainError } from '../registry/names.ts';
+import { getList, getMap, getString, type Json } from '../json.ts';
+import { qualifiedNameError } from '../registry/names.ts';
 import { nanosOf } from '../schema/quantity.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import {
   all,
-  among,
-  anything,
-  atMost,
-  between,
-  each,
-  eachAtList,
-  exactText,
-  having,
-  nonNegative,
+  invalid,
+  itemsOf,
   oneOf,
-  positive,
-  quantity,
   type Rule,
-  required,
-  requiredText,
-  shown,
-  type TypeRules,
-  text,
-  unique,
+  type RuleTable,
+  rule,
+  unless,
   unset,
+  unsupported,
   when,
   whose,
 } from './rule.ts';
-import {
-  configKeyError,
-  headerNameError,
-  percentError,
-  portNameError,
-  relativePathError,
-  variableNameError,
-} from './texts.ts';
-
-const largestPort = 65_535;
-const largestUser = 2_147_483_647;
-
-/** A port's number. */
-export const portNumber = between(1, largestPort);
 
 /** A port's number, or the name of a port of a container. A missing one is the number 0. */
-export const portNumberOrName: Rule = (value = 0, place) =>
-  typeof value === 'string' ? exactText(portNameError)(value, place) : portNumber(value, place);
+export const portNumberOrName: Rule = (value, place) =>
+  rule(typeof value === 'string' ? 'portName?' : '1..65535!')(value, place);
 
 /** A number that is not negative, or a percentage. */
 export const countOrPercent: Rule = (value, place) =>
-  typeof value === 'string' ? exactText(percentError)(value, place) : nonNegative(value, place);
-
-/** A percentage of no more than 100. */
-export const atMostAll: Rule = (value, { path }) =>
-  typeof value === 'string' && percentError(value) === undefined && Number(value.slice(0, -1)) > 100
-    ? [statusCause.invalid(path, shown(value), 'must not be greater than 100%')]
-    : [];
+  rule(typeof value === 'string' ? 'percent?' : '0..')(value, place);
 
 /** Returns a count, or the number of a percentage. */
 export function countOf(value: Json | undefined): number {
   return typeof value === 'number' ? value : Number.parseInt(String(value ?? 0), 10) || 0;
 }
 
-/** The resources that a container can have besides extended ones, and huge pages. */
-const standardResources = ['cpu', 'memory', 'ephemeral-storage'];
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
-
-/** Validates the name of a resource of a container. */
-export function containerResourceError(name: string): string | undefined {
-  const error = qualifiedNameError(name);
-  if (error !== undefined) return error;
-  if (!name.includes('/')) {
-    return standardResources.includes(name) || isHugePages(name)
-      ? undefined
-      : 'must be a standard resource for containers';
-  }
-  const isExtended = !name.startsWith('requests.') && !/(^|\.)kubernetes\.io\//.test(name);
-  return isExtended || name.startsWith('kubernetes.io/') ? undefined : "doesn't follow extended resource name standard";
-}
-
 /** Returns whether a resource can be used by more pods than there is of it. */
-function canOvercommit(name: string): boolean {
-  return !isHugePages(name) && (!name.includes('/') || name.startsWith('kubernetes.io/'));
+const canOvercommit = (name: string): boolean =>
+  !isHugePages(name) && (!name.includes('/') || name.startsWith('kubernetes.io/'));
+/** Returns whether an amount is a whole number. */
+export const isWhole = (amount: Json | undefined): boolean => (nanosOf(String(amount)) ?? 0n) % 1_000_000_000n === 0n;
+
+function resourceError(name: string): string | undefined {
+  const isStandard = ['cpu', 'memory', 'ephemeral-storage'].includes(name) || isHugePages(name);
+  const isExtended = name.includes('/') && !name.startsWith('requests.') && !/(^|\.)kubernetes\.io\/./.test(name);
+  const isKnown = isStandard || isExtended || name.startsWith('kubernetes.io/');
+  return qualifiedNameError(name) ?? (isKnown ? undefined : 'must be a standard resource for containers');
 }
 
-/** Whole numbers of a resource that cannot be divided. */
-export const amounts: Rule = (value, place) => {
-  const given = Object.entries(getMap(value));
-  return given.flatMap(([name, amount]) => {
-    const at = { ...place, path: `${place.path}[${name}]` };
-    const isWhole = canOvercommit(name) || isHugePages(name) || (nanosOf(String(amount)) ?? 0n) % 1_000_000_000n === 0n;
+/** The name of a resource of a container. */
+export const resourceName: Rule = (value = '', { path }) => {
+  const error = resourceError(String(value));
+  if (value === '') return [statusCause.required(path)];
+  return error === undefined ? [] : [invalid(path, value, error)];
+};
+
+/** Amounts of resources. Those of extended resources are whole numbers. */
+export const amounts: Rule = (value, place) =>
+  Object.entries(getMap(value)).flatMap(([name, amount]) => {
+    const path = `${place.path}[${name}]`;
+    const error = resourceError(name);
+    const isDivided = canOvercommit(name) || isHugePages(name);
     return [
-      ...exactText(containerResourceError)(name, at),
-      ...quantity('zero')(amount, at),
-      ...(isWhole ? [] : [statusCause.invalid(at.path, shown(amount), 'must be an integer')]),
+      ...unless(error === undefined, invalid(path, name, error ?? '')),
+      ...rule('quantity>=0')(amount, { ...place, path }),
+      ...unless(isDivided || isWhole(amount), invalid(path, amount, 'must be an integer')),
     ];
   });
-};
 
 const requestsBelowLimits: Rule = (value, { path }) => {
-  const { requests, limits } = getMap(value);
-  const limited = getMap(limits);
-  const names = [...Object.keys(getMap(requests)), ...Object.keys(limited)];
-  const computes = names.some((name) => name === 'cpu' || name === 'memory');
-  const causes = Object.entries(getMap(requests)).flatMap(([name, amount]): StatusCause[] => {
-    const limit = limited[name];
+  const { requests = {}, limits = {} } = getMap(value);
+  const names = [...Object.keys(getMap(requests)), ...Object.keys(getMap(limits))];
+  const causes = Object.entries(getMap(requests)).flatMap(([name, amount]) => {
+    const limit = getMap(limits)[name];
+    const free = canOvercommit(name);
     if (limit === undefined)
-      return canOvercommit(name)
-        ? []
-        : [statusCause.required(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
+      return unless(free, statusCause.required(`${path}.limits`, 'must be set for non overcommitable resources'));
     const [asked, most] = [nanosOf(String(amount)) ?? 0n, nanosOf(String(limit)) ?? 0n];
-    if (asked === most || (asked < most && canOvercommit(name))) return [];
-    const relation = canOvercommit(name) ? 'less than or equal' : 'equal';
-    return [statusCause.invalid(`${path}.requests`, shown(amount), `must be ${relation} to ${name} limit of ${limit}`)];
+    const detail = `must be ${free ? 'less than or equal' : 'equal'} to ${name} limit of ${limit}`;
+    return unless(asked === most || (asked < most && free), invalid(`${path}.requests`, amount, detail));
   });
-  if (computes || !names.some(isHugePages)) return causes;
-  return [...causes, statusCause.forbidden(path, 'HugePages require cpu or memory')];
+  const computes = names.includes('cpu') || names.includes('memory');
+  const paged = unless(
+    computes || !names.some(isHugePages),
+    statusCause.forbidden(path, 'HugePages require cpu or memory'),
+  );
+  return [...causes, ...paged];
 };
 
-const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'];
-const oneHandler = oneOf(handlers, 'may not specify more than 1 handler type', 'must specify a handler type');
+const oneHandler = oneOf(
+  ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'],
+  'may not specify more than 1 handler type',
+  'must specify a handler type',
+);
 
-const fieldSources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
+/** Counts those of the fields that an object has. */
+const countIn = (value: Json | undefined, fields: readonly string[]): number =>
+  fields.filter((field) => getMap(value)[field] !== undefined).length;
+const moreThanOne = 'may not have more than one field specified at a time';
 
 const variableSource: Rule = (value, { path, parent }) => {
+  const fields = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
+  const count = countIn(value, fields);
   if (value === undefined) return [];
-  const count = fieldSources.filter((field) => getMap(value)[field] !== undefined).length;
-  const listed = fieldSources.map((field) => `\`${field}\``).join(', ');
-  if (count === 0) return [statusCause.invalid(path, '""', `must specify one of: ${listed}`)];
-  if (getString(parent, 'value') !== '')
-    return [statusCause.invalid(path, '""', 'may not be specified when `value` is not empty')];
-  return count === 1 ? [] : [statusCause.invalid(path, '""', 'may not have more than one field specified at a time')];
+  if (count === 0)
+    return [invalid(path, '', `must specify one of: ${fields.map((field) => `\`${field}\``).join(', ')}`)];
+  const hasText = getString(parent, 'value') !== '';
+  const detail = hasText ? 'may not be specified when `value` is not empty' : moreThanOne;
+  return unless(!hasText && count === 1, invalid(path, '', detail));
 };
 
-const oneEnvironment: Rule = (value, { path }) =>
-  (Array.isArray(value) ? value : []).flatMap((source) => {
-    const count = ['configMapRef', 'secretRef'].filter((field) => getMap(source)[field] !== undefined).length;
-    if (count === 1) return [];
-    const detail =
-      count === 0
-        ? 'must specify one of: `configMapRef` or `secretRef`'
-        : 'may not have more than one field specified at a time';
-    return [statusCause.invalid(path, '""', detail)];
+const variablesFrom: Rule = (value, { path }) =>
+  itemsOf(value).flatMap((source) => {
+    const count = countIn(source, ['configMapRef', 'secretRef']);
+    const detail = count === 0 ? 'must specify one of: `configMapRef` or `secretRef`' : moreThanOne;
+    return unless(count === 1, invalid(path, '', detail));
   });
 
-/** The fields of a pod that a variable can have, and those that a file of a volume can have. */
 const podFields = ['metadata.name', 'metadata.namespace', 'metadata.uid'];
-const variableFields = [
-  'spec.nodeName',
-  'spec.serviceAccountName',
-  'status.hostIP',
-  'status.hostIPs',
-  'status.podIP',
-  'status.podIPs',
+const mapFields = ['metadata.annotations', 'metadata.labels'];
+const runFields = [
+  ...['spec.nodeName', 'spec.serviceAccountName'],
+  ...['status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
 ];
-const fileFields = ['metadata.annotations', 'metadata.labels'];
 
-/** Checks the path of a field of the pod: one of the fields, or a label or annotation by its key. */
+/** A field of the pod, or a label or annotation of it by its key. */
 const podField: Rule = (value, { path }) => {
   const fieldPath = getString(value, 'fieldPath');
   const at = `${path}.fieldPath`;
-  if (fieldPath === '') {
-    return [statusCause.required(at), statusCause.invalid(at, '""', 'error converting fieldPath')];
-  }
+  const unknown = invalid(at, fieldPath, 'error converting fieldPath');
+  if (fieldPath === '') return [statusCause.required(at), unknown];
   const [, map, key = ''] = /^metadata\.(annotations|labels)\['(.*)'\]$/.exec(fieldPath) ?? [];
-  if (map !== undefined) {
-    const error = qualifiedNameError(map === 'labels' ? key : key.toLowerCase());
-    return error === undefined ? [] : [statusCause.invalid(path, shown(key), error)];
-  }
-  const isFile = !path.includes('.env[');
-  const permitted = [...podFields, ...(isFile ? fileFields : variableFields)];
+  const error = map === undefined ? undefined : qualifiedNameError(map === 'labels' ? key : key.toLowerCase());
+  if (map !== undefined) return error === undefined ? [] : [invalid(path, key, error)];
+  const permitted = [...podFields, ...(path.includes('.env[') ? runFields : mapFields)];
+  const isKnown = [...podFields, ...mapFields, ...runFields].includes(fieldPath);
   if (permitted.includes(fieldPath)) return [];
-  const isKnown = [...podFields, ...fileFields, ...variableFields].includes(fieldPath);
-  const unsupported = statusCause.notSupported(at, shown(fieldPath), permitted.map(shown));
-  return isKnown
-    ? [unsupported]
-    : [statusCause.invalid(at, shown(fieldPath), 'error converting fieldPath'), unsupported];
+  return [...unless(isKnown, unknown), unsupported(at, fieldPath, permitted)];
 };
 
 const resources = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
-const wholeDivisors = [
-  '1',
-  ...['k', 'M', 'G', 'T', 'P', 'E'].flatMap((unit) => [`1${unit}`, `1${unit === 'k' ? 'K' : unit}i`]),
-];
 
 const resourceField: Rule = (value, { path }) => {
-  const { divisor = '0' } = getMap(value);
+  const divisor = getString(value, 'divisor');
   const resource = getString(value, 'resource');
-  const isFile = !path.includes('.env[');
-  const causes: StatusCause[] = [];
   const isKnown = resources.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource);
-  if (isFile && getString(value, 'containerName') === '') causes.push(statusCause.required(`${path}.containerName`));
-  else if (resource === '') causes.push(statusCause.required(`${path}.resource`));
-  else if (!isKnown) causes.push(statusCause.notSupported(`${path}.resource`, shown(resource), resources.map(shown)));
-  const permitted = resource.endsWith('.cpu') ? ['1', '1m'] : wholeDivisors;
-  if (isKnown && divisor !== '0' && !permitted.includes(String(divisor)))
-    causes.push(
-      statusCause.invalid(
-        `${path}.divisor`,
-        shown(resource),
-        `only divisor's values ${permitted.join(', ')} are supported`,
-      ),
-    );
-  return causes;
+  const divisors = resource.endsWith('.cpu') ? /^[01]m?$/ : /^(0|1([kMGTPE]|[KMGTPE]i)?)$/;
+  const wrong = unless(!isKnown || divisors.test(divisor), invalid(`${path}.divisor`, resource, 'is not supported'));
+  if (!path.includes('.env[') && getString(value, 'containerName') === '')
+    return [statusCause.required(`${path}.containerName`), ...wrong];
+  if (resource === '') return [statusCause.required(`${path}.resource`)];
+  return [...unless(isKnown, unsupported(`${path}.resource`, resource, resources)), ...wrong];
 };
 
 /** A probe whose success counts once. */
 const countsOnce: Rule = (value, { path }) => {
   const { successThreshold } = getMap(value);
-  return value === undefined || successThreshold === 1
-    ? []
-    : [statusCause.invalid(`${path}.successThreshold`, shown(successThreshold), 'must be 1')];
+  const isOne = value === undefined || successThreshold === 1;
+  return unless(isOne, invalid(`${path}.successThreshold`, successThreshold, 'must be 1'));
 };
 
-const keepsGrace: Rule = (value, { path, ...place }) =>
+const keepsGrace: Rule = (value, place) =>
   unset('must not be set for readinessProbes')(getMap(value).terminationGracePeriodSeconds, {
     ...place,
-    path: `${path}.terminationGracePeriodSeconds`,
+    path: `${place.path}.terminationGracePeriodSeconds`,
   });
-
-/** Kubernetes names the policies at their list. */
-const resizes: Rule = eachAtList((policy, place) => [
-  ...all(required, among('cpu', 'memory'))(getMap(policy).resourceName ?? '', place),
-  ...all(required, among('NotRequired', 'RestartContainer'))(getMap(policy).restartPolicy ?? '', place),
-]);
-
-const secretOrMapKey: TypeRules = {
-  name: exactText(subdomainError),
-  key: requiredText(configKeyError),
-};
-
-const userId = between(0, largestUser);
-const fileMode = between(0, 0o777);
-
-/** A file's permissions. */
-export { fileMode };
-
-/** Returns whether a container may do all that the machine's root may. */
-function isPrivileged(container: JsonObject): boolean {
-  return getMap(container, 'securityContext').privileged === true;
-}
 
 /** How a container mounts volumes. Kubernetes names these fields at the list. */
 const mountModes: Rule = (value, place) =>
   getList(value, 'volumeMounts').flatMap((mount) => {
     const { mountPropagation, recursiveReadOnly } = getMap(mount);
     const at = { ...place, path: `${place.path}.volumeMounts.mountPropagation` };
-    const ofMachine = mountPropagation === 'Bidirectional' && !isPrivileged(getMap(value));
-    const detail = 'Bidirectional mount propagation is available only to privileged containers';
+    const ofMachine = mountPropagation === 'Bidirectional' && getMap(value, 'securityContext').privileged !== true;
     return [
-      ...(ofMachine ? [statusCause.forbidden(at.path, detail)] : []),
-      ...among('Bidirectional', 'HostToContainer', 'None')(mountPropagation, at),
-      ...among(
-        'Disabled',
-        'Enabled',
-        'IfPossible',
-      )(recursiveReadOnly, {
+      ...unless(!ofMachine, statusCause.forbidden(at.path, 'Bidirectional is available only to privileged containers')),
+      ...rule('Bidirectional|HostToContainer|None?')(mountPropagation, at),
+      ...rule('Disabled|Enabled|IfPossible?')(recursiveReadOnly, {
         ...place,
         path: `${place.path}.volumeMounts.recursiveReadOnly`,
       }),
     ];
   });
 
-export const containerRules: Readonly<Record<string, TypeRules>> = {
+/** Kubernetes names the policies at their list. */
+const resizes: Rule = (value, place) =>
+  itemsOf(value).flatMap((policy): readonly StatusCause[] => [
+    ...rule('required cpu|memory')(getMap(policy).resourceName, place),
+    ...rule('required NotRequired|RestartContainer')(getMap(policy).restartPolicy, place),
+  ]);
+
+const headers: Rule = (value, place) => itemsOf(value).flatMap((header) => rule('header!')(getMap(header).name, place));
+
+const privileges: Rule = (value, { path }) => {
+  const { allowPrivilegeEscalation, privileged } = getMap(value);
+  const isAdmin = privileged === true || getList(value, 'capabilities', 'add').includes('CAP_SYS_ADMIN');
+  const detail = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true, or add CAP_SYS_ADMIN';
+  return unless(allowPrivilegeEscalation !== false || !isAdmin, invalid(path, value, detail));
+};
+
+const userId = '0..2147483647';
+const secretOrMapKey = { name: 'subdomain?', key: 'required configKey' };
+const named = { name: 'required subdomain' };
+
+export const containerRules: RuleTable = {
   Container: {
     self: mountModes,
-    name: requiredText(labelError),
-    image: required,
-    envFrom: oneEnvironment,
-    ports: unique('name'),
+    name: 'required label',
+    image: 'required',
+    envFrom: variablesFrom,
+    ports: 'unique:name',
     livenessProbe: countsOnce,
     startupProbe: countsOnce,
     readinessProbe: keepsGrace,
-    terminationMessagePolicy: all(
-      required,
-      text(() => undefined),
-      among('FallbackToLogsOnError', 'File'),
+    terminationMessagePolicy: 'required FallbackToLogsOnError|File',
+    restartPolicy: all(
+      when((container) => getList(container, 'restartPolicyRules').length > 0, 'required'),
+      'Always|Never|OnFailure?',
     ),
-    restartPolicy: all(when(having('restartPolicyRules'), required), among('Always', 'Never', 'OnFailure')),
     resizePolicy: resizes,
   },
-  EnvVar: { name: requiredText(variableNameError), valueFrom: variableSource },
-  EnvFromSource: { prefix: text(variableNameError) },
-  ConfigMapEnvSource: { name: requiredText(subdomainError) },
-  SecretEnvSource: { name: requiredText(subdomainError) },
+  EphemeralContainer: { name: 'required label', image: 'required' },
+  ContainerResizePolicy: { resourceName: 'none', restartPolicy: 'none' },
+  ContainerRestartRule: { action: 'Exit|RestartAllContainers!', exitCodes: 'required' },
+  ContainerRestartRuleOnExitCodes: { operator: 'In|NotIn!', values: 'max:255' },
+  EnvVar: { name: 'required variable', valueFrom: variableSource },
+  EnvFromSource: { prefix: 'variable' },
+  ConfigMapEnvSource: named,
+  SecretEnvSource: named,
   ConfigMapKeySelector: secretOrMapKey,
   SecretKeySelector: secretOrMapKey,
-  ObjectFieldSelector: { self: podField, fieldPath: () => [] },
-  ResourceFieldSelector: { self: resourceField, resource: () => [] },
+  ObjectFieldSelector: { self: podField, fieldPath: 'none' },
+  ResourceFieldSelector: { self: resourceField, resource: 'none' },
   ContainerPort: {
-    name: text(portNameError),
+    name: 'portName',
     containerPort: all(
-      required,
-      when((port) => port.containerPort !== 0, portNumber),
+      'required',
+      when((port) => port.containerPort !== 0, '1..65535'),
     ),
-    hostPort: when((port) => port.hostPort !== 0, portNumber),
+    hostPort: when((port) => port.hostPort !== 0, '1..65535'),
   },
   Probe: {
     self: oneHandler,
-    initialDelaySeconds: nonNegative,
-    timeoutSeconds: nonNegative,
-    periodSeconds: nonNegative,
-    successThreshold: nonNegative,
-    failureThreshold: nonNegative,
-    terminationGracePeriodSeconds: positive,
+    initialDelaySeconds: '0..',
+    timeoutSeconds: '0..',
+    periodSeconds: '0..',
+    successThreshold: '0..',
+    failureThreshold: '0..',
+    terminationGracePeriodSeconds: '1..',
   },
   LifecycleHandler: { self: oneHandler },
-  ExecAction: { command: required },
-  HTTPGetAction: {
-    path: required,
-    port: portNumberOrName,
-    scheme: among('HTTP', 'HTTPS'),
-    httpHeaders: eachAtList((header, place) => exactText(headerNameError)(getString(header, 'name'), place)),
-  },
-  HTTPHeader: { name: () => [] },
+  ExecAction: { command: 'required' },
+  HTTPGetAction: { path: 'required', port: portNumberOrName, scheme: 'HTTP|HTTPS?', httpHeaders: headers },
+  HTTPHeader: { name: 'none' },
   TCPSocketAction: { port: portNumberOrName },
-  GRPCAction: { port: portNumberOrName },
+  GRPCAction: { port: '1..65535!' },
   VolumeMount: {
-    name: required,
-    mountPath: required,
-    mountPropagation: () => [],
+    name: 'required',
+    mountPath: 'required',
+    mountPropagation: 'none',
     subPathExpr: when(
       (mount) => getString(mount, 'subPath') !== '',
       unset('subPathExpr and subPath are mutually exclusive'),
     ),
   },
-  VolumeDevice: { name: required, devicePath: required },
+  VolumeDevice: { name: 'required', devicePath: 'required' },
   ResourceRequirements: { self: requestsBelowLimits, limits: amounts, requests: amounts },
-  VolumeResourceRequirements: {},
   SecurityContext: {
-    self: (value, { path }) => {
-      const { allowPrivilegeEscalation, privileged } = getMap(value);
-      const added = getList(value, 'capabilities', 'add');
-      if (allowPrivilegeEscalation !== false || (privileged !== true && !added.includes('CAP_SYS_ADMIN'))) return [];
-      return [
-        statusCause.invalid(
-          path,
-          shown(value),
-          'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
-        ),
-      ];
-    },
+    self: privileges,
     privileged: (value, { path }) =>
-      value === true ? [statusCause.forbidden(path, 'disallowed by cluster policy')] : [],
+      unless(value !== true, statusCause.forbidden(path, 'disallowed by cluster policy')),
     runAsUser: userId,
     runAsGroup: userId,
   },
   SeccompProfile: {
-    type: all(required, among('Localhost', 'RuntimeDefault', 'Unconfined')),
-    localhostProfile: (value, place) =>
-      whose('type', 'Localhost')(place.parent)
-        ? requiredText(relativePathError)(value, place)
-        : unset('can only be set when seccomp type is Localhost')(value, place),
+    type: 'required Localhost|RuntimeDefault|Unconfined',
+    localhostProfile: when(
+      whose('type', 'Localhost'),
+      'required relativePath',
+      unset('can only be set when seccomp type is Localhost'),
+    ),
   },
   PodSecurityContext: {
     fsGroup: userId,
     runAsUser: userId,
     runAsGroup: userId,
-    supplementalGroups: each(userId),
-    sysctls: unique('name'),
+    supplementalGroups: `*${userId}`,
+    sysctls: 'unique:name',
   },
-  Sysctl: {
-    name: requiredText((name) =>
-      /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/.test(name)
-        ? undefined
-        : 'must match the form of a sysctl',
-    ),
-  },
-  ContainerResizePolicy: { resourceName: anything, restartPolicy: anything },
-  ContainerRestartRule: {
-    action: (value = '', place) => among('Exit', 'RestartAllContainers')(value, place),
-    exitCodes: required,
-  },
-  ContainerRestartRuleOnExitCodes: {
-    operator: (value = '', place) => among('In', 'NotIn')(value, place),
-    values: atMost(255),
-  },
-  EphemeralContainer: { name: requiredText(labelError), image: required },
+  Sysctl: { name: 'required sysctl' },
 };

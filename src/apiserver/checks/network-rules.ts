@@ -1,67 +1,54 @@
 // The rules of Services, Ingresses, IngressClasses, NetworkPolicies and EndpointSlices.
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { getList, getMap, getString, type Json, type JsonObject, sameJson } from '../json.ts';
-import {
-  labelError,
-  labelValueError,
-  namespaceNameError,
-  pathSegmentError,
-  qualifiedNameError,
-  subdomainError,
-} from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
-import { portNumber, portNumberOrName } from './container-rules.ts';
+import { portNumberOrName } from './container-rules.ts';
 import {
   all,
-  among,
-  anything,
-  atMost,
-  each,
+  distinct,
   enterIf,
-  exactText,
   forbidden,
+  invalid,
   isEmpty,
-  labels,
+  itemsOf,
   type Rule,
-  required,
-  requiredText,
-  shown,
-  type TypeRules,
-  text,
-  unchanged,
-  unique,
+  type RuleTable,
+  rule,
+  unless,
   unset,
   when,
   whose,
 } from './rule.ts';
-import { cidrError, domainPathError, hostError, ipError, portNameError } from './texts.ts';
+import { textErrors } from './texts.ts';
 
 const isExternal = whose('type', 'ExternalName');
 const isClusterOnly = whose('type', 'ClusterIP');
 const isBalanced = whose('type', 'LoadBalancer');
-const isExposed = (spec: JsonObject): boolean =>
-  whose('type', 'NodePort', 'LoadBalancer')(spec) || (isClusterOnly(spec) && getList(spec, 'externalIPs').length > 0);
+const isExposed = whose('type', 'NodePort', 'LoadBalancer');
+const isReached = (spec: JsonObject): boolean =>
+  isExposed(spec) || (isClusterOnly(spec) && getList(spec, 'externalIPs').length > 0);
 const isHeadless = (spec: JsonObject): boolean => spec.clusterIP === 'None';
+const checksHealth = (spec: JsonObject): boolean => isBalanced(spec) && spec.externalTrafficPolicy === 'Local';
 
 /** Ports of a Service: named if there are several, and different. */
 const servicePorts: Rule = (value, place) => {
-  const ports = Array.isArray(value) ? value : [];
+  const ports = itemsOf(value);
   const { parent, path } = place;
-  if (ports.length === 0) return isHeadless(parent) || isExternal(parent) ? [] : [statusCause.required(path)];
-  const idOf = (port: Json, field: string) => `${getString(port, 'protocol')} ${getMap(port)[field]}`;
-  const causes: StatusCause[] = [...unique('name')(value, place)];
-  for (const [index, port] of ports.entries()) {
-    const before = ports.slice(0, index);
-    const { nodePort = 0 } = getMap(port);
-    if (ports.length > 1 && getString(port, 'name') === '') causes.push(statusCause.required(`${path}[${index}].name`));
-    if (isClusterOnly(parent) && nodePort !== 0)
-      causes.push(statusCause.forbidden(`${path}[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
-    if (nodePort !== 0 && before.some((other) => idOf(other, 'nodePort') === idOf(port, 'nodePort')))
-      causes.push(statusCause.duplicate(`${path}[${index}].nodePort`, shown(nodePort)));
-    if (before.some((other) => idOf(other, 'port') === idOf(port, 'port')))
-      causes.push(statusCause.duplicate(`${path}[${index}]`, shown(port)));
-  }
-  return causes;
+  if (ports.length === 0) return unless(isHeadless(parent) || isExternal(parent), statusCause.required(path));
+  const ofBoth = (port: Json, field: string): Json => [getString(port, 'protocol'), getMap(port)[field] ?? 0];
+  return [
+    ...rule('unique:name')(value, place),
+    ...distinct((port) => ofBoth(port, 'port'))(value, place),
+    ...distinct((port) => (isEmpty(getMap(port).nodePort) ? 0 : ofBoth(port, 'nodePort')), '.nodePort')(value, place),
+    ...ports.flatMap((port, index) => {
+      const at = `${path}[${index}]`;
+      const isInner = !isClusterOnly(parent) || isEmpty(getMap(port).nodePort);
+      return [
+        ...unless(ports.length === 1 || getString(port, 'name') !== '', statusCause.required(`${at}.name`)),
+        ...unless(isInner, statusCause.forbidden(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'")),
+      ];
+    }),
+  ];
 };
 
 /** The addresses of a Service. Nothing else is checked if one is wrong: the server could not allocate them. */
@@ -69,377 +56,266 @@ const addresses: Rule = enterIf(
   () => false,
   (value, place) => {
     const spec = getMap(value);
-    if (isExternal(spec)) return [];
-    const path = `${place.path}.clusterIPs`;
+    const [path, familiesPath] = [`${place.path}.clusterIPs`, `${place.path}.ipFamilies`];
     const list = getList(spec, 'clusterIPs').map(String);
+    const families = getList(spec, 'ipFamilies');
     const clusterIP = getString(spec, 'clusterIP');
-    const at = { ...place, path: `${place.path}.ipFamilies` };
-    const causes: StatusCause[] = [
-      ...each(among('IPv4', 'IPv6'))(spec.ipFamilies, at),
-      ...unique()(spec.ipFamilies, at),
-    ];
-    causes.push(
-      ...among(
-        'PreferDualStack',
-        'RequireDualStack',
-        'SingleStack',
-      )(spec.ipFamilyPolicy, { ...at, path: `${at.path.slice(0, -3)}yPolicy` }),
-    );
-    if (list.length === 0 && clusterIP !== '') causes.push(statusCause.required(path));
-    else if (list.length > 0 && clusterIP === '')
-      causes.push(statusCause.invalid(path, shown(list), 'must be empty when `clusterIP` is not specified'));
-    else if (list.length > 0 && list[0] !== clusterIP)
-      causes.push(statusCause.invalid(path, shown(list), 'first value must match `clusterIP`'));
-    const ofOne = list[0] === 'None';
-    if (ofOne && list.length > 1)
-      causes.push(statusCause.invalid(path, shown(list), "'None' must be the first and only value"));
-    const invalid = each(exactText(ipError))(list, { ...place, path }).filter(
-      ({ field }) => !ofOne || field !== `${path}[0]`,
-    );
-    causes.push(...invalid);
-    if (list.length > 2) causes.push(statusCause.invalid(path, shown(list), 'may only hold up to 2 values'));
-    if (invalid.length > 0) return causes;
-    if (list.length > 1 && new Set(list.map((ip) => isIPv6(ip))).size === 1)
-      causes.push(statusCause.invalid(path, shown(list), 'may specify no more than one IP for each IP family'));
-    for (const [index, family] of (ofOne ? [] : getList(spec, 'ipFamilies')).entries()) {
+    const isNone = list[0] === 'None';
+    const isMixed = list.length < 2 || new Set(list.map((ip) => isIPv6(ip))).size > 1;
+    if (isExternal(spec)) return [];
+    const wrong = rule('*ip?')(isNone ? [] : list, { ...place, path });
+    const ofOther = families.findIndex((family, index) => {
       const ip = list[index];
-      if (ip !== undefined && (family === 'IPv4' || family === 'IPv6') && (family === 'IPv6') !== isIPv6(ip))
-        causes.push(
-          statusCause.invalid(
-            `${path}[${index}]`,
-            shown(ip),
-            `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
-          ),
-        );
-    }
+      return ip !== undefined && !isNone && (family === 'IPv6') !== isIPv6(ip) && /^IPv[46]$/.test(String(family));
+    });
+    const causes = [
+      ...rule('*IPv4|IPv6? unique')(spec.ipFamilies, { ...place, path: familiesPath }),
+      ...unless(
+        list[0] === clusterIP || isEmpty(list[0] ?? clusterIP),
+        invalid(path, list, 'must begin with `clusterIP`'),
+      ),
+      ...unless(list.length < 3 && !(isNone && list.length > 1), invalid(path, list, 'may only hold up to 2 values')),
+      ...wrong,
+      ...unless(isMixed || wrong.length > 0, invalid(path, list, 'may specify no more than one IP for each IP family')),
+      ...unless(
+        ofOther < 0 || wrong.length > 0,
+        invalid(`${path}[${ofOther}]`, list[ofOther], 'is of the other family'),
+      ),
+    ];
     if (causes.length > 0) return causes;
     // The cluster has IPv4 alone.
-    const other = getList(spec, 'ipFamilies').indexOf('IPv6');
-    if (other >= 0) return [statusCause.invalid(`${at.path}[${other}]`, '"IPv6"', 'not configured on this cluster')];
-    if (spec.ipFamilyPolicy === 'RequireDualStack')
-      return [
-        statusCause.invalid(
-          `${place.path}.ipFamilyPolicy`,
-          '"RequireDualStack"',
-          'this cluster is not configured for dual-stack services',
-        ),
-      ];
-    return causes;
+    const other = families.indexOf('IPv6');
+    const isSingle = spec.ipFamilyPolicy !== 'RequireDualStack';
+    return [
+      ...unless(other < 0, invalid(`${familiesPath}[${other}]`, 'IPv6', 'not configured on this cluster')),
+      ...unless(isSingle || other >= 0, invalid(`${place.path}.ipFamilyPolicy`, spec.ipFamilyPolicy, 'not configured')),
+    ];
   },
 );
 
-/** What a Service of the type ExternalName, or a balanced one, can have as address. */
-const addressOfType: Rule = (value, place) => {
-  if (isExternal(place.parent)) return forbidden('may not be set for ExternalName services')(value, place);
-  const isMissing = isHeadless(place.parent) && !isClusterOnly(place.parent);
-  const detail = `may not be set to 'None' for ${String(place.parent.type)} services`;
-  return isMissing ? [statusCause.invalid(`${place.path}[0]`, '"None"', detail)] : [];
-};
-
-/** The first address stays, unless the type changes from or to one without addresses. */
-const unchangedAddress: Rule = (value, { path, parent, old }) => {
-  const before = getList(old, 'spec', 'clusterIPs');
-  const now = Array.isArray(value) ? value : [];
-  if (before.length === 0 || now.length === 0 || isExternal(parent) || before[0] === now[0]) return [];
-  return [statusCause.invalid(`${path}[0]`, shown([...now]), 'may not change once set')];
+const clusterAddresses: Rule = (value, place) => {
+  const { parent, path, old } = place;
+  if (isExternal(parent)) return forbidden('may not be set for ExternalName services')(value, place);
+  const [before, now] = [getList(old, 'spec', 'clusterIPs')[0], itemsOf(value)[0]];
+  const isKept = before === undefined || now === undefined || before === now;
+  return [
+    ...unless(!isHeadless(parent) || !isExposed(parent), invalid(`${path}[0]`, 'None', 'may not be set to None')),
+    ...unless(isKept, invalid(`${path}[0]`, value, 'may not change once set')),
+  ];
 };
 
 const notExternal = when(isExternal, forbidden('may not be set for ExternalName services'));
+const forBalancers = (words: string | Rule): Rule =>
+  when(isBalanced, words, (value, { path }) =>
+    unless(value === undefined, statusCause.forbidden(path, "may only be used when `type` is 'LoadBalancer'")),
+  );
 
 /** The ranges of a load balancer's clients. Kubernetes' errors write their name with a capital. */
 const sourceRanges: Rule = (value, place) => {
   const at = { ...place, path: place.path.replace('loadBalancer', 'LoadBalancer') };
-  if (isEmpty(value)) return [];
-  const trimmed = (Array.isArray(value) ? value : []).map((range) => String(range).trim());
-  const owned = isBalanced(place.parent) ? [] : forbidden("may only be used when `type` is 'LoadBalancer'")(value, at);
-  return [...owned, ...each(exactText(cidrError))(trimmed, at)];
+  const trimmed = itemsOf(value).map((range) => String(range).trim());
+  return [...forBalancers('none')(value, at), ...rule('*cidr?')(trimmed, at)];
 };
 
-/** An address of an endpoint is that of one machine. */
-const endpointIp = (ip: string): string | undefined => {
-  const error = ipError(ip);
-  if (error !== undefined) return error;
-  if (ip === '0.0.0.0' || ip === '::') return `may not be unspecified (${ip})`;
-  if (ip.startsWith('127.') || ip === '::1') return 'may not be in the loopback range (127.0.0.0/8, ::1/128)';
-  if (ip.startsWith('169.254.') || /^fe[89ab]/i.test(ip))
-    return 'may not be in the link-local range (169.254.0.0/16, fe80::/10)';
-  return ip.startsWith('224.0.0.')
-    ? 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'
-    : undefined;
-};
-
-const externalPolicy: Rule = (value, place) =>
-  isExposed(place.parent)
-    ? all(required, (one, at) => (one === '' ? [] : among('Cluster', 'Local')(one, at)))(value, place)
-    : unset('may only be set for externally-accessible services')(value, place);
-
-const needsHealthCheck = (spec: JsonObject): boolean => isBalanced(spec) && spec.externalTrafficPolicy === 'Local';
-
+/** The backend of a path, or of all: a Service with a port, or another object. */
 const backend: Rule = (value, { path }) => {
   const { service, resource } = getMap(value);
-  if (service !== undefined && resource !== undefined)
-    return [statusCause.invalid(path, '""', 'cannot set both resource and service backends')];
-  if (service === undefined && resource === undefined)
-    return [statusCause.invalid(path, '""', 'resource or service backend is required')];
-  if (service === undefined) return [];
-  const { name = '', number = 0 } = getMap(service, 'port');
-  if (name !== '' && number !== 0) return [statusCause.invalid(path, '""', 'cannot set both port name & port number')];
-  return name === '' && number === 0 ? [statusCause.required(path, 'port name or number is required')] : [];
+  if (value === undefined) return [];
+  if ((service === undefined) === (resource === undefined))
+    return [invalid(path, '', 'must be a resource or a service')];
+  const { name = '', number = 0 } = getMap(service ?? {}, 'port');
+  const hasPort = name !== '' || number !== 0;
+  return [
+    ...unless(name === '' || number === 0, invalid(path, '', 'cannot set both port name & port number')),
+    ...unless(hasPort || service === undefined, statusCause.required(path, 'port name or number is required')),
+  ];
 };
-
-/** Kubernetes looks into a backend only if the path has a type, and the backend is one and not two. */
-const hasBackend = (path: JsonObject): boolean => path.pathType !== undefined && isOneBackend(getMap(path, 'backend'));
 const isOneBackend = ({ service, resource }: JsonObject): boolean =>
   (service === undefined) !== (resource === undefined);
 
-const ingressPath: Rule = (value = '', { path, parent }) => {
-  const type = parent.pathType;
+const ingressPath: Rule = (value = '', { path, parent: { pathType } }) => {
   const given = String(value);
-  const isStrict = type === 'Exact' || type === 'Prefix';
-  if (!isStrict && (type !== 'ImplementationSpecific' || given === '')) return [];
-  const sequence = isStrict ? ['//', '/./', '/../', '%2f', '%2F'].find((one) => given.includes(one)) : undefined;
-  const suffix = isStrict ? ['/..', '/.'].find((one) => given.endsWith(one)) : undefined;
-  if (!given.startsWith('/')) return [statusCause.invalid(path, shown(value), 'must be an absolute path')];
-  if (sequence !== undefined) return [statusCause.invalid(path, shown(value), `must not contain '${sequence}'`)];
-  return suffix === undefined ? [] : [statusCause.invalid(path, shown(value), `cannot end with '${suffix}'`)];
+  const isStrict = pathType === 'Exact' || pathType === 'Prefix';
+  const isAbsolute = given.startsWith('/') || (pathType === 'ImplementationSpecific' && given === '');
+  const isPlain = !isStrict || !/\/\/|\/\.\/|\/\.\.\/|%2f|\/\.\.?$/i.test(given);
+  if (!isStrict && pathType !== 'ImplementationSpecific') return [];
+  return unless(
+    isAbsolute && isPlain,
+    invalid(path, value, 'must be an absolute path without empty or relative parts'),
+  );
 };
-
-const host: Rule = text((name) => (isIPv4(name) ? 'must be a DNS name, not an IP address' : hostError(name)));
 
 const policyPort: Rule = (value, place) => {
   const { port, endPort } = getMap(value);
-  const at = `${place.path}.endPort`;
+  const at = { ...place, path: `${place.path}.endPort` };
   const causes = port === undefined ? [] : portNumberOrName(port, { ...place, path: `${place.path}.port` });
   if (endPort === undefined) return causes;
   if (typeof port !== 'number')
-    return [...causes, statusCause.invalid(at, shown(endPort), 'may not be specified when `port` is not a number')];
-  if (Number(endPort) < port)
-    return [...causes, statusCause.invalid(at, shown(port), 'must be greater than or equal to `port`')];
-  return [...causes, ...portNumber(endPort, { ...place, path: at })];
+    return [...causes, invalid(at.path, endPort, 'may not be specified without a numeric `port`')];
+  const isAfter = Number(endPort) >= port;
+  return [
+    ...causes,
+    ...unless(isAfter, invalid(at.path, port, 'must be at least `port`')),
+    ...rule('1..65535')(endPort, at),
+  ];
 };
 
 const peer: Rule = (value, { path }) => {
-  const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((field) => getMap(value)[field] !== undefined);
-  if (given.length === 0) return [statusCause.required(path, 'must specify a peer')];
-  const isMixed = given.length > 1 && given.includes('ipBlock');
-  return isMixed ? [statusCause.forbidden(path, 'may not specify both ipBlock and another peer')] : [];
+  const { podSelector, namespaceSelector, ipBlock } = getMap(value);
+  const hasSelector = podSelector !== undefined || namespaceSelector !== undefined;
+  if (!hasSelector && ipBlock === undefined) return [statusCause.required(path, 'must specify a peer')];
+  const detail = 'may not specify both ipBlock and another peer';
+  return unless(!hasSelector || ipBlock === undefined, statusCause.forbidden(path, detail));
 };
-
-function bitsOf(range: string): { readonly address: bigint; readonly bits: number; readonly width: number } {
-  const [address = '', bits = '0'] = range.split('/');
-  const width = isIPv4(address) ? 32 : 128;
-  if (width === 32)
-    return {
-      address: address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n),
-      bits: Number(bits),
-      width,
-    };
-  const [head = '', tail = ''] = address.split('::');
-  const parts = (half: string) => (half === '' ? [] : half.split(':'));
-  const zeros = address.includes('::') ? 8 - parts(head).length - parts(tail).length : 0;
-  const groups = [...parts(head), ...Array.from({ length: zeros }, () => '0'), ...parts(tail)];
-  return {
-    address: groups.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n),
-    bits: Number(bits),
-    width,
-  };
-}
 
 /** Returns whether a range of addresses is a part of another one, and not all of it. */
 function isPart(range: string, whole: string): boolean {
-  const [part, all] = [bitsOf(range), bitsOf(whole)];
-  const shift = BigInt(all.width - all.bits);
-  return part.width === all.width && part.bits > all.bits && part.address >> shift === all.address >> shift;
+  const [[address = '', bits], [start = '', length]] = [range.split('/'), whole.split('/')];
+  if (isIPv4(address) !== isIPv4(start) || Number(bits) <= Number(length)) return false;
+  const family = isIPv4(start) ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(start, Number(length), family);
+  return list.check(address, family);
 }
 
-const exceptions: Rule = (value, { path, parent }) => {
-  const whole = String(parent.cidr ?? '');
-  if (cidrError(whole) !== undefined) return [];
-  return (Array.isArray(value) ? value : []).flatMap((range, index) => {
-    const error =
-      cidrError(String(range)) ?? (isPart(String(range), whole) ? undefined : 'must be a strict subset of `cidr`');
-    return error === undefined ? [] : [statusCause.invalid(`${path}[${index}]`, shown(range), error)];
+const exceptions: Rule = (value, { path, parent }) =>
+  itemsOf(value).flatMap((range, index) => {
+    const whole = String(parent.cidr ?? '');
+    if (textErrors.cidr?.(whole) !== undefined) return [];
+    const isValid = textErrors.cidr?.(String(range)) === undefined && isPart(String(range), whole);
+    return unless(isValid, invalid(`${path}[${index}]`, range, 'must be a strict subset of `cidr`'));
   });
-};
 
 const endpointAddresses: Rule = (value, place) => {
   const { root, path } = place;
-  const list = Array.isArray(value) ? value : [];
-  if (list.length === 0) return [statusCause.required(path, 'must contain at least 1 address')];
   const family = root.addressType;
-  const causes = atMost(100)(value, place);
-  if (family === 'FQDN') return [...causes, ...each(exactText(domainNameError))(value, place)];
+  const causes = rule('max:100')(value, place);
+  if (isEmpty(value)) return [statusCause.required(path, 'must contain at least 1 address')];
+  if (family === 'FQDN') return [...causes, ...rule('*domain?')(value, place)];
   if (family !== 'IPv4' && family !== 'IPv6') return causes;
-  return list.flatMap((address, index) => {
-    const text = String(address);
-    const error = endpointIp(text);
-    const other = ipError(text) === undefined && (family === 'IPv4') !== isIPv4(text);
-    return [
-      ...(other ? [statusCause.invalid(path, shown(address), `must be an ${family} address`)] : []),
-      ...(error === undefined ? [] : [statusCause.invalid(`${path}[${index}]`, shown(address), error)]),
-      ...causes,
-    ];
-  });
+  const isOther = (ip: Json): boolean =>
+    textErrors.ip?.(String(ip)) === undefined && isIPv6(String(ip)) !== (family === 'IPv6');
+  return [
+    ...causes,
+    ...rule('*endpoint?')(value, place),
+    ...unless(!itemsOf(value).some(isOther), invalid(path, value, `must be an ${family} address`)),
+  ];
 };
 
-function domainNameError(name: string): string | undefined {
-  const trimmed = name.endsWith('.') ? name.slice(0, -1) : name;
-  return (
-    subdomainError(trimmed) ??
-    (trimmed.includes('.') ? undefined : 'should be a domain with at least two segments separated by dots')
-  );
-}
+const parametersNamespace: Rule = (value, place) => {
+  const { scope } = place.parent;
+  if (scope === 'Namespace')
+    return value === undefined ? [statusCause.required(place.path)] : rule('namespace?')(value, place);
+  const isFree = scope !== 'Cluster' || value === undefined;
+  return unless(isFree, statusCause.forbidden(place.path, "`parameters.scope` is set to 'Cluster'"));
+};
 
-const parametersScope: Rule = (value = 'Cluster', place) => among('Cluster', 'Namespace')(value, place);
+const longestController: Rule = (value, { path }) =>
+  unless(String(value).length <= 250, statusCause.tooLong(path, 'may not be more than 250 bytes'));
 
-export const networkRules: Readonly<Record<string, TypeRules>> = {
+const policyTypes: Rule = (value, place) =>
+  itemsOf(value).length > 2
+    ? [invalid(place.path, value, 'may not specify more than two policyTypes')]
+    : rule('*Ingress|Egress?')(value, place);
+
+const hasRules: Rule = (value, { path }) => {
+  const isSet = getList(value, 'rules').length > 0 || getMap(value).defaultBackend !== undefined;
+  return unless(isSet, invalid(path, [], 'either `defaultBackend` or `rules` must be specified'));
+};
+
+const hasPathType: Rule = (value, { path }) =>
+  unless(getMap(value).pathType !== undefined, statusCause.required(`${path}.pathType`, 'pathType must be specified'));
+
+const differentNames: Rule = (value, place): readonly StatusCause[] =>
+  distinct((port) => `name ${getString(port, 'name')}`, '.name')(value, place);
+
+const healthPort = all(
+  'required',
+  when(({ healthCheckNodePort }) => healthCheckNodePort !== 0, '1..65535'),
+);
+const reference = { kind: 'required segment', name: 'required segment', apiGroup: 'subdomain?' };
+
+export const networkRules: RuleTable = {
   ServiceSpec: {
     self: addresses,
     ports: servicePorts,
-    selector: labels,
-    type: all(required, (value, place) =>
-      value === '' ? [] : among('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort')(value, place),
-    ),
-    sessionAffinity: all(required, (value, place) => (value === '' ? [] : among('ClientIP', 'None')(value, place))),
+    selector: 'labels',
+    type: 'required ClusterIP|ExternalName|LoadBalancer|NodePort',
+    sessionAffinity: 'required ClientIP|None',
     sessionAffinityConfig: when(
       whose('sessionAffinity', 'None'),
-      forbidden('must not be set when session affinity is None'),
+      forbidden('must not be set without session affinity'),
     ),
-    externalName: when(isExternal, (value, place) =>
-      requiredText((name) => subdomainError(name.replace(/\.$/, '')))(value, place),
-    ),
-    clusterIPs: all(addressOfType, unchangedAddress),
+    externalName: when(isExternal, 'required domain'),
+    clusterIPs: clusterAddresses,
     ipFamilies: notExternal,
-    ipFamilyPolicy: notExternal,
-    externalIPs: each(exactText(endpointIp)),
+    ipFamilyPolicy: all(notExternal, 'PreferDualStack|RequireDualStack|SingleStack?'),
+    externalIPs: '*endpoint?',
     loadBalancerSourceRanges: sourceRanges,
-    allocateLoadBalancerNodePorts: when(
-      (spec) => !isBalanced(spec),
-      (value, { path }) =>
-        value === undefined ? [] : [statusCause.forbidden(path, "may only be used when `type` is 'LoadBalancer'")],
-    ),
+    allocateLoadBalancerNodePorts: forBalancers('none'),
     loadBalancerClass: all(
-      when((spec) => !isBalanced(spec), forbidden("may only be used when `type` is 'LoadBalancer'")),
-      when(isBalanced, exactText(qualifiedNameError)),
+      forBalancers('qualified?'),
+      when((_, { old }) => getMap(old, 'spec').type === 'LoadBalancer', 'unchanged'),
     ),
-    externalTrafficPolicy: externalPolicy,
-    healthCheckNodePort: (value, place) =>
-      needsHealthCheck(place.parent)
-        ? all(
-            required,
-            when((spec) => spec.healthCheckNodePort !== 0, portNumber),
-          )(value, place)
-        : unset("may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")(value, place),
-    internalTrafficPolicy: (value, place) =>
-      value === undefined && whose('type', 'NodePort', 'LoadBalancer', 'ClusterIP')(place.parent)
-        ? [statusCause.required(place.path)]
-        : among('Cluster', 'Local')(value, place),
-    trafficDistribution: among('PreferClose', 'PreferSameNode', 'PreferSameZone'),
+    externalTrafficPolicy: when(
+      isReached,
+      'required Cluster|Local',
+      unset('may only be set for externally-accessible services'),
+    ),
+    healthCheckNodePort: when(checksHealth, healthPort, unset('may only be set for a LoadBalancer that is Local')),
+    internalTrafficPolicy: all(
+      when((spec) => !isExternal(spec), 'required'),
+      'Cluster|Local?',
+    ),
+    trafficDistribution: 'PreferClose|PreferSameNode|PreferSameZone?',
   },
   ServicePort: {
-    name: text(labelError),
-    port: (value = 0, place) => portNumber(value, place),
+    name: 'label',
+    port: '1..65535!',
     targetPort: portNumberOrName,
-    protocol: all(required, among('SCTP', 'TCP', 'UDP')),
-    appProtocol: exactText(qualifiedNameError),
+    protocol: 'required SCTP|TCP|UDP',
+    appProtocol: 'qualified?',
   },
-  ClientIPConfig: {
-    timeoutSeconds: (value, { path }) =>
-      Number(value) > 0 && Number(value) <= 86_400
-        ? []
-        : [statusCause.invalid(path, shown(value), 'must be greater than 0 and less than or equal to 86400')],
-  },
+  ClientIPConfig: { timeoutSeconds: '1..86400!' },
   IngressSpec: {
-    self: (value, { path }) =>
-      getList(value, 'rules').length === 0 && getMap(value).defaultBackend === undefined
-        ? [statusCause.invalid(path, '[]', 'either `defaultBackend` or `rules` must be specified')]
-        : [],
-    ingressClassName: exactText(subdomainError),
-    defaultBackend: enterIf(
-      (spec) => isOneBackend(getMap(spec, 'defaultBackend')),
-      (value, place) => (value === undefined ? [] : backend(value, place)),
-    ),
+    self: hasRules,
+    ingressClassName: 'subdomain?',
+    defaultBackend: enterIf((spec) => isOneBackend(getMap(spec, 'defaultBackend')), backend),
   },
-  IngressRule: { host },
-  IngressTLS: { hosts: each(exactText(hostError)), secretName: text(subdomainError) },
-  HTTPIngressRuleValue: { paths: required },
+  IngressRule: { host: 'ingressHost' },
+  IngressTLS: { hosts: '*host?', secretName: 'subdomain' },
+  HTTPIngressRuleValue: { paths: 'required' },
   HTTPIngressPath: {
-    self: (value, { path }) =>
-      getMap(value).pathType === undefined
-        ? [statusCause.required(`${path}.pathType`, 'pathType must be specified')]
-        : [],
+    self: hasPathType,
     path: ingressPath,
-    pathType: among('Exact', 'ImplementationSpecific', 'Prefix'),
+    pathType: 'Exact|ImplementationSpecific|Prefix?',
+    // Kubernetes looks into a backend only if the path has a type.
     backend: enterIf(
-      hasBackend,
+      (path) => path.pathType !== undefined && isOneBackend(getMap(path, 'backend')),
       when((path) => path.pathType !== undefined, backend),
     ),
   },
-  IngressBackend: {},
-  IngressServiceBackend: { name: requiredText(labelError) },
+  IngressServiceBackend: { name: 'required label' },
   ServiceBackendPort: {
-    name: when((port) => isEmpty(port.number), text(portNameError)),
-    number: when((port) => isEmpty(port.name) && !isEmpty(port.number), portNumber),
+    name: when((port) => isEmpty(port.number), 'portName'),
+    number: when((port) => isEmpty(port.name) && !isEmpty(port.number), '1..65535'),
   },
-  TypedLocalObjectReference: {
-    kind: requiredText(pathSegmentError),
-    name: requiredText(pathSegmentError),
-    apiGroup: exactText(subdomainError),
-  },
-  IngressClassSpec: {
-    controller: all(
-      requiredText(domainPathError),
-      (value, { path }) =>
-        String(value).length > 250 ? [statusCause.tooLong(path, 'may not be more than 250 bytes')] : [],
-      unchanged('spec.controller'),
-    ),
-  },
-  IngressClassParametersReference: {
-    apiGroup: exactText(subdomainError),
-    kind: requiredText(pathSegmentError),
-    name: requiredText(pathSegmentError),
-    scope: parametersScope,
-    namespace: (value, place) => {
-      const { scope = 'Cluster' } = place.parent;
-      if (scope === 'Namespace' && value === undefined)
-        return [statusCause.required(place.path, "`parameters.scope` is set to 'Namespace'")];
-      if (scope === 'Namespace') return exactText(namespaceNameError)(value, place);
-      return scope === 'Cluster' && value !== undefined
-        ? [statusCause.forbidden(place.path, "`parameters.scope` is set to 'Cluster'")]
-        : [];
-    },
-  },
-  NetworkPolicySpec: {
-    policyTypes: (value, place) =>
-      Array.isArray(value) && value.length > 2
-        ? [statusCause.invalid(place.path, shown(value), 'may not specify more than two policyTypes')]
-        : each(among('Ingress', 'Egress'))(value, place),
-  },
-  NetworkPolicyPort: { self: policyPort, protocol: among('TCP', 'UDP', 'SCTP'), endPort: anything },
+  TypedLocalObjectReference: reference,
+  IngressClassSpec: { controller: all('required domainPath unchanged', longestController) },
+  IngressClassParametersReference: { ...reference, scope: 'Cluster|Namespace!', namespace: parametersNamespace },
+  NetworkPolicySpec: { policyTypes },
+  NetworkPolicyPort: { self: policyPort, protocol: 'TCP|UDP|SCTP?' },
   NetworkPolicyPeer: { self: peer },
-  IPBlock: { cidr: requiredText(cidrError), except: exceptions },
+  IPBlock: { cidr: 'required cidr', except: exceptions },
   EndpointSlice: {
-    addressType: all(
-      required,
-      (value, place) => (value === '' ? [] : among('FQDN', 'IPv4', 'IPv6')(value, place)),
-      unchanged('addressType'),
-    ),
-    ports: (value, { path }) => {
-      const names = (Array.isArray(value) ? value : []).map((port) => getString(port, 'name'));
-      return names.flatMap((name, index) =>
-        names.indexOf(name) < index ? [statusCause.duplicate(`${path}[${index}].name`, shown(name))] : [],
-      );
-    },
+    addressType: 'required FQDN|IPv4|IPv6 unchanged',
+    ports: differentNames,
     // An update does not check endpoints that stay as they are.
-    endpoints: enterIf((slice, { old }) => !sameJson(slice.endpoints, old?.endpoints), atMost(1000)),
+    endpoints: enterIf((slice, { old }) => !sameJson(slice.endpoints, old?.endpoints), 'max:1000'),
   },
-  Endpoint: { addresses: endpointAddresses, nodeName: exactText(subdomainError), hostname: exactText(labelError) },
-  EndpointPort: {
-    name: text(labelError),
-    appProtocol: exactText(qualifiedNameError),
-    protocol: among('SCTP', 'TCP', 'UDP'),
-  },
-  EndpointHints: { forZones: all(atMost(8), unique('name')), forNodes: all(atMost(8), unique('name')) },
-  ForNode: { name: (value = '', place) => exactText(subdomainError)(value, place) },
-  ForZone: { name: (value = '', place) => exactText(labelValueError)(value, place) },
+  Endpoint: { addresses: endpointAddresses, nodeName: 'subdomain?', hostname: 'label?' },
+  EndpointPort: { name: 'label', appProtocol: 'qualified?', protocol: 'SCTP|TCP|UDP?' },
+  EndpointHints: { forZones: 'max:8 unique:name', forNodes: 'max:8 unique:name' },
+  ForNode: { name: 'subdomain!' },
+  ForZone: { name: 'labelValue!' },
 };

@@ -1,121 +1,97 @@
 // The rules of pods and pod templates besides their containers and volumes: names, scheduling, network, and what the
 // containers of one pod share.
 import { getList, getMap, getString, type Json, type JsonObject, sameJson } from '../json.ts';
-import {
-  labelError,
-  labelValueError,
-  namespaceNameError,
-  qualifiedNameError,
-  subdomainError,
-} from '../registry/names.ts';
+import { labelValueError, qualifiedNameError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { amounts } from './container-rules.ts';
 import {
   all,
-  among,
-  anything,
-  between,
-  each,
-  eachAtList,
-  exactText,
+  distinct,
   forbidden,
-  labels,
+  invalid,
+  itemsOf,
   type Place,
-  positive,
   type Rule,
-  required,
-  shown,
-  type TypeRules,
-  text,
-  unique,
+  type RuleTable,
+  rule,
+  unless,
   unset,
+  unsupported,
   when,
   whose,
 } from './rule.ts';
-import { ipError, relativePathError } from './texts.ts';
 import { volumeNames } from './volume-rules.ts';
-
-const mostNameServers = 3;
-const mostSearches = 32;
-const largestDeadline = 2_147_483_647;
 
 /** The labels and annotations of a template. Kubernetes names them without the metadata around them. */
 const templateMetadata: Rule = (value, place) => {
-  const metadata = getMap(value, 'metadata');
-  const annotations = Object.keys(getMap(metadata, 'annotations')).flatMap((key) =>
-    exactText((name) => qualifiedNameError(name.toLowerCase()))(key, { ...place, path: `${place.path}.annotations` }),
-  );
-  const debugging = forbidden('ephemeral containers not allowed in pod template')(
-    getMap(value, 'spec').ephemeralContainers,
-    {
-      ...place,
-      path: `${place.path}.spec.ephemeralContainers`,
-    },
-  );
-  return [...labels(metadata.labels, { ...place, path: `${place.path}.labels` }), ...annotations, ...debugging];
+  const { labels, annotations } = getMap(value, 'metadata');
+  const at = (field: string): Place => ({ ...place, path: `${place.path}.${field}` });
+  const debugging = forbidden('ephemeral containers not allowed in pod template');
+  return [
+    ...rule('labels')(labels, at('labels')),
+    ...rule('@provisioner')(Object.keys(getMap(annotations)), at('annotations')),
+    ...debugging(getMap(value, 'spec').ephemeralContainers, at('spec.ephemeralContainers')),
+  ];
 };
 
 /** Names of containers differ, also from those of init containers. */
 const containerNames: Rule = (value, { path }) => {
-  const names = getList(value, 'containers').map((one) => getString(one, 'name'));
-  const seen = [...names];
-  const duplicates = getList(value, 'initContainers').flatMap((one, index) => {
-    const name = getString(one, 'name');
-    const isTaken = name !== '' && seen.includes(name);
-    seen.push(name);
-    return isTaken ? [statusCause.duplicate(`${path}.initContainers[${index}].name`, shown(name))] : [];
-  });
-  return [
-    ...names.flatMap((name, index) =>
-      names.indexOf(name) < index ? [statusCause.duplicate(`${path}.containers[${index}].name`, shown(name))] : [],
-    ),
-    ...duplicates,
-  ];
+  const seen: string[] = [];
+  return ['containers', 'initContainers'].flatMap((field) =>
+    getList(value, field).flatMap((one, index) => {
+      const name = getString(one, 'name');
+      const isNew = name === '' || !seen.includes(name);
+      seen.push(name);
+      return unless(isNew, statusCause.duplicate(`${path}.${field}[${index}].name`, JSON.stringify(name)));
+    }),
+  );
 };
-
-const hooks = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
 
 /** An init container that ends has no hooks and no probes. */
 const initContainers: Rule = (value, { path }) =>
-  getList(value, 'initContainers').flatMap((container, index) => {
-    if (getString(container, 'restartPolicy') === 'Always') return [];
-    return hooks
-      .filter((field) => getMap(container)[field] !== undefined)
-      .map((field) =>
-        statusCause.forbidden(
-          `${path}.initContainers[${index}].${field}`,
-          'may not be set for init containers without restartPolicy=Always',
-        ),
-      );
-  });
+  getList(value, 'initContainers').flatMap((container, index) =>
+    ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((field) => {
+      const isSidecar = getString(container, 'restartPolicy') === 'Always';
+      const detail = 'may not be set for init containers without restartPolicy=Always';
+      const refused = statusCause.forbidden(`${path}.initContainers[${index}].${field}`, detail);
+      return unless(isSidecar || getMap(container)[field] === undefined, refused);
+    }),
+  );
 
-/** Mounts name volumes of the pod, or of the claims of a StatefulSet, and have different paths. */
+/** Mounts and devices name volumes of the pod, or of the claims of a StatefulSet, and have different paths. */
 const mounts: Rule = (value, place) => {
   const claims = getList(place.root, 'spec', 'volumeClaimTemplates').map((one) => getString(one, 'metadata', 'name'));
   const volumes = [...claims, ...volumeNames(getList(value, 'volumes'))];
   return ['initContainers', 'containers'].flatMap((field) =>
-    getList(value, field).flatMap((container, index) =>
-      mountsOf(getMap(container), volumes, { ...place, path: `${place.path}.${field}[${index}].volumeMounts` }),
-    ),
+    getList(value, field).flatMap((container, index) => {
+      const path = `${place.path}.${field}[${index}]`;
+      return [
+        ...mountsOf(getMap(container), 'volumeMounts', 'mountPath', volumes, { ...place, path }),
+        ...mountsOf(getMap(container), 'volumeDevices', 'devicePath', volumes, { ...place, path }),
+      ];
+    }),
   );
 };
 
-function mountsOf(container: JsonObject, volumes: readonly string[], place: Place): StatusCause[] {
-  const found = getList(container, 'volumeMounts');
-  const paths = found.map((mount) => getString(mount, 'mountPath'));
+function mountsOf(
+  container: JsonObject,
+  field: string,
+  pathField: string,
+  volumes: readonly string[],
+  place: Place,
+): readonly StatusCause[] {
+  const found = getList(container, field);
+  const paths = found.map((mount) => getString(mount, pathField));
   return found.flatMap((mount, index) => {
-    const [name, mountPath] = [getString(mount, 'name'), getString(mount, 'mountPath')];
-    const at = `${place.path}[${index}]`;
-    // Paths in the volume are named at the list.
-    const within = ['subPath', 'subPathExpr'].flatMap((field) =>
-      text(relativePathError)(getMap(mount)[field], { ...place, path: `${place.path}.${field}` }),
-    );
+    const [name, mountPath = ''] = [getString(mount, 'name'), paths[index]];
+    const at = `${place.path}.${field}[${index}]`;
     return [
-      ...(volumes.includes(name) ? [] : [statusCause.notFound(`${at}.name`, shown(name))]),
-      ...(paths.indexOf(mountPath) < index
-        ? [statusCause.invalid(`${at}.mountPath`, shown(mountPath), 'must be unique')]
-        : []),
-      ...within,
+      ...unless(volumes.includes(name), statusCause.notFound(`${at}.name`, JSON.stringify(name))),
+      ...unless(paths.indexOf(mountPath) === index, invalid(`${at}.${pathField}`, mountPath, 'must be unique')),
+      // Paths in the volume are named at the list.
+      ...['subPath', 'subPathExpr'].flatMap((one) =>
+        rule('relativePath')(getMap(mount)[one], { ...place, path: `${place.path}.${field}.${one}` }),
+      ),
     ];
   });
 }
@@ -127,238 +103,174 @@ const hostPorts: Rule = (value, { path }) => {
     getList(container, 'ports').flatMap((port, place) => {
       const { hostPort = 0, hostIP = '', protocol = '' } = getMap(port);
       const id = `${protocol}/${hostIP}/${hostPort}`;
-      const isTaken = hostPort !== 0 && seen.includes(id);
+      const isNew = hostPort === 0 || !seen.includes(id);
       seen.push(id);
-      return isTaken ? [statusCause.duplicate(`${path}.containers[${index}].ports[${place}].hostPort`, shown(id))] : [];
+      return unless(isNew, statusCause.duplicate(`${path}.containers[${index}].ports[${place}].hostPort`, `"${id}"`));
     }),
   );
 };
 
 const nameServers: Rule = (value, { path, parent }) => {
-  if (getString(parent, 'dnsPolicy') !== 'None') return [];
-  if (value === undefined) return [statusCause.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
-  if (getList(value, 'nameservers').length > 0) return [];
-  return [
-    statusCause.required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None'),
-  ];
+  const isFree = getString(parent, 'dnsPolicy') !== 'None' || getList(value, 'nameservers').length > 0;
+  const at = value === undefined ? path : `${path}.nameservers`;
+  return unless(isFree, statusCause.required(at, 'must be provided when `dnsPolicy` is None'));
 };
 
 /** A list of no more than so many items, with the reason Invalid. */
 function few(most: number): Rule {
   return (value, { path }) =>
-    Array.isArray(value) && value.length > most
-      ? [statusCause.invalid(path, shown(value), `must not have more than ${most} items`)]
-      : [];
+    unless(itemsOf(value).length <= most, invalid(path, value, `must not have more than ${most} items`));
 }
 
-/** A requirement of a selector: its operator says how many values there are. */
-const requirement: Rule = (value, { path }) => {
-  const operator = getString(value, 'operator');
-  const count = getList(value, 'values').length;
-  if (['In', 'NotIn'].includes(operator) && count === 0)
-    return [statusCause.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
-  if (['Exists', 'DoesNotExist'].includes(operator) && count > 0)
-    return [
-      statusCause.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-    ];
-  if (['Gt', 'Lt'].includes(operator) && path.includes('nodeS') && count !== 1)
-    return [statusCause.required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
-  return [];
-};
+const named: Rule = (value, { path }) =>
+  itemsOf(value).flatMap((option, index) =>
+    unless(getString(option, 'name') !== '', statusCause.required(`${path}[${index}]`, 'must not be empty')),
+  );
 
-/** Returns whether a requirement is of fields of a node, and not of its labels. */
-const ofFields = ({ path }: Pick<Place, 'path'>): boolean => path.includes('.matchFields[');
-const nodeFieldError = (key: string): string | undefined =>
-  key === 'metadata.name' ? undefined : 'not a valid field selector key';
+const labelOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
-/** A requirement of a node's name has one of them. */
-const oneNode: Rule = (value, { path }) => {
-  const isMany = ['In', 'NotIn'].includes(getString(value, 'operator')) && getList(value, 'values').length !== 1;
-  return isMany ? [statusCause.required(`${path}.values`, 'must be only one value')] : [];
-};
-
-/** Applies one of two rules, by where the value is. */
-function choose(condition: (place: Place) => boolean, rule: Rule, otherwise: Rule): Rule {
-  return (value, place) => (condition(place) ? rule : otherwise)(value, place);
-}
-
-function operators(...known: readonly string[]): Rule {
-  return (value = '', place) =>
-    exactText((operator) => (known.includes(operator) ? undefined : 'not a valid selector operator'))(value, place);
+/** A requirement of a selector: its operator is known, and says how many values there are. */
+function requirement(...operators: readonly string[]): Rule {
+  return (value, { path }) => {
+    const operator = getString(value, 'operator');
+    const count = getList(value, 'values').length;
+    const at = `${path}.values`;
+    if (!operators.includes(operator)) return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
+    if (['Exists', 'DoesNotExist'].includes(operator))
+      return unless(count === 0, statusCause.forbidden(at, `may not be specified when \`operator\` is '${operator}'`));
+    const isMany = path.includes('.matchFields[') || ['Gt', 'Lt'].includes(operator) ? count === 1 : count > 0;
+    return unless(isMany, statusCause.required(at, `must be specified when \`operator\` is '${operator}'`));
+  };
 }
 
 /** Returns whether a label selector can be evaluated: its keys, values and operators are valid. */
 export function isSelector(value: Json): boolean {
-  const place = { path: '', parent: {}, root: noObject, old: undefined };
-  const known = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
-  const expressions = getList(value, 'matchExpressions');
-  const isInvalid = expressions.some(
-    (one) =>
-      !known.includes(getString(one, 'operator')) ||
-      qualifiedNameError(getString(one, 'key')) !== undefined ||
-      getList(one, 'values').some((text) => labelValueError(String(text)) !== undefined) ||
-      requirement(one, place).length > 0,
+  const place = { path: '', parent: {}, root: { apiVersion: '', kind: '', metadata: {} }, old: undefined };
+  const isValid = (one: Json): boolean =>
+    requirement(...labelOperators)(one, place).length === 0 &&
+    qualifiedNameError(getString(one, 'key')) === undefined &&
+    getList(one, 'values').every((text) => labelValueError(String(text)) === undefined);
+  return (
+    getList(value, 'matchExpressions').every(isValid) && rule('labels')(getMap(value).matchLabels, place).length === 0
   );
-  return !isInvalid && labels(getMap(value).matchLabels, place).length === 0;
 }
 
-const noObject = { apiVersion: '', kind: '', metadata: {} };
-
-const labelKey: Rule = (value = '', place) => exactText(qualifiedNameError)(value, place);
+const ofFields = (_: JsonObject, { path }: Place): boolean => path.includes('.matchFields[');
+const ofFieldsOrPreferred = (_: JsonObject, { path }: Place): boolean => /\.matchFields\[|preferred/.test(path);
 
 const toleration: Rule = (value, { path }) => {
-  const { tolerationSeconds } = getMap(value);
-  const [key, operator, content, effect] = ['key', 'operator', 'value', 'effect'].map((field) =>
-    getString(value, field),
+  const [key, operator, content = '', effect] = ['key', 'operator', 'value', 'effect'].map((one) =>
+    getString(value, one),
   );
   const at = `${path}.operator`;
-  const causes: StatusCause[] = [];
-  if (key === '' && operator !== 'Exists')
-    causes.push(statusCause.invalid(at, shown(operator), 'operator must be Exists when `key` is empty'));
-  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
-    causes.push(
-      statusCause.invalid(
-        `${path}.effect`,
-        shown(effect),
-        "effect must be 'NoExecute' when `tolerationSeconds` is set",
-      ),
-    );
-  if (operator === 'Equal' || operator === '') {
-    const error = labelValueError(content ?? '');
-    if (error !== undefined) causes.push(statusCause.invalid(at, shown(content), error));
-  } else if (operator !== 'Exists') causes.push(statusCause.notSupported(at, shown(operator), ['"Equal"', '"Exists"']));
-  else if (content !== '')
-    causes.push(statusCause.invalid(at, shown(content), "value must be empty when `operator` is 'Exists'"));
-  return causes;
+  const isEqual = operator === 'Equal' || operator === '';
+  const error = isEqual
+    ? labelValueError(content)
+    : content === ''
+      ? undefined
+      : 'must be empty when `operator` is Exists';
+  const isTimed = getMap(value).tolerationSeconds !== undefined;
+  return [
+    ...unless(
+      key !== '' || operator === 'Exists',
+      invalid(at, operator, 'operator must be Exists when `key` is empty'),
+    ),
+    ...unless(
+      !isTimed || effect === 'NoExecute',
+      invalid(`${path}.effect`, effect, "must be 'NoExecute' with seconds"),
+    ),
+    ...(isEqual || operator === 'Exists'
+      ? unless(error === undefined, invalid(at, content, error ?? ''))
+      : [unsupported(at, operator, ['Equal', 'Exists'])]),
+  ];
 };
 
 /** No two constraints have the same key and the same effect. */
 const constraints: Rule = (value, { path }) => {
-  const list = Array.isArray(value) ? value : [];
-  const idOf = (one: Json) => [getMap(one).topologyKey ?? null, getMap(one).whenUnsatisfiable ?? null];
-  return list.flatMap((one, index) =>
-    list.slice(index + 1).some((other) => sameJson(idOf(one), idOf(other)))
-      ? [statusCause.duplicate(`${path}[${index}].{topologyKey, whenUnsatisfiable}`, shown(idOf(one)))]
-      : [],
+  const ids = itemsOf(value).map((one) => [getMap(one).topologyKey ?? null, getMap(one).whenUnsatisfiable ?? null]);
+  return ids.flatMap((id, index) =>
+    unless(
+      !ids.slice(index + 1).some((other) => sameJson(id, other)),
+      statusCause.duplicate(`${path}[${index}].{topologyKey, whenUnsatisfiable}`, JSON.stringify(id)),
+    ),
   );
 };
 
 /** Keys of labels whose values are added to the selector of the same object. */
 const labelKeys: Rule = (value, place) => {
   const { labelSelector } = place.parent;
-  if (!Array.isArray(value) || value.length === 0) return [];
   if (labelSelector === undefined)
     return forbidden('must not be specified when labelSelector is not set')(value, place);
   const used = [
     ...Object.keys(getMap(labelSelector, 'matchLabels')),
     ...getList(labelSelector, 'matchExpressions').map((one) => getString(one, 'key')),
   ];
-  return each(
-    exactText(
-      (key) =>
-        qualifiedNameError(key) ?? (used.includes(key) ? 'exists in both matchLabelKeys and labelSelector' : undefined),
-    ),
-  )(value, place);
+  return itemsOf(value).flatMap((key, index) => {
+    const twice = used.includes(String(key)) ? 'exists in both matchLabelKeys and labelSelector' : undefined;
+    const error = qualifiedNameError(String(key)) ?? twice;
+    return error === undefined ? [] : [invalid(`${place.path}[${index}]`, key, error)];
+  });
 };
 
-const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
-const weight = between(1, 100);
-const searchError = (domain: string): string | undefined =>
-  domain === '.' || /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*\.?$/.test(domain)
-    ? undefined
-    : 'must be a DNS subdomain';
+const notOfSet = (name: string): Rule => when((_, { root }) => root.kind !== 'StatefulSet', name);
+const spreads = { maxSkew: '1..!', topologyKey: 'required', whenUnsatisfiable: 'DoNotSchedule|ScheduleAnyway!' };
+const onlyStrict = unset('can only use minDomains if whenUnsatisfiable=DoNotSchedule');
 
-export const podRules: Readonly<Record<string, TypeRules>> = {
+export const podRules: RuleTable = {
   PodTemplateSpec: { self: templateMetadata },
   PodSpec: {
     self: all(containerNames, initContainers, mounts, hostPorts),
-    containers: required,
-    dnsPolicy: all(required, among('ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None')),
-    restartPolicy: all(required, among('Always', 'Never', 'OnFailure')),
+    containers: 'required',
+    dnsPolicy: 'required ClusterFirst|ClusterFirstWithHostNet|Default|None',
+    restartPolicy: 'required Always|Never|OnFailure',
     dnsConfig: nameServers,
-    nodeSelector: labels,
-    serviceAccountName: text(subdomainError),
-    nodeName: text(subdomainError),
-    hostname: when((_, { root }) => root.kind !== 'StatefulSet', text(labelError)),
+    nodeSelector: 'labels',
+    serviceAccountName: 'subdomain',
+    nodeName: 'subdomain',
+    hostname: notOfSet('label'),
+    subdomain: notOfSet('label'),
     overhead: (value, place) => amounts(value, { ...place, path: `${place.path}.limits` }),
-    subdomain: when((_, { root }) => root.kind !== 'StatefulSet', text(labelError)),
-    priorityClassName: text(subdomainError),
-    runtimeClassName: exactText(subdomainError),
-    activeDeadlineSeconds: between(1, largestDeadline),
-    terminationGracePeriodSeconds: anything,
-    volumes: unique('name'),
+    priorityClassName: 'subdomain',
+    runtimeClassName: 'subdomain?',
+    activeDeadlineSeconds: '1..2147483647',
+    volumes: 'unique:name',
     topologySpreadConstraints: constraints,
-    schedulingGates: unique('name', ''),
-    preemptionPolicy: among('Never', 'PreemptLowerPriority'),
-    hostnameOverride: exactText(subdomainError),
+    schedulingGates: distinct((gate) => getMap(gate).name),
+    preemptionPolicy: 'Never|PreemptLowerPriority?',
+    hostnameOverride: 'subdomain?',
   },
-  PodDNSConfig: {
-    nameservers: all(few(mostNameServers), each(exactText(ipError))),
-    searches: all(few(mostSearches), each(exactText(searchError))),
-    options: each((option, { path }) =>
-      getString(option, 'name') === '' ? [statusCause.required(path, 'must not be empty')] : [],
-    ),
-  },
-  HostAlias: {
-    ip: (value = '', place) => exactText(ipError)(value, place),
-    hostnames: each(exactText(subdomainError)),
-  },
-  PodReadinessGate: { conditionType: labelKey },
-  PodSchedulingGate: { self: (value, place) => labelKey(getMap(value).name, place), name: anything },
-  PodOS: {
-    self: (value, place) => {
-      const name = getString(value, 'name');
-      return name === '' ? [] : among('linux', 'windows')(name, place);
-    },
-  },
-  Toleration: { self: toleration, key: text(qualifiedNameError), operator: anything, effect: text(() => undefined) },
-  Taint: {
-    key: labelKey,
-    value: text(labelValueError),
-    effect: all(required, (value, place) => (value === '' ? [] : among(...effects)(value, place))),
-  },
+  PodDNSConfig: { nameservers: all(few(3), '*ip?'), searches: all(few(32), '*search?'), options: named },
+  HostAlias: { ip: 'ip!', hostnames: '*subdomain?' },
+  PodReadinessGate: { conditionType: 'qualified!' },
+  PodSchedulingGate: { self: (value, place) => rule('qualified!')(getMap(value).name, place), name: 'none' },
+  PodOS: { self: (value, place) => rule('linux|windows')(getMap(value).name, place) },
+  Toleration: { self: toleration, key: 'qualified', operator: 'none', effect: 'NoSchedule|PreferNoSchedule|NoExecute' },
+  Taint: { key: 'qualified!', value: 'labelValue', effect: 'required NoSchedule|PreferNoSchedule|NoExecute' },
   TopologySpreadConstraint: {
-    maxSkew: (value = 0, place) => positive(value, place),
-    topologyKey: required,
-    minDomains: all(
-      positive,
-      when(
-        (parent) => !whose('whenUnsatisfiable', 'DoNotSchedule')(parent),
-        unset('can only use minDomains if whenUnsatisfiable=DoNotSchedule'),
-      ),
-    ),
-    whenUnsatisfiable: (value = '', place) => among('DoNotSchedule', 'ScheduleAnyway')(value, place),
+    ...spreads,
+    minDomains: all('1..', when(whose('whenUnsatisfiable', 'DoNotSchedule'), 'none', onlyStrict)),
     matchLabelKeys: labelKeys,
   },
-  LabelSelector: { matchLabels: labels },
+  LabelSelector: { matchLabels: 'labels' },
   LabelSelectorRequirement: {
-    self: requirement,
-    key: labelKey,
-    operator: operators('In', 'NotIn', 'Exists', 'DoesNotExist'),
-    values: each(exactText(labelValueError)),
+    self: requirement(...labelOperators),
+    key: 'qualified!',
+    operator: 'none',
+    values: '*labelValue?',
   },
-  NodeSelector: { nodeSelectorTerms: required },
+  NodeSelector: { nodeSelectorTerms: 'required' },
   NodeSelectorRequirement: {
-    self: choose(ofFields, oneNode, requirement),
-    key: choose(ofFields, (value = '', place) => exactText(nodeFieldError)(value, place), labelKey),
-    operator: choose(
-      ofFields,
-      operators('In', 'NotIn'),
-      operators('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'),
-    ),
-    values: choose(
-      ({ path }) => ofFields({ path }) || path.includes('preferred'),
-      anything,
-      each(exactText(labelValueError)),
-    ),
+    self: (value, place) =>
+      requirement(...(ofFields({}, place) ? ['In', 'NotIn'] : [...labelOperators, 'Gt', 'Lt']))(value, place),
+    key: when(ofFields, 'nodeField!', 'qualified!'),
+    operator: 'none',
+    values: when(ofFieldsOrPreferred, 'none', '*labelValue?'),
   },
-  PreferredSchedulingTerm: { weight: (value = 0, place) => weight(value, place) },
-  WeightedPodAffinityTerm: { weight: (value = 0, place) => weight(value, place) },
+  PreferredSchedulingTerm: { weight: '1..100!' },
+  WeightedPodAffinityTerm: { weight: '1..100!' },
   PodAffinityTerm: {
-    topologyKey: (value = '', place) => all(required, exactText(qualifiedNameError))(value, place),
-    namespaces: eachAtList((name, place) =>
-      exactText(namespaceNameError)(name, { ...place, path: place.path.slice(0, -1) }),
-    ),
+    topologyKey: 'required qualified!',
+    namespaces: (value, place) => rule('@namespace?')(value, { ...place, path: place.path.slice(0, -1) }),
     matchLabelKeys: labelKeys,
     mismatchLabelKeys: labelKeys,
   },

@@ -1,11 +1,12 @@
-// The language of the validation tables. A rule looks at the value of one field and returns the causes that
-// kube-apiserver would return, with the same field paths and reasons. The tables of this folder name the rules of each
-// field by the type that has it, as the published schemas name the types; check-content.ts walks an object by them.
-import { getIn, getList, getMap, getString, isList, isObject, type Json, type JsonObject, sameJson } from '../json.ts';
+// The language of the validation tables. A table names the rules of each field by the type that has it, as the published
+// schemas name the types. A rule is a text of words, or a function for what the words do not say. Each returns the causes
+// that kube-apiserver returns, with the same field paths and reasons. check-content.ts walks an object by the tables.
+import { getIn, getMap, getString, isList, isObject, type Json, type JsonObject, sameJson } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { labelValueError, qualifiedNameError } from '../registry/names.ts';
 import { nanosOf } from '../schema/quantity.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
+import { textErrors } from './texts.ts';
 
 /** Where a value is. */
 export type Place = {
@@ -29,13 +30,44 @@ export type Rule = {
 /**
  * The rules of a type by its fields. `self` is for the object as a whole. A field without a rule has that of its schema:
  * a required text is not empty, and a value is one of the enum.
+ *
+ * The words of a rule:
+ *
+ * | word | permits |
+ * | --- | --- |
+ * | `none` | anything, whatever the schema says |
+ * | `required` | a value that is not empty |
+ * | `label`, `ip`, `portName` and the other names in texts.ts | such a text |
+ * | `A\|B` | one of these texts |
+ * | `1..100`, `0..` | numbers in this range |
+ * | `quantity>0`, `quantity>=0` | such quantities |
+ * | `max:3` | so many items |
+ * | `unique`, `unique:name` | items that differ, or whose field differs |
+ * | `labels` | labels |
+ * | `unchanged` | what it was before an update |
+ *
+ * A text or number that is empty is not checked. After a `?` it is, and after a `!` it is also if it is absent. A `*`
+ * before the word checks each item of a list, and a `@` does so at the path of the list.
  */
-export type TypeRules = { readonly [field: string]: Rule };
+export type RuleTable = Readonly<Record<string, Readonly<Record<string, string | Rule>>>>;
 
 /** Returns a value as messages show it. */
-export function shown(value: Json | undefined): string {
-  return JSON.stringify(value ?? null);
-}
+export const shown = (value: Json | undefined): string => JSON.stringify(value ?? null);
+
+/** Returns a cause with the value. */
+export const invalid = (path: string, value: Json | undefined, detail: string): StatusCause =>
+  statusCause.invalid(path, shown(value), detail);
+
+/** Returns a cause with the values that are permitted. */
+export const unsupported = (path: string, value: Json | undefined, permitted: readonly string[]): StatusCause =>
+  statusCause.notSupported(path, shown(value), permitted.map(shown));
+
+/** Returns these causes unless a condition holds. */
+export const unless = (isValid: boolean, ...causes: readonly StatusCause[]): readonly StatusCause[] =>
+  isValid ? [] : causes;
+
+/** Returns the items of a list, and none for another value. */
+export const itemsOf = (value: Json | undefined): readonly Json[] => (isList(value) ? value : []);
 
 /** Returns whether a value is Go's zero value of its type, which is the same as an absent field. */
 export function isEmpty(value: Json | undefined): boolean {
@@ -43,200 +75,173 @@ export function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === null || value === '' || value === 0;
 }
 
+/** Returns whether two values are equal as Go compares them: an empty list or map equals an absent one. */
+export function sameGo(a: Json | undefined, b: Json | undefined): boolean {
+  const isNone = (value: Json | undefined): boolean =>
+    isObject(value) ? Object.keys(value).length === 0 : value === undefined || (isList(value) && value.length === 0);
+  return sameJson(a, b) || (isNone(a) && isNone(b));
+}
+
+/** Reads the words of a rule. Throws an Error for an unknown word. */
+export function rule(text: string | Rule): Rule {
+  if (typeof text !== 'string') return text;
+  const [first, ...others] = text.split(' ').map(readWord);
+  return first === undefined || others.length > 0 ? all(...(first === undefined ? [] : [first]), ...others) : first;
+}
+
 /** Applies several rules. */
-export function all(...rules: readonly Rule[]): Rule {
-  return (value, place) => rules.flatMap((rule) => rule(value, place));
+export function all(...rules: readonly (string | Rule)[]): Rule {
+  const read = rules.map(rule);
+  return (value, place) => read.flatMap((one) => one(value, place));
+}
+
+/** Applies one rule on a condition of the object around the field, and another one otherwise. */
+export function when(
+  condition: (parent: JsonObject, place: Place) => boolean,
+  words: string | Rule,
+  otherwise: string | Rule = 'none',
+): Rule {
+  const [one, other] = [rule(words), rule(otherwise)];
+  return (value, place) => (condition(place.parent, place) ? one : other)(value, place);
 }
 
 /** Applies a rule, and checks the content of the value only on a condition of the object around it. */
-export function enterIf(enters: (parent: JsonObject, place: Place) => boolean, rule: Rule): Rule {
-  const guarded = (value: Json | undefined, place: Place): readonly StatusCause[] => rule(value, place);
+export function enterIf(enters: (parent: JsonObject, place: Place) => boolean, words: string | Rule): Rule {
+  const one = rule(words);
+  const guarded = (value: Json | undefined, place: Place): readonly StatusCause[] => one(value, place);
   return Object.assign(guarded, { enters });
 }
 
-/** Applies a rule only if a condition of the object around the field holds. */
-export function when(condition: (parent: JsonObject, place: Place) => boolean, rule: Rule): Rule {
-  return (value, place) => (condition(place.parent, place) ? rule(value, place) : []);
-}
-
-/** The field has a rule of its own type only, and none of its schema. */
-export const anything: Rule = () => [];
-
-/** Requires a value that is not empty. */
-export const required: Rule = (value, { path }) => (isEmpty(value) ? [statusCause.required(path)] : []);
-
-/** Requires that the field is absent. */
+/** Refuses a value that is not empty, for this reason. */
 export function forbidden(detail: string): Rule {
-  return (value, { path }) => (isEmpty(value) ? [] : [statusCause.forbidden(path, detail)]);
+  return (value, { path }) => unless(isEmpty(value), statusCause.forbidden(path, detail));
 }
 
-/** Requires that the field is absent, with the reason Invalid. */
+/** Refuses a value that is not empty, as invalid. */
 export function unset(detail: string): Rule {
-  return (value, { path }) => (isEmpty(value) ? [] : [statusCause.invalid(path, shown(value), detail)]);
+  return (value, { path }) => unless(isEmpty(value), invalid(path, value, detail));
 }
 
-/** Checks a text that is not empty by a function that returns an error. */
-export function text(errorOf: (value: string) => string | undefined): Rule {
-  return (value, place) => (value === '' ? [] : exactText(errorOf)(value, place));
-}
-
-/** Checks a text, also an empty one. */
-export function exactText(errorOf: (value: string) => string | undefined): Rule {
-  return (value, { path }) => {
-    const error = typeof value === 'string' ? errorOf(value) : undefined;
-    return error === undefined ? [] : [statusCause.invalid(path, shown(value), error)];
-  };
-}
-
-/** Requires a text, and checks it. */
-export function requiredText(errorOf: (value: string) => string | undefined): Rule {
-  return all(required, text(errorOf));
-}
-
-/** Permits some values. An empty text is none of them. */
-export function among(...permitted: readonly string[]): Rule {
-  return (value, { path }) =>
-    value === undefined || permitted.includes(String(value))
-      ? []
-      : [statusCause.notSupported(path, shown(value), permitted.map(shown))];
-}
-
-/** Permits some values, with the reason Invalid for others. */
-export function amongOrInvalid(...permitted: readonly string[]): Rule {
-  return exactText((value) => (permitted.includes(value) ? undefined : `must be one of ${permitted.join(', ')}`));
-}
-
-/** Permits numbers from the least to the most. */
-export function between(least: number, most: number): Rule {
-  const detail =
-    most === Number.POSITIVE_INFINITY
-      ? `must be greater than or equal to ${least}`
-      : `must be between ${least} and ${most}, inclusive`;
-  return (value, { path }) =>
-    typeof value !== 'number' || (value >= least && value <= most)
-      ? []
-      : [statusCause.invalid(path, shown(value), detail)];
-}
-
-/** Permits numbers from the least on. */
-export function atLeast(least: number): Rule {
-  return between(least, Number.POSITIVE_INFINITY);
-}
-
-export const nonNegative = atLeast(0);
-export const positive = atLeast(1);
-
-/** Checks each item of a list at its index. */
-export function each(rule: Rule): Rule {
+/** Checks each value of a map at its key, and the key. */
+export function entries(words: string | Rule, keyError: (key: string) => string | undefined = () => undefined): Rule {
+  const ofValue = rule(words);
   return (value, place) =>
-    (isList(value) ? value : []).flatMap((item, index) => rule(item, { ...place, path: `${place.path}[${index}]` }));
-}
-
-/** Checks each item of a list at the path of the list, as some of Kubernetes' functions do. */
-export function eachAtList(rule: Rule): Rule {
-  return (value, place) => (isList(value) ? value : []).flatMap((item) => rule(item, place));
-}
-
-/** Checks each value of a map at its key. */
-export function values(rule: Rule): Rule {
-  return (value, place) =>
-    Object.entries(getMap(value)).flatMap(([key, content]) =>
-      rule(content, { ...place, path: `${place.path}[${key}]` }),
-    );
-}
-
-/** Checks each key of a map at its key. */
-export function keys(errorOf: (value: string) => string | undefined): Rule {
-  return (value, place) =>
-    Object.keys(getMap(value)).flatMap((key) => exactText(errorOf)(key, { ...place, path: `${place.path}[${key}]` }));
-}
-
-/** Permits at most so many items. */
-export function atMost(most: number): Rule {
-  return (value, { path }) =>
-    isList(value) && value.length > most ? [statusCause.tooMany(path, value.length, most)] : [];
-}
-
-/** Requires that a field of the items of a list differs. Without a field the items themselves differ. Empty is no value. */
-export function unique(field?: string, at = field === undefined ? '' : `.${field}`): Rule {
-  return (value, { path }) => {
-    const seen = (isList(value) ? value : []).map((item) =>
-      field === undefined ? item : (getMap(item)[field] ?? null),
-    );
-    return seen.flatMap((one, index) =>
-      isEmpty(one) || seen.findIndex((other) => sameJson(other, one)) === index
-        ? []
-        : [statusCause.duplicate(`${path}[${index}]${at}`, shown(one))],
-    );
-  };
-}
-
-/** Labels: each key is a qualified name and each value a label value, both at the path of the map. */
-export const labels: Rule = (value, { path }) =>
-  Object.entries(getMap(value)).flatMap(([key, content]) => {
-    const errors = [
-      [key, qualifiedNameError(key)],
-      [String(content), labelValueError(String(content))],
-    ] as const;
-    return errors.flatMap(([one, error]) =>
-      error === undefined ? [] : [statusCause.invalid(path, shown(one), error)],
-    );
-  });
-
-/** Requires a quantity of at least 0, or more than 0. */
-export function quantity(least: 'zero' | 'more'): Rule {
-  return (value, { path }) => {
-    const nanos = isEmpty(value) ? undefined : nanosOf(String(value));
-    if (nanos === undefined || nanos > 0n || (nanos === 0n && least === 'zero')) return [];
-    const detail = least === 'zero' ? 'must be greater than or equal to 0' : 'must be greater than zero';
-    return [statusCause.invalid(path, shown(value), detail)];
-  };
+    Object.entries(getMap(value)).flatMap(([key, content]) => {
+      const at = { ...place, path: `${place.path}[${key}]` };
+      const error = keyError(key);
+      return [...(error === undefined ? [] : [invalid(at.path, key, error)]), ...ofValue(content, at)];
+    });
 }
 
 /**
  * Of these fields of an object one at most has a value, and one at least if `missing` says what is. The first one counts:
  * the others are refused as a whole.
  */
-export function oneOf(fields: readonly string[], tooMany: string, missing?: string): Rule {
+export function oneOf(fields: readonly string[], tooMany: string, missing: string): Rule {
   return (value, { path }) => {
     const [first, ...others] = fields.filter((field) => getMap(value)[field] !== undefined);
-    if (first === undefined) return missing === undefined ? [] : [statusCause.required(path, missing)];
+    if (first === undefined) return [statusCause.required(path, missing)];
     return others.map((field) => statusCause.forbidden(`${path}.${field}`, tooMany));
   };
 }
 
-/** Requires that a field of the whole object is not changed, at a path that an error can name differently. */
-export function unchanged(
-  path: string,
-  refuse: (path: string, value: string) => StatusCause = isImmutable,
-  at = path,
-): Rule {
-  const steps = path.split('.');
-  return (_, { root, old }) => {
-    if (old === undefined || sameGo(getIn(root, ...steps), getIn(old, ...steps))) return [];
-    return [refuse(at, shown(getIn(root, ...steps)))];
+/** Returns a condition: the field of the object is one of these texts. An absent field is the empty text. */
+export function whose(field: string, ...texts: readonly string[]): (object: JsonObject) => boolean {
+  return (object) => texts.includes(getString(object, field));
+}
+
+/** Refuses items of a list of which another one before has the same identity. `at` is the path of the cause in the item. */
+export function distinct(idOf: (item: Json) => Json | undefined, at = ''): Rule {
+  return (value, { path }) => {
+    const ids = itemsOf(value).map((item) => idOf(item) ?? null);
+    return ids.flatMap((id, index) =>
+      unless(
+        ids.findIndex((other) => sameJson(other, id)) === index || isEmpty(id),
+        statusCause.duplicate(`${path}[${index}]${at}`, shown(id)),
+      ),
+    );
   };
 }
 
-function isImmutable(path: string, value: string): StatusCause {
-  return statusCause.invalid(path, value, 'field is immutable');
+const plainWords: Readonly<Record<string, Rule>> = {
+  none: () => [],
+  required: (value, { path }) => unless(!isEmpty(value), statusCause.required(path)),
+  labels: (value, { path }) =>
+    Object.entries(getMap(value)).flatMap(([key, content]) => {
+      const errors = [
+        [key, qualifiedNameError(key)],
+        [String(content), labelValueError(String(content))],
+      ] as const;
+      return errors.flatMap(([one, error]) => (error === undefined ? [] : [invalid(path, one, error)]));
+    }),
+  unique: distinct((item) => item),
+  unchanged: (value, { path, root, old }) =>
+    unless(
+      // The template of another object within this one may change.
+      old === undefined ||
+        path.includes('.spec.') ||
+        sameGo(getIn(root, ...path.split('.')), getIn(old, ...path.split('.'))),
+      invalid(path, value, 'field is immutable'),
+    ),
+};
+
+function readWord(word: string): Rule {
+  const [, items = '', name = '', mode = ''] = /^([*@]?)(.*?)([?!]?)$/.exec(word) ?? [];
+  if (items !== '') {
+    const one = readWord(word.slice(1));
+    const at = (path: string, index: number): string => (items === '*' ? `${path}[${index}]` : path);
+    return (value, place) =>
+      itemsOf(value).flatMap((item, index) => one(item, { ...place, path: at(place.path, index) }));
+  }
+  const check = plainWords[name] ?? readList(name);
+  if (check !== undefined) return check;
+  const [zero, causesOf] = readScalar(name);
+  return (value, { path }) => {
+    const given = mode === '!' ? (value ?? zero) : value;
+    return given === undefined || (mode === '' && given === '') ? [] : causesOf(given, path);
+  };
 }
 
-/** Returns whether two values are equal as Go compares them: an empty list or map equals an absent one. */
-export function sameGo(a: Json | undefined, b: Json | undefined): boolean {
-  const isNone = (value: Json | undefined): boolean =>
-    value === undefined ||
-    (isList(value) && value.length === 0) ||
-    (isObject(value) && Object.keys(value).length === 0);
-  return sameJson(a, b) || (isNone(a) && isNone(b));
+/** The words about a list. */
+function readList(name: string): Rule | undefined {
+  const [kind, argument = ''] = name.split(':');
+  if (kind === 'unique') return distinct((item) => getMap(item)[argument], `.${argument}`);
+  if (kind !== 'max') return undefined;
+  return (value, { path }) => {
+    const count = itemsOf(value).length;
+    return unless(count <= Number(argument), statusCause.tooMany(path, count, Number(argument)));
+  };
 }
 
-/** Returns a condition: the field of the object around it is one of the texts. An absent field is the empty text. */
-export function whose(field: string, ...texts: readonly string[]): (parent: JsonObject) => boolean {
-  return (parent) => texts.includes(getString(parent, field));
-}
-
-/** Returns a condition: the list of the object around it has an item. */
-export function having(field: string): (parent: JsonObject) => boolean {
-  return (parent) => getList(parent, field).length > 0;
+/** The words about a text or a number: what an absent value counts as, and the causes of a value. */
+function readScalar(name: string): readonly [Json, (value: Json, path: string) => readonly StatusCause[]] {
+  const errorOf = textErrors[name];
+  if (errorOf !== undefined)
+    return [
+      '',
+      (value, path) => {
+        const error = typeof value === 'string' ? errorOf(value) : undefined;
+        return error === undefined ? [] : [invalid(path, value, error)];
+      },
+    ];
+  const range = /^(-?\d+)\.\.(\d*)$/.exec(name);
+  if (range !== null) {
+    const [least, most] = [Number(range[1]), range[2] === '' ? Number.POSITIVE_INFINITY : Number(range[2])];
+    const detail =
+      range[2] === '' ? `must be greater than or equal to ${least}` : `must be between ${least} and ${most}, inclusive`;
+    return [
+      0,
+      (value, path) =>
+        unless(typeof value !== 'number' || (value >= least && value <= most), invalid(path, value, detail)),
+    ];
+  }
+  const quantity = /^quantity(>=?)0$/.exec(name);
+  if (quantity !== null) {
+    const least = quantity[1] === '>' ? 1n : 0n;
+    const detail = least === 1n ? 'must be greater than zero' : 'must be greater than or equal to 0';
+    return ['0', (value, path) => unless((nanosOf(String(value)) ?? least) >= least, invalid(path, value, detail))];
+  }
+  const permitted = name.split('|');
+  if (permitted.length === 1) throw new Error(`no rule ${name}`);
+  return ['', (value, path) => unless(permitted.includes(String(value)), unsupported(path, value, permitted))];
 }

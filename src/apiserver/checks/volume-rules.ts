@@ -1,23 +1,7 @@
 // The rules of the volumes of pods: one source each, and what the common sources require.
 import { getList, getMap, getString, type Json } from '../json.ts';
-import { labelError, subdomainError } from '../registry/names.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
-import { fileMode } from './container-rules.ts';
-import {
-  all,
-  among,
-  anything,
-  between,
-  isEmpty,
-  oneOf,
-  type Rule,
-  required,
-  requiredText,
-  shown,
-  type TypeRules,
-  text,
-} from './rule.ts';
-import { backstepError, projectedPathError, relativePathError } from './texts.ts';
+import { invalid, isEmpty, oneOf, type Rule, type RuleTable, rule, unless, when } from './rule.ts';
 
 const sources = [
   ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi'],
@@ -32,124 +16,70 @@ export function oneVolume(fields: readonly string[]): Rule {
 }
 
 /** Fields that Kubernetes' errors name differently. */
-const misnamed: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI', cephfs: 'cephFS' };
-
 const oneSource: Rule = (value, place) =>
-  oneVolume(sources)(value, place).map((cause) => {
-    const field = cause.field.slice(place.path.length + 1);
-    const named = misnamed[field];
-    return named === undefined ? cause : { ...cause, field: `${place.path}.${named}` };
-  });
-
-/** Items of a projected volume have one source each, and different paths. */
-const projections: Rule = (value, { path }) => {
-  const found: StatusCause[] = [];
-  const paths: Json[] = [];
-  for (const [index, source] of getList(value, 'sources').entries()) {
-    const given = Object.entries(getMap(source));
-    if (given.length > 1)
-      found.push(
-        statusCause.forbidden(`${path}.sources[${index}]`, 'may not specify more than 1 volume type per source'),
-      );
-    for (const [type, content] of given) {
-      if (type === 'serviceAccountToken') continue;
-      for (const item of getList(content, 'items')) {
-        const { path: at = '' } = getMap(item);
-        if (at !== '' && paths.includes(at))
-          found.push(statusCause.invalid(path, shown(at), 'conflicting duplicate paths'));
-        paths.push(at);
-      }
-    }
-    const token = getMap(source, 'serviceAccountToken');
-    // Kubernetes names the path at the volume.
-    if (getMap(source).serviceAccountToken !== undefined)
-      found.push(
-        ...requiredText(projectedPathError)(token.path, {
-          path: `${path}.path`,
-          parent: token,
-          root: noObject,
-          old: undefined,
-        }),
-      );
-  }
-  return found;
-};
-
-const noObject = { apiVersion: '', kind: '', metadata: {} };
-
-/** Files of the downward API are named by Kubernetes' errors at their list, and by their source. */
-const downwardFile: Rule = (value, { path }) => {
-  const { fieldRef, resourceFieldRef, path: file = '' } = getMap(value);
-  const causes: StatusCause[] = [];
-  if (file === '') causes.push(statusCause.required(`${path}.path`));
-  const error = projectedPathError(String(file));
-  if (error !== undefined) causes.push(statusCause.invalid(`${path}.path`, shown(file), error));
-  if (fieldRef !== undefined && resourceFieldRef !== undefined)
-    causes.push(
-      statusCause.invalid(path, '"resource"', 'fieldRef and resourceFieldRef can not be specified simultaneously'),
-    );
-  if (fieldRef === undefined && resourceFieldRef === undefined)
-    causes.push(statusCause.required(path, 'one of fieldRef and resourceFieldRef is required'));
-  return causes;
-};
-
-const named: TypeRules = { name: required, defaultMode: fileMode };
-
-export const volumeRules: Readonly<Record<string, TypeRules>> = {
-  Volume: { self: oneSource, name: requiredText(labelError) },
-  ConfigMapVolumeSource: named,
-  SecretVolumeSource: { secretName: required, defaultMode: fileMode },
-  ConfigMapProjection: { name: required },
-  SecretProjection: { name: required },
-  KeyToPath: { key: required, path: requiredText(projectedPathError), mode: fileMode },
-  ProjectedVolumeSource: { self: projections, defaultMode: fileMode },
-  ServiceAccountTokenProjection: { path: anything, expirationSeconds: between(600, 2 ** 32) },
-  DownwardAPIVolumeSource: { defaultMode: fileMode },
-  DownwardAPIVolumeFile: { self: downwardFile, path: anything, mode: fileMode },
-  EmptyDirVolumeSource: {
-    sizeLimit: (value, { path }) =>
-      String(value).startsWith('-')
-        ? [statusCause.forbidden(path, 'SizeLimit field must be a valid resource quantity')]
-        : [],
-  },
-  HostPathVolumeSource: {
-    path: requiredText(backstepError),
-    type: (value, place) =>
-      isEmpty(getMap(place.parent).path)
-        ? []
-        : among(
-            '',
-            'BlockDevice',
-            'CharDevice',
-            'Directory',
-            'DirectoryOrCreate',
-            'File',
-            'FileOrCreate',
-            'Socket',
-          )(value, place),
-  },
-  PersistentVolumeClaimVolumeSource: { claimName: required },
-  NFSVolumeSource: {
-    server: required,
-    path: all(required, (value = '', { path }) =>
-      String(value).startsWith('/') ? [] : [statusCause.invalid(path, shown(value), 'must be an absolute path')],
-    ),
-  },
-  CSIVolumeSource: { driver: requiredText((driver) => driverError(driver)) },
-  EphemeralVolumeSource: { volumeClaimTemplate: required },
-  AWSElasticBlockStoreVolumeSource: { volumeID: required, partition: between(0, 255) },
-  GCEPersistentDiskVolumeSource: { pdName: required, partition: between(0, 255) },
-  GitRepoVolumeSource: { repository: required, directory: text(relativePathError) },
-};
-
-/** Validates the name of a CSI driver. */
-export function driverError(driver: string): string | undefined {
-  if (driver.length > 63) return 'may not be more than 63 bytes';
-  return subdomainError(driver.toLowerCase());
-}
+  oneVolume(sources)(value, place).map((cause) => ({
+    ...cause,
+    field: cause.field.replace(/\.downwardAPI$/, '.downwarAPI').replace(/\.cephfs$/, '.cephFS'),
+  }));
 
 /** Returns the names of volumes with one source, which mounts can name. */
 export function volumeNames(volumes: readonly Json[]): readonly string[] {
   const hasOne = (volume: Json) => sources.filter((source) => getMap(volume)[source] !== undefined).length === 1;
   return volumes.filter(hasOne).map((volume) => getString(volume, 'name'));
 }
+
+/** Items of a projected volume have one source each, and different paths. The path of a token is named at the volume. */
+const projections: Rule = (value, place) => {
+  const found: StatusCause[] = [];
+  const paths: Json[] = [];
+  for (const [index, source] of getList(value, 'sources').entries()) {
+    const { serviceAccountToken, ...given } = getMap(source);
+    const count = Object.keys(getMap(source)).length;
+    const detail = 'may not specify more than 1 volume type per source';
+    found.push(...unless(count <= 1, statusCause.forbidden(`${place.path}.sources[${index}]`, detail)));
+    for (const item of Object.values(given).flatMap((content) => getList(content, 'items'))) {
+      const { path = '' } = getMap(item);
+      const isNew = path === '' || !paths.includes(path);
+      found.push(...unless(isNew, invalid(place.path, path, 'conflicting duplicate paths')));
+      paths.push(path);
+    }
+    if (serviceAccountToken === undefined) continue;
+    const { path } = getMap(serviceAccountToken);
+    found.push(...rule('required filePath')(path, { ...place, path: `${place.path}.path` }));
+  }
+  return found;
+};
+
+/** A file of the downward API has one of two sources. */
+const downwardFile: Rule = (value, { path }) => {
+  const { fieldRef, resourceFieldRef } = getMap(value);
+  if (fieldRef === undefined && resourceFieldRef === undefined)
+    return [statusCause.required(path, 'one of fieldRef and resourceFieldRef is required')];
+  const isOne = fieldRef === undefined || resourceFieldRef === undefined;
+  return unless(isOne, invalid(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'));
+};
+
+const fileMode = '0..511';
+const hostTypes = '|BlockDevice|CharDevice|Directory|DirectoryOrCreate|File|FileOrCreate|Socket?';
+
+export const volumeRules: RuleTable = {
+  Volume: { self: oneSource, name: 'required label' },
+  ConfigMapVolumeSource: { name: 'required', defaultMode: fileMode },
+  SecretVolumeSource: { secretName: 'required', defaultMode: fileMode },
+  ConfigMapProjection: { name: 'required' },
+  SecretProjection: { name: 'required' },
+  KeyToPath: { key: 'required', path: 'required filePath', mode: fileMode },
+  ProjectedVolumeSource: { self: projections, defaultMode: fileMode },
+  ServiceAccountTokenProjection: { path: 'none', expirationSeconds: '600..4294967296' },
+  DownwardAPIVolumeSource: { defaultMode: fileMode },
+  DownwardAPIVolumeFile: { self: downwardFile, path: 'required filePath', mode: fileMode },
+  EmptyDirVolumeSource: {
+    sizeLimit: (value, { path }) =>
+      unless(!String(value).startsWith('-'), statusCause.forbidden(path, 'must be a valid resource quantity')),
+  },
+  HostPathVolumeSource: { path: 'required backsteps', type: when(({ path }) => !isEmpty(path), hostTypes) },
+  PersistentVolumeClaimVolumeSource: { claimName: 'required' },
+  NFSVolumeSource: { server: 'required', path: 'required absolutePath!' },
+  CSIVolumeSource: { driver: 'required driver' },
+  EphemeralVolumeSource: { volumeClaimTemplate: 'required' },
+};

@@ -60,7 +60,7 @@ function keyElement(item: Json, keys: readonly string[], schema: Schema): string
   if (!isObject(item)) throw new TypeError('associative list may not have non-map types');
   const found: Record<string, Json> = {};
   for (const key of keys) {
-    const value = item[key] ?? schema.properties?.[key]?.default ?? zeroKey(schema, key);
+    const value = Object.hasOwn(item, key) ? item[key] : (schema.properties?.[key]?.default ?? zeroKey(schema, key));
     if (value === undefined) continue;
     found[key] = value;
   }

@@ -52,9 +52,9 @@ const bothSources = (spec: JsonObject): JsonObject => {
   // The older field is dropped if it names neither a claim nor a snapshot.
   const isClaim = kind === 'PersistentVolumeClaim' && apiGroup === '';
   const isKnown = isClaim || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
-  const source = isKnown ? dataSource : dataSourceRef;
+  const source = isKnown || dataSourceRef !== undefined ? (dataSource ?? dataSourceRef) : undefined;
   if (source === undefined) return rest;
-  if (getMap(spec, 'dataSourceRef').namespace !== undefined) return { ...rest, dataSourceRef: source };
+  if (getMap(spec, 'dataSourceRef').namespace !== undefined) return { ...spec };
   return { ...rest, dataSource: source, dataSourceRef: dataSourceRef ?? source };
 };
 

@@ -68,7 +68,7 @@ function addressesOf(spec: JsonObject, former: JsonObject, allocate: () => strin
     const clusterIP = given || allocate();
     return { clusterIP, clusterIPs: list.length === 0 ? [clusterIP] : list };
   }
-  const kept = list.length === 0 && given === before ? listBefore : list;
+  const kept = list.length === 0 ? (given === before ? listBefore : given === '' ? [] : [given]) : list;
   const isFollowed = given !== before && sameJson(kept, listBefore);
   const clusterIPs = isFollowed && given !== '' ? [given] : isFollowed || kept.length === 0 ? listBefore : kept;
   return { clusterIP: given || before, clusterIPs };

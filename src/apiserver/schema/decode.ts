@@ -40,8 +40,8 @@ export function decodeValue(value: Json, schema: Schema, kind: string, path = ''
         else unknown.push(at);
         continue;
       }
-      if (content === null && isMapOfStrings(schema, field)) {
-        setField(kept, field, '');
+      if (content === null && isMapOfTexts(schema, field)) {
+        setField(kept, field, below.format === 'quantity' ? '0' : '');
         continue;
       }
       if (content === null && !keepsUnknown(below)) continue;
@@ -65,10 +65,11 @@ function zeroOf({ type, properties }: Schema): Json {
   return properties === undefined ? null : {};
 }
 
-/** Returns whether a field is one of a map of strings, such as labels. A null there is Go's zero value, not absent. */
-function isMapOfStrings({ properties = {}, additionalProperties }: Schema, field: string): boolean {
+/** Returns whether a field is one of a map of texts, such as labels. A null there is Go's zero value, not absent. */
+function isMapOfTexts({ properties = {}, additionalProperties }: Schema, field: string): boolean {
   if (Object.hasOwn(properties, field) || typeof additionalProperties !== 'object') return false;
-  return additionalProperties.type === 'string' && additionalProperties.format !== 'date-time';
+  const { type, format } = additionalProperties;
+  return (type === 'string' && format !== 'date-time') || format === 'quantity';
 }
 
 /** Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct. */

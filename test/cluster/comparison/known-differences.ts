@@ -36,6 +36,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     // An update names the taints wrongly.
     answer: /podCIDRs|^(spec|metadata)\.taints/,
   },
+  // kube-apiserver counts the claims of a StatefulSet before the volumes of its template.
+  { kinds: ['StatefulSet'], answer: /^spec\.template\.spec\.volumes\[/ },
   // Of two sources of a metric kube-apiserver looks into the first, and this server into the one that is right.
   { kinds: ['HorizontalPodAutoscaler'], answer: /^spec\.metrics\[\d+\]\.\w+\./ },
 ];
