@@ -68,7 +68,9 @@ const addresses: Rule = enterIf(
       const ip = list[index];
       return ip !== undefined && !isNone && (family === 'IPv6') !== isIPv6(ip) && /^IPv[46]$/.test(String(family));
     });
+    const policy = { ...place, path: `${place.path}.ipFamilyPolicy` };
     const causes = [
+      ...rule('PreferDualStack|RequireDualStack|SingleStack?')(spec.ipFamilyPolicy, policy),
       ...rule('*IPv4|IPv6? unique')(spec.ipFamilies, { ...place, path: familiesPath }),
       ...unless(
         list[0] === clusterIP || isEmpty(list[0] ?? clusterIP),
@@ -229,10 +231,12 @@ const hasPathType: Rule = (value, { path }) =>
 const differentNames: Rule = (value, place): readonly StatusCause[] =>
   distinct((port) => `name ${getString(port, 'name')}`, '.name')(value, place);
 
-const healthPort = all(
-  'required',
-  when(({ healthCheckNodePort }) => healthCheckNodePort !== 0, '1..65535'),
-);
+const samePort: Rule = (value, { path, old }) => {
+  const before = getMap(old, 'spec');
+  const isSame = !checksHealth(before) || value === before.healthCheckNodePort;
+  return unless(isSame, statusCause.forbidden(path, 'field is immutable'));
+};
+const healthPort = all('required 1..65535', samePort);
 const reference = { kind: 'required segment', name: 'required segment', apiGroup: 'subdomain?' };
 
 export const networkRules: RuleTable = {
@@ -249,7 +253,7 @@ export const networkRules: RuleTable = {
     externalName: when(isExternal, 'required domain'),
     clusterIPs: clusterAddresses,
     ipFamilies: notExternal,
-    ipFamilyPolicy: all(notExternal, 'PreferDualStack|RequireDualStack|SingleStack?'),
+    ipFamilyPolicy: notExternal,
     externalIPs: '*endpoint?',
     loadBalancerSourceRanges: sourceRanges,
     allocateLoadBalancerNodePorts: forBalancers('none'),

@@ -1,6 +1,7 @@
-// The language of the validation tables. A table names the rules of each field by the type that has it, as the published
-// schemas name the types. A rule is a text of words, or a function for what the words do not say. Each returns the causes
-// that kube-apiserver returns, with the same field paths and reasons. check-content.ts walks an object by the tables.
+// The language of the validation tables. A table names the rules of each field by the type that has it, as the
+// published schemas name the types. A rule is a text of words, or a function for what the words do not say. Each
+// returns the causes that kube-apiserver returns, with the same field paths and reasons. check-content.ts walks an
+// object by the tables.
 import { getIn, getMap, getString, isList, isObject, type Json, type JsonObject, sameJson } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { labelValueError, qualifiedNameError } from '../registry/names.ts';
@@ -19,8 +20,8 @@ export type Place = {
 };
 
 /**
- * Returns the causes of a field. The value is undefined if the field is absent. `enters` says whether the content of the
- * value is checked too. It is unless the rule says otherwise.
+ * Returns the causes of a field. The value is undefined if the field is absent. `enters` says whether the content of
+ * the value is checked too. It is unless the rule says otherwise.
  */
 export type Rule = {
   (value: Json | undefined, place: Place): readonly StatusCause[];
@@ -28,8 +29,8 @@ export type Rule = {
 };
 
 /**
- * The rules of a type by its fields. `self` is for the object as a whole. A field without a rule has that of its schema:
- * a required text is not empty, and a value is one of the enum.
+ * The rules of a type by its fields. `self` is for the object as a whole. A field without a rule has that of its
+ * schema: a required text is not empty, and a value is one of the enum.
  *
  * The words of a rule:
  *
@@ -134,8 +135,7 @@ export function entries(words: string | Rule, keyError: (key: string) => string 
 }
 
 /**
- * Of these fields of an object one at most has a value, and one at least if `missing` says what is. The first one counts:
- * the others are refused as a whole.
+ * Of these fields of an object exactly one has a value. The first one counts: the others are refused as a whole.
  */
 export function oneOf(fields: readonly string[], tooMany: string, missing: string): Rule {
   return (value, { path }) => {
@@ -150,7 +150,7 @@ export function whose(field: string, ...texts: readonly string[]): (object: Json
   return (object) => texts.includes(getString(object, field));
 }
 
-/** Refuses items of a list of which another one before has the same identity. `at` is the path of the cause in the item. */
+/** Refuses items of a list with the identity of one before. `at` is the path of the cause in the item. */
 export function distinct(idOf: (item: Json) => Json | undefined, at = ''): Rule {
   return (value, { path }) => {
     const ids = itemsOf(value).map((item) => idOf(item) ?? null);

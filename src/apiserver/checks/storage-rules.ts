@@ -36,7 +36,7 @@ const claimSize: Rule = (value, place) => {
   return storage === undefined ? [statusCause.required(path)] : rule('quantity>0')(storage, { ...place, path });
 };
 
-/** Of the spec of a claim only the size can change, if the claim is bound, and it does not become less than the volume. */
+/** Of the spec of a claim only the size can change, if the claim is bound, and not to less than the volume's. */
 const fixedClaim: Rule = (value, { path, root, old }) => {
   if (old === undefined || path !== 'spec') return [];
   const free = getString(root, 'status', 'phase') === 'Bound' ? ['volumeAttributesClassName', 'storage'] : [];
@@ -192,7 +192,9 @@ const quotaScopes: Rule = (value, { path, parent, old }) => {
   );
   const has = (...scopes: readonly string[]): boolean => scopes.every((scope) => given.includes(scope));
   const isOne = !has('BestEffort', 'NotBestEffort') && !has('Terminating', 'NotTerminating');
-  const isSame = old === undefined || sameJson(given.toSorted(), [...getList(old, 'spec', 'scopes')].sort());
+  const before = getList(old, 'spec', 'scopes').map(String);
+  const isSame =
+    old === undefined || (given.every((one) => before.includes(one)) && before.every((one) => given.includes(one)));
   return unless(
     isPossible && isOne && isSame,
     invalid(path, value, 'must be possible for the resources, and not change'),

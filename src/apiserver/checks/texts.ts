@@ -41,10 +41,10 @@ const ipError: ErrorOf = (address) =>
     ? 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
     : undefined;
 
-/** An address of an endpoint is that of one machine. */
+/** An address of an endpoint is that of one machine. Simulated pods have addresses of the loopback network. */
 const endpointError: ErrorOf = (ip) => {
-  const isSpecial = /^(0\.0\.0\.0|::|127\..*|::1|169\.254\..*|224\.0\.0\..*|fe[89ab].*)$/i.test(ip);
-  return ipError(ip) ?? (isSpecial ? 'may not be unspecified, or in the loopback or link-local range' : undefined);
+  const isSpecial = /^(0\.0\.0\.0|::|::1|169\.254\..*|224\.0\.0\..*|fe[89ab].*)$/i.test(ip);
+  return ipError(ip) ?? (isSpecial ? 'may not be unspecified, or in the link-local range' : undefined);
 };
 
 const cidrError: ErrorOf = (range) => {

@@ -28,7 +28,7 @@ export function volumeNames(volumes: readonly Json[]): readonly string[] {
   return volumes.filter(hasOne).map((volume) => getString(volume, 'name'));
 }
 
-/** Items of a projected volume have one source each, and different paths. The path of a token is named at the volume. */
+/** Sources of a projected volume are one each, and have different paths. That of a token is named at the volume. */
 const projections: Rule = (value, place) => {
   const found: StatusCause[] = [];
   const paths: Json[] = [];

@@ -59,7 +59,8 @@ const alwaysRestarts: Rule = (value, { path }) => {
 };
 
 /** Kubernetes looks into a template only if the selector is one. */
-const template = enterIf(({ selector }) => !isObject(selector) || isSelector(selector), alwaysRestarts);
+const isSelected = ({ selector }: JsonObject): boolean => !isObject(selector) || isSelector(selector);
+const template = enterIf(isSelected, when(isSelected, alwaysRestarts));
 
 const deploymentStrategy: Rule = (value, { path }) => {
   const { type, rollingUpdate } = getMap(value);
@@ -217,7 +218,7 @@ export const workloadRules: RuleTable = {
     replicas: '0..',
     minReadySeconds: '0..',
     selector: selects('statefulset'),
-    template,
+    template: enterIf(isSelected, alwaysRestarts),
     updateStrategy: statefulSetStrategy,
     serviceName: when((_, { old }) => old === undefined, 'label'),
     volumeClaimTemplates: enterIf((_, { old }) => old === undefined, 'none'),

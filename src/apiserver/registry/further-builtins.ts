@@ -39,13 +39,20 @@ const jobSpec = (spec: JsonObject, { metadata }: ApiObject, old: ApiObject | und
   };
 };
 
-function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const complete = inSpec(jobSpec, {})(object, old);
-  if (old !== undefined || getMap(object, 'spec').manualSelector === true) return complete;
-  return withMetadata(complete, { labels: { ...object.metadata.labels, ...jobLabels(object.metadata) } });
+/** A Job without labels has those of its template. */
+function withTemplateLabels(job: ApiObject, { metadata, spec }: ApiObject): ApiObject {
+  const labels = getMap(spec ?? {}, 'template', 'metadata', 'labels');
+  const isMissing = Object.keys(metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0;
+  return isMissing ? withMetadata(job, { labels }) : job;
 }
 
-/** The source of a claim has an older field and a newer one. Either is filled in from the other (NormalizeDataSources). */
+function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
+  const complete = withTemplateLabels(inSpec(jobSpec, {})(object, old), object);
+  if (old !== undefined || getMap(object, 'spec').manualSelector === true) return complete;
+  return withMetadata(complete, { labels: { ...complete.metadata.labels, ...jobLabels(object.metadata) } });
+}
+
+/** The source of a claim has an older field and a newer one. Each is filled in from the other. */
 const bothSources = (spec: JsonObject): JsonObject => {
   const { dataSourceRef, dataSource, ...rest } = spec;
   const { kind, apiGroup = '' } = getMap(spec, 'dataSource');

@@ -1,5 +1,5 @@
-// What the server fills in for a Service: addresses, the ports of nodes, and the fields that its type has. An update keeps
-// what was given before, and drops what the new type has not.
+// What the server fills in for a Service: addresses, the ports of nodes, and the fields that its type has. An update
+// keeps what was given before, and drops what the new type has not.
 import { getList, getMap, getString, isObject, type Json, type JsonObject, omitFields, sameJson } from '../json.ts';
 import type { Defaults } from './builtin-defaults.ts';
 
@@ -95,7 +95,7 @@ const typeFields: Readonly<Record<string, (spec: JsonObject) => boolean>> = {
   loadBalancerClass: isBalanced,
 };
 
-/** Drops what the type before an update had, if it is as it was and the new type has it not (core/service, strategy). */
+/** Drops what the type before an update had and the new one has not, if it is as it was (dropTypeDependentFields). */
 function withoutFormer(spec: JsonObject, former: JsonObject): JsonObject {
   if (former.type === undefined) return spec;
   const gone = Object.entries(typeFields).filter(

@@ -179,7 +179,8 @@ export const goodObjects: readonly GoodObject[] = [
     cluster,
   ),
   kind('v1', 'PersistentVolumeClaim', { spec: claimSpec }),
-  kind('v1', 'Pod', { spec: podSpec }),
+  // The in-memory server lets an update give a Pod its node.
+  kind('v1', 'Pod', { spec: { ...podSpec, nodeName: 'n' } }),
   kind('v1', 'ResourceQuota', { spec: { hard: { pods: '5', 'requests.cpu': '1' }, scopes: ['NotTerminating'] } }),
   kind('v1', 'Service', {
     spec: {

@@ -2,7 +2,7 @@
 // said in docs/authoring.md in the same words, which test/apiserver/laxer.test.ts checks.
 
 /** Causes, or a status, that one server alone returns. */
-export type KnownDifference = {
+type KnownDifference = {
   /** What the in-memory server accepts. Undefined if it refuses the object too, with other causes. */
   readonly laxer?: string;
   /** Of these kinds; of all kinds that have the field if it is not given. */
@@ -23,7 +23,9 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     laxer: 'fields of volumes whose drivers Kubernetes no longer has, such as `rbd` and `azureDisk`',
-    answer: new RegExp(`\\.(${legacyVolumes})\\.|spec\\.csi FieldValueRequired|nodeAffinity FieldValueRequired`),
+    answer: new RegExp(
+      `\\.(${legacyVolumes})\\.|spec\\.csi FieldValueRequired|nodeAffinity FieldValueRequired|csi\\.driver|^spec\\.(cephfs|cephFS|flocker) `,
+    ),
   },
   {
     laxer: 'fields of ephemeral containers, of Windows pods, and of dynamic resource claims',
@@ -31,10 +33,14 @@ export const knownDifferences: readonly KnownDifference[] = [
       /ephemeralContainers|windowsOptions|resourceClaims|\.claims|podCertificate|clusterTrustBundle|fileKeyRef|appArmorProfile/i,
   },
   {
-    laxer: 'the second range of addresses of a Node',
+    laxer: 'the ranges of addresses of a Node',
     kinds: ['Node'],
     // An update names the taints wrongly.
-    answer: /podCIDRs|^(spec|metadata)\.taints/,
+    answer: /podCIDRs|^(spec|metadata)\.taints|configSource/,
+  },
+  {
+    laxer: 'endpoints with addresses of the loopback network',
+    answer: /loopback/,
   },
   // kube-apiserver counts the claims of a StatefulSet before the volumes of its template.
   { kinds: ['StatefulSet'], answer: /^spec\.template\.spec\.volumes\[/ },
