@@ -110,6 +110,44 @@ it.each<[string, string, object, readonly unknown[]]>([
     },
     ['one', 'Role/r', expect.any(String), 'u, v', 'g', 'n/s'],
   ],
+  [
+    'K17: an Ingress',
+    'apis/networking.k8s.io/v1/NS/ingresses',
+    { spec: { ingressClassName: 'x', rules: ['a', 'b', 'c', 'd'].map((host) => ({ host })), tls: [{ hosts: ['a'] }] } },
+    ['one', 'x', 'a,b,c + 1 more...', '', '80, 443', text],
+  ],
+  [
+    'K17: an autoscaler',
+    'apis/autoscaling/v2/NS/horizontalpodautoscalers',
+    { spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' }, maxReplicas: 3 } },
+    ['one', 'Deployment/a', 'cpu: <unknown>/80%', '1', 3, 0, text],
+  ],
+  [
+    'K17: a budget',
+    'apis/policy/v1/NS/poddisruptionbudgets',
+    { spec: { minAvailable: '50%' } },
+    ['one', '50%', 'N/A', 0, text],
+  ],
+  [
+    'K17: a claim',
+    'api/v1/NS/persistentvolumeclaims',
+    { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'x' } },
+    ['one', 'Pending', '', '', '', 'x', '<unset>', text, 'Filesystem'],
+  ],
+  [
+    'K17: a Job',
+    'apis/batch/v1/NS/jobs',
+    {
+      spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'i' }] } } },
+    },
+    ['one', expect.stringMatching(/^(Running|Suspended)$/), '0/1', '', text, 'a', 'i', expect.stringContaining('=')],
+  ],
+  [
+    'K17: a network policy',
+    'apis/networking.k8s.io/v1/NS/networkpolicies',
+    { spec: { podSelector: { matchLabels: { a: 'b' } } } },
+    ['one', 'a=b', text],
+  ],
 ])('the table row of %s has its cells', async (_what, at, content, cells) => {
   const path = `/${at.replace('NS', `namespaces/${await namespace()}`)}`;
   const made = await wire.post(path, { metadata: { name: 'one' }, ...content });

@@ -133,7 +133,7 @@ const podField: Rule = (value, { path }) => {
   const permitted = [...podFields, ...(path.includes('.env[') ? runFields : mapFields)];
   const isKnown = [...podFields, ...mapFields, ...runFields].includes(fieldPath);
   if (permitted.includes(fieldPath)) return [];
-  return [...unless(isKnown, unknown), unsupported(at, fieldPath, permitted)];
+  return [isKnown ? unsupported(at, fieldPath, permitted) : unknown];
 };
 
 const resources = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`limits.${name}`, `requests.${name}`]);

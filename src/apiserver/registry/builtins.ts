@@ -17,6 +17,7 @@ import { builtinColumns, plainColumns } from './columns.ts';
 import { fillTypeDefaults } from './default-values.ts';
 import { checkDefinition, definitionNameError, prepareDefinition } from './definition.ts';
 import { daemonSetKind, furtherCoreKinds, furtherGroups } from './further-builtins.ts';
+import { furtherColumns } from './further-columns.ts';
 import { namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource, ResourceDefinition, ScalePaths } from './resource.ts';
 import { createServiceSpec } from './service-defaults.ts';
@@ -236,7 +237,7 @@ export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
         },
         status: false,
         generation: 'none',
-        columns: builtinColumns[definition.kind] ?? plainColumns,
+        columns: builtinColumns[definition.kind] ?? furtherColumns[definition.kind] ?? plainColumns,
         selectable: [],
         needsVersion: false,
         ...definition,

@@ -22,7 +22,7 @@ export const ageColumn: Column = column('Age', ({ metadata }) => metadata.creati
 export const plainColumns: readonly Column[] = [nameColumn, ageColumn];
 
 /** Returns a column. */
-function column(
+export function column(
   name: string,
   cell: (object: ApiObject) => Json,
   { type = 'string', priority = 0 }: { readonly type?: string; readonly priority?: number } = {},
@@ -59,23 +59,28 @@ function typed(found: readonly Json[], type: string): Json {
   return typeof first === 'number' ? first : null;
 }
 
-const integer = { type: 'integer' };
-const wide = { priority: 1 };
+/** Options of a column: its values are integers, or it is shown with `-o wide` alone. */
+export const integer = { type: 'integer' };
+export const wide = { priority: 1 };
 
 const ready = (field: string) => (object: ApiObject) =>
   `${getNumber(object, 'status', field) ?? 0}/${getNumber(object, 'spec', 'replicas') ?? 0}`;
 
-function containers(object: ApiObject, field: 'name' | 'image'): string {
-  return getList(object, 'spec', 'template', 'spec', 'containers')
-    .map((container) => getString(container, field))
-    .join(',');
+/** Returns the columns of the containers of the template at a path, and of the selector beside it. */
+export function workload(...template: readonly string[]): readonly Column[] {
+  const containers = (object: ApiObject, field: 'name' | 'image'): string =>
+    getList(object, ...template, 'spec', 'containers')
+      .map((container) => getString(container, field))
+      .join(',');
+  const selector = (object: ApiObject): string => selectorText(getMap(object, ...template.slice(0, -1), 'selector'));
+  return [
+    column('Containers', (object) => containers(object, 'name'), wide),
+    column('Images', (object) => containers(object, 'image'), wide),
+    column('Selector', (object) => selector(object) || '<none>', wide),
+  ];
 }
 
-const workload = [
-  column('Containers', (object) => containers(object, 'name'), wide),
-  column('Images', (object) => containers(object, 'image'), wide),
-  column('Selector', (object) => selectorText(getMap(object, 'spec', 'selector')) || '<none>', wide),
-];
+const ofTemplate = workload('spec', 'template');
 
 /** The columns of built-in kinds. */
 export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
@@ -108,7 +113,10 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
     column('Ready', (object) => {
       const statuses = getList(object, 'status', 'containerStatuses');
       const up = statuses.filter((status) => isObject(status) && status.ready === true).length;
-      return `${up}/${getList(object, 'spec', 'containers').length}`;
+      const sidecars = getList(object, 'spec', 'initContainers').filter(
+        (one) => getString(one, 'restartPolicy') === 'Always',
+      );
+      return `${up}/${getList(object, 'spec', 'containers').length + sidecars.length}`;
     }),
     column('Status', (object) =>
       object.metadata.deletionTimestamp === undefined ? getString(object, 'status', 'phase') : 'Terminating',
@@ -133,7 +141,7 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
     column('Up-to-date', (object) => getNumber(object, 'status', 'updatedReplicas') ?? 0, integer),
     column('Available', (object) => getNumber(object, 'status', 'availableReplicas') ?? 0, integer),
     ageColumn,
-    ...workload,
+    ...ofTemplate,
   ],
   ReplicaSet: [
     nameColumn,
@@ -141,9 +149,9 @@ export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
     column('Current', (object) => getNumber(object, 'status', 'replicas') ?? 0, integer),
     column('Ready', (object) => getNumber(object, 'status', 'readyReplicas') ?? 0, integer),
     ageColumn,
-    ...workload,
+    ...ofTemplate,
   ],
-  StatefulSet: [nameColumn, column('Ready', ready('readyReplicas')), ageColumn, ...workload.slice(0, 2)],
+  StatefulSet: [nameColumn, column('Ready', ready('readyReplicas')), ageColumn, ...ofTemplate.slice(0, 2)],
   Event: [
     column(
       'Last Seen',

@@ -1,6 +1,6 @@
 // `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: what
-// optionals.ts names. Of Kubernetes' CEL libraries strings, lists, sets, regex and quantity are available. Rules that
-// call a function of url, ip, cidr, semver or format fail with "unbound function".
+// optionals.ts names. Of Kubernetes' CEL libraries all are available but semver and format, whose functions fail with
+// "unbound function".
 import { celEnv, isCelError, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { authorizerFunctions } from '../admission/authorizer.ts';
@@ -8,6 +8,7 @@ import { isList, isObject, type Json, sameJson } from '../json.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
 import { listFunctions } from './list-functions.ts';
+import { networkFunctions } from './network-functions.ts';
 import { optionalMethods } from './optionals.ts';
 import { parseRule } from './parse-rule.ts';
 import { quantityFunctions } from './quantity-functions.ts';
@@ -25,7 +26,14 @@ export type Rules = {
 
 const compileError = 'rule compile error';
 const env = celEnv({
-  funcs: [...strings, ...optionalMethods, ...quantityFunctions, ...listFunctions, ...authorizerFunctions],
+  funcs: [
+    ...strings,
+    ...optionalMethods,
+    ...quantityFunctions,
+    ...listFunctions,
+    ...networkFunctions,
+    ...authorizerFunctions,
+  ],
 });
 const ruleReasons: readonly string[] = [
   'FieldValueInvalid',

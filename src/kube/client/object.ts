@@ -60,6 +60,8 @@ export interface ResourceName {
   /** Plural in lower case, as in URLs, such as 'deployments'. */
   readonly plural: string;
   readonly namespaced: boolean;
+  /** True for a kind of an aggregated API. Its objects may have neither uid nor version, and its lists no version. */
+  readonly aggregated?: boolean | undefined;
 }
 
 /** Names one object of a resource. */

@@ -39,13 +39,14 @@ export type ListOptions = {
 /** One page of a list. All pages of a list have the same resourceVersion. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
+  /** Empty for a list of an aggregated API without a version. */
   readonly resourceVersion: string;
   /** Token of the next page. Absent on the last page. */
   readonly continue?: string;
 }
 
 const listBody = z.object({
-  metadata: z.object({ resourceVersion: z.string(), continue: z.string().optional() }),
+  metadata: z.object({ resourceVersion: z.string().optional(), continue: z.string().optional() }),
   apiVersion: z.string().optional(),
   kind: z.string().optional(),
   items: z.array(z.unknown()).nullish(),
@@ -77,16 +78,17 @@ export async function getObject(
   return object;
 }
 
-/** Without uid and version, no write to the object could be protected against a stale read. */
+/** Without uid and version, no write to the object could be protected against a stale read. Aggregated kinds are read. */
 function isObjectOf(
   { apiVersion, kind, metadata }: KubeObject,
-  { group, version, namespaced, kind: expected }: ResourceName & { readonly kind?: string },
+  { group, version, namespaced, aggregated = false, kind: expected }: ResourceName & { readonly kind?: string },
   { name, namespace }: ObjectKey,
 ): boolean {
   const isNamed = metadata.name === name && (!namespaced || metadata.namespace === namespace);
   const isVersion = apiVersion === undefined || apiVersion === (group === '' ? version : `${group}/${version}`);
   const isKind = kind === undefined || expected === undefined || kind === expected;
-  return isNamed && isVersion && isKind && Boolean(metadata.uid) && Boolean(metadata.resourceVersion);
+  const isStored = Boolean(metadata.uid) && Boolean(metadata.resourceVersion);
+  return isNamed && isVersion && isKind && (isStored || aggregated);
 }
 
 /**
@@ -171,12 +173,15 @@ async function readPage<Item>(
     timeoutSeconds,
   });
   const list = listBody.safeParse(body);
-  if (!list.success) throw new ResponseError(`GET ${path}: the response is not a list`, { cause: list.error });
+  const { aggregated = false } = resource;
+  const listVersion = list.data?.metadata.resourceVersion ?? (aggregated ? '' : undefined);
+  if (!list.success || listVersion === undefined)
+    throw new ResponseError(`GET ${path}: the response is not a list`, { cause: list.error });
   const { metadata, items } = list.data;
   const defaults = itemDefaults(list.data);
   return {
     items: (items ?? []).map((item) => parse(item, defaults)),
-    resourceVersion: metadata.resourceVersion,
+    resourceVersion: listVersion,
     ...(metadata.continue === undefined || metadata.continue === '' ? {} : { continue: metadata.continue }),
   };
 }

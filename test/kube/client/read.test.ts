@@ -32,6 +32,29 @@ it('getObject returns the object, undefined if it does not exist, and throws oth
   await expect(read('forbidden')).rejects.toMatchObject({ status: 403 });
 });
 
+it('K9: an object of an aggregated API is read without uid and version, and its list without a version', async () => {
+  const metrics = {
+    apiVersion: 'metrics.k8s.io/v1beta1',
+    kind: 'PodMetrics',
+    metadata: { name: 'a', namespace: 'shop' },
+  };
+  const list = { apiVersion: 'metrics.k8s.io/v1beta1', kind: 'PodMetricsList', metadata: {}, items: [metrics] };
+  const server = await startWireServer(({ path }, response) =>
+    sendJson(response, 200, path.endsWith('/a') ? metrics : list),
+  );
+  const { plural, namespaced } = pods;
+  const kind = { group: 'metrics.k8s.io', version: 'v1beta1', plural, namespaced, aggregated: true };
+  expect(await getObject(server.client(), kind, { namespace: 'shop', name: 'a' })).toMatchObject(metrics);
+  const found: unknown[] = [];
+  for await (const { items } of listPages(server.client(), kind)) found.push(...items);
+  expect(found).toMatchObject([metrics]);
+  const stored = { ...kind, aggregated: false };
+  await expect(getObject(server.client(), stored, { namespace: 'shop', name: 'a' })).rejects.toThrow(
+    'is not this object',
+  );
+  await expect(listPages(server.client(), stored).next()).rejects.toThrow('is not a list');
+});
+
 const twoPages = () =>
   startWireServer(({ query }, response) =>
     sendJson(response, 200, {
