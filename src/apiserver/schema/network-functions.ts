@@ -1,4 +1,4 @@
-// The libraries of URLs and IP addresses of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library: urls.go, ip.go, cidr.go).
+// The libraries of URLs and addresses of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library: urls, ip and cidr).
 // An address, a range and a URL are maps with their text, so that CEL compares them by it. Texts are read as Go reads
 // them (net/netip, net/url), which is not as Node does: no zones, no mapped addresses, and URLs keep their case.
 import { isIPv4, isIPv6 } from 'node:net';

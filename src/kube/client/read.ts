@@ -78,7 +78,7 @@ export async function getObject(
   return object;
 }
 
-/** Without uid and version, no write to the object could be protected against a stale read. Aggregated kinds are read. */
+/** Without uid and version, no write to the object could be protected against a stale read. Others are only read. */
 function isObjectOf(
   { apiVersion, kind, metadata }: KubeObject,
   { group, version, namespaced, aggregated = false, kind: expected }: ResourceName & { readonly kind?: string },
