@@ -19,9 +19,14 @@ export function printable(text: string): string {
   return cut.toWellFormed().replaceAll(unprintable, escaped);
 }
 
-/** Returns a JSON document whose strings are safe to print. It is the same document. */
+/** Returns a JSON document whose strings are safe to print. It is the same document. Also for text of several lines. */
 export function printableJson(json: string): string {
   return json.replaceAll(unprintableInJson, escaped);
+}
+
+/** A replacer of JSON.stringify: each text is safe to show, with the line ends that it has. */
+export function printableField(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? printableJson(value) : value;
 }
 
 /** Escapes each UTF-16 code unit as in JSON. */

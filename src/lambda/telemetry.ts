@@ -15,6 +15,7 @@ import {
   metricNames,
   troubleDimension,
 } from '../core/metrics.ts';
+import { printableField } from '../core/printable.ts';
 import { errorFields } from '../reconciling/report.ts';
 import { readTraceHeader, type TimersSettings } from '../settings.ts';
 
@@ -74,7 +75,13 @@ export function createTelemetry(
   service: string,
   { level, namespace, perCluster = false, monitoring = 'full' }: TelemetryOptions,
 ): Telemetry {
-  const logger = new Logger({ serviceName: service, logLevel: level, logFormatter: new LineFormatter() });
+  const logger = new Logger({
+    serviceName: service,
+    logLevel: level,
+    logFormatter: new LineFormatter(),
+    // Texts of objects and peers are read on terminals, too.
+    jsonReplacerFn: printableField,
+  });
   const byDimensions = new Map<string, PowertoolsMetrics>();
   /** Metrics with the same dimensions are written in one line. */
   const metricsOf = (serviceName: string, defaultDimensions: Record<string, string> = {}): PowertoolsMetrics => {

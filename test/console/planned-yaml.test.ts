@@ -1,7 +1,8 @@
 // Only the diff of an object's YAML: which lines a dry run's fields add and remove.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diffLines, plannedYaml } from '../../src/console/planned-yaml.ts';
+import { parse } from 'yaml';
+import { diffLines, objectYaml, plannedYaml } from '../../src/console/planned-yaml.ts';
 
 const tank = {
   metadata: { name: 'north', labels: { 'app.kubernetes.io/name': 'a' }, managedFields: [{ manager: 'outrigger' }] },
@@ -56,4 +57,11 @@ describe('the YAML of an object with its next write', () => {
       }),
     );
   });
+});
+
+it('H6: text that turns the direction of a line is escaped in the YAML, which is the same document', () => {
+  const object = { metadata: { name: 'a', annotations: { a: 'x\u202ey', b: 'two\nlines\u2066' } } };
+  const text = objectYaml(object);
+  expect(text).not.toMatch(/\p{Cf}/u);
+  expect(parse(text)).toEqual(object);
 });

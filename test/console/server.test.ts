@@ -176,4 +176,15 @@ describe('the console server', () => {
     expect(await (await read('tanks/default/north')).json()).toMatchObject({ yaml: 'name: north\n' });
     expect((await read('tanks/default/south')).status).toBe(404);
   });
+
+  it('H6: a character of an object that turns the direction of a text reaches the page escaped', async () => {
+    source.put(rowOf('tanks/a/b', { text: 'ready\u202edaer' }), { yaml: 'a: "b\u2066"\nc: d\n' });
+    const response = await fetch(`${origin()}/api/object?id=${encodeURIComponent('tanks/a/b')}`, {
+      headers: authorized(),
+    });
+    const text = await response.text();
+    expect(text).toContain('202edaer');
+    expect(text).not.toMatch(/\p{Cf}/u);
+    expect(JSON.parse(text)).toMatchObject({ yaml: 'a: "b\\u2066"\nc: d\n' });
+  });
 });

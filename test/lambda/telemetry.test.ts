@@ -27,6 +27,16 @@ it('a log line has the fields of its log and of the entry', () => {
   ]);
 });
 
+it('H6: a character that turns the direction of the text, or a line of its own, is written escaped in each field', () => {
+  const { lines, restore } = captureConsole();
+  createTelemetry('widget', settings)
+    .log({ key: 'a\u202eb' })
+    .warn('c\u2066d', { more: { nested: ['e\u202ef'] }, error: new Error('g\u009bh') });
+  restore();
+  expect(lines.join()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ key: 'a\\u202eb', more: { nested: ['e\\u202ef'] } });
+});
+
 it('an error in the place of the fields, or in one of them, is text without credentials, and no field replaces the key', () => {
   const secret = 'hvs.abcdefghijkl';
   const error = Object.assign(new TypeError(`no host ${secret}`), { request: `with ${secret}` });

@@ -16,6 +16,7 @@ const job = z.object({
   uses: z.string().optional(),
   needs: z.string().optional(),
   'timeout-minutes': z.number().optional(),
+  permissions: z.record(z.string(), z.string()).optional(),
   steps: z.array(step).default([]),
 });
 const schema = z.object({ on: z.record(z.string(), z.unknown()), jobs: z.record(z.string(), job) });
@@ -58,11 +59,23 @@ describe('the workflows', () => {
     expect(release?.on).toEqual({ push: { tags: ['v*.*.*'] } });
     const published = Object.entries(release?.jobs ?? {}).filter(([, one]) => one.steps.length > 0);
     expect(published.map(([name, one]) => [name, one.needs])).toEqual([
-      ['package', 'ci'],
+      ['pack', 'ci'],
+      ['publish', 'pack'],
       ['watcher-image', 'ci'],
     ]);
     const installs = published.flatMap(([, { steps }]) => steps.filter(({ run = '' }) => run.startsWith('npm ci')));
     expect(installs.map(({ run }) => run)).toEqual(['npm ci --ignore-scripts', 'npm ci --ignore-scripts']);
+  });
+
+  it('H9: the job that can publish gets packed tarballs, runs no code of the repository, and has no token', () => {
+    const { steps = [], permissions } = release?.jobs.publish ?? {};
+    expect(permissions).toEqual({ 'id-token': 'write' });
+    expect(release?.jobs.pack?.permissions).toBeUndefined();
+    const [publish, ...others] = steps.flatMap(({ run = [] }) => run);
+    expect(publish).toContain('npm publish "./$package" --ignore-scripts');
+    expect(others).toEqual([]);
+    expect(steps.some(({ uses = '' }) => uses.startsWith('actions/checkout'))).toBe(false);
+    expect(text('release.yml')).not.toContain('NPM_TOKEN');
   });
 
   it('the image of a release has each argument that its Dockerfile has no default for, and its base by digest', () => {

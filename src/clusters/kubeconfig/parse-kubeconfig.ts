@@ -60,10 +60,13 @@ export function parseKubeconfig(
   if (contextName === undefined || contextName === '') {
     throw new UserError(`${source}: current-context is not set; set it to one of contexts`);
   }
-  const selected = findByName(config.contexts, contextName, `${source}: context`).context;
-  const where = { cluster: `${source}: cluster "${selected.cluster}"`, user: `${source}: user "${selected.user}"` };
-  const server = findByName(config.clusters, selected.cluster, `${source}: cluster`).cluster;
-  const account = findByName(config.users, selected.user, `${source}: user`).user ?? {};
+  const [context, at] = findByName(config.contexts, contextName, `${source}: current-context`, 'contexts');
+  const inContext = `${source}: contexts[${at}].context`;
+  const { cluster: clusterName, user: userName } = context.context;
+  const [{ cluster: server }, clusterAt] = findByName(config.clusters, clusterName, `${inContext}.cluster`, 'clusters');
+  const [{ user }, userAt] = findByName(config.users, userName, `${inContext}.user`, 'users');
+  const account = user ?? {};
+  const where = { cluster: `${source}: clusters[${clusterAt}]`, user: `${source}: users[${userAt}]` };
   rejectFields(server, unsupportedClusterFields, where.cluster);
   rejectFields(account, unsupportedUserFields, where.user);
   if (server['insecure-skip-tls-verify'] === true) {
@@ -123,11 +126,17 @@ function parseYaml(text: string, source: string): unknown {
   }
 }
 
-function findByName<Item extends { readonly name: string }>(items: readonly Item[], name: string, where: string): Item {
-  const found = items.find((item) => item.name === name);
-  if (found !== undefined) return found;
-  const names = items.map((item) => item.name).join(', ');
-  throw new UserError(`${where} "${name}" does not exist; it has ${names === '' ? 'none' : names}`);
+/** Returns an item and its position. Errors quote no name: a credential may stand in its place. */
+function findByName<Item extends { readonly name: string }>(
+  items: readonly Item[],
+  name: string,
+  where: string,
+  list: string,
+): readonly [Item, number] {
+  const at = items.findIndex((item) => item.name === name);
+  const found = items[at];
+  if (found !== undefined) return [found, at];
+  throw new UserError(`${where}: is the name of none of the ${items.length} ${list}; give the name of one`);
 }
 
 function rejectFields(

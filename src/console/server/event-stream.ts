@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { callWithin } from '../../sqs/call.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ConsoleEvents, ObjectEntry, ObjectRow } from '../wire.ts';
+import { printableField } from '../../core/printable.ts';
 
 /** The interval of batches, and of the flow. */
 const batchMilliseconds = 200;
@@ -19,7 +20,7 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
   const stop = new AbortController();
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   const send = <E extends keyof ConsoleEvents>(event: E, data: ConsoleEvents[E]): void => {
-    response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    response.write(`event: ${event}\ndata: ${JSON.stringify(data, printableField)}\n\n`);
   };
   const pending = new Map<string, ObjectRow | undefined>();
   let entries: ObjectEntry[] = [];

@@ -17,6 +17,7 @@ import type { ConsoleSource } from '../source.ts';
 import type { ConsoleAction } from '../wire.ts';
 import { openEventStream } from './event-stream.ts';
 import type { PageFiles } from './page-files.ts';
+import { printableField } from '../../core/printable.ts';
 
 /** A running console. `url` has the token. */
 export type Console = { readonly url: string; close(): Promise<void> };
@@ -142,5 +143,5 @@ function isToken(authorization: string | undefined, token: string): boolean {
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body, printableField));
 }

@@ -44,14 +44,14 @@ describe('parseKubeconfig', () => {
     ['invalid YAML', 'a: [', 'not YAML'],
     ['another document', 'a: 1', 'contexts, clusters, users missing'],
     ['no current context', { current: '' }, 'current-context is not set'],
-    ['an unknown context', { current: 'x' }, 'context "x" does not exist; it has here'],
-    ['an unknown cluster', { context: { cluster: 'x' } }, 'cluster "x" does not exist; it has c'],
-    ['an unknown user', { context: { user: 'x' } }, 'user "x" does not exist; it has u'],
-    ['no credentials', { user: {} }, 'user "u": no credentials'],
-    ['no user at all', { user: null }, 'user "u": no credentials'],
-    ['a plug-in', { user: { exec: { command: 'x' } } }, 'user "u": exec would run a program'],
-    ['an auth provider', { user: { 'auth-provider': {} } }, 'user "u": auth-provider is a plug-in'],
-    ['a file', { cluster: { 'certificate-authority': '/x' } }, 'cluster "c": certificate-authority names a file'],
+    ['an unknown context', { current: 'x' }, 'current-context: is the name of none of the 1 contexts'],
+    ['an unknown cluster', { context: { cluster: 'x' } }, 'contexts[0].context.cluster: is the name of none of the 1 clusters'],
+    ['an unknown user', { context: { user: 'x' } }, 'contexts[0].context.user: is the name of none of the 1 users'],
+    ['no credentials', { user: {} }, 'users[0]: no credentials'],
+    ['no user at all', { user: null }, 'users[0]: no credentials'],
+    ['a plug-in', { user: { exec: { command: 'x' } } }, 'users[0]: exec would run a program'],
+    ['an auth provider', { user: { 'auth-provider': {} } }, 'users[0]: auth-provider is a plug-in'],
+    ['a file', { cluster: { 'certificate-authority': '/x' } }, 'clusters[0]: certificate-authority names a file'],
     ['no verification', { cluster: { 'insecure-skip-tls-verify': true } }, 'insecure-skip-tls-verify is not allowed'],
     ['a client key without its certificate', { user: { 'client-key-data': 'eA==' } }, 'belong together'],
     ['an unrelated key', { user: inlineCertificate('server', 'other') }, 'does not match the client certificate'],
@@ -83,6 +83,21 @@ describe('parseKubeconfig', () => {
     expect(message).toContain(expected);
     expect(message).toMatch(/^it: .+$/);
     expect(message).not.toMatch(/secret|hunter2/);
+  });
+
+  const token = 'c3VwZXItaHVudGVyMi10b2tlbg';
+  const asName = { user: {}, context: { cluster: token, user: token } };
+  it.each<[string, string]>([
+    ['the current context', kubeconfig({ current: token })],
+    ['the cluster of a context', kubeconfig({ context: { cluster: token } })],
+    ['the user of a context', kubeconfig({ context: { user: token } })],
+    ['a context', kubeconfig({ current: 'x' }).replace('name: here', `name: ${token}`)],
+    ['a cluster', kubeconfig().replace('name: c\n', `name: ${token}\n`)],
+    ['a user', kubeconfig().replace('name: u\n', `name: ${token}\n`)],
+    ['a user and a cluster that exist', kubeconfig(asName).replaceAll(/name: [cu]\n/g, `name: ${token}\n`)],
+    ['a field', kubeconfig().replace('contexts:', `${token}:`)],
+  ])('H5: an error does not quote a credential in the place of the name of %s', (_, text) => {
+    expect(problem(text)).not.toContain(token);
   });
 
   it('parseKubeconfig does not quote the token of a malformed kubeconfig', () => {
