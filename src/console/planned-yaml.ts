@@ -18,7 +18,8 @@ export function objectYaml(object: KubeObject): string {
   visit(document, {
     Scalar: (__, scalar) => {
       // It is shown escaped, which only a quoted text may be.
-      if (typeof scalar.value === 'string' && printableJson(scalar.value) !== scalar.value) scalar.type = 'QUOTE_DOUBLE';
+      if (typeof scalar.value === 'string' && printableJson(scalar.value) !== scalar.value)
+        scalar.type = 'QUOTE_DOUBLE';
     },
   });
   return printableJson(document.toString());

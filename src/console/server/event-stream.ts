@@ -2,10 +2,10 @@
 // reader that is slower than the changes gets the latest row of each object and the latest entries, not every one: the
 // memory of a stream is bounded.
 import type { ServerResponse } from 'node:http';
+import { printableField } from '../../core/printable.ts';
 import { callWithin } from '../../sqs/call.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ConsoleEvents, ObjectEntry, ObjectRow } from '../wire.ts';
-import { printableField } from '../../core/printable.ts';
 
 /** The interval of batches, and of the flow. */
 const batchMilliseconds = 200;

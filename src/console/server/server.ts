@@ -12,12 +12,12 @@ import { foreignRequest } from '../../apiserver/http/foreign-request.ts';
 import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import { toError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
+import { printableField } from '../../core/printable.ts';
 import { redact } from '../../core/redact.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ConsoleAction } from '../wire.ts';
 import { openEventStream } from './event-stream.ts';
 import type { PageFiles } from './page-files.ts';
-import { printableField } from '../../core/printable.ts';
 
 /** A running console. `url` has the token. */
 export type Console = { readonly url: string; close(): Promise<void> };
@@ -143,5 +143,7 @@ function isToken(authorization: string | undefined, token: string): boolean {
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body, printableField));
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(body, printableField));
 }

@@ -31,7 +31,8 @@ it('new project in an empty folder writes the files of a service, and a reposito
   expect(workflow).toContain('- run: npm run build\n');
   expect(workflow).toContain('permissions:\n  contents: read\n');
   expect(workflow).toContain('- run: npm ci --no-audit --no-fund\n');
-  for (const [, uses] of workflow.matchAll(/uses: (.*)/g)) expect(uses).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  for (const [, uses] of workflow.matchAll(/uses: (.*)/g))
+    expect(uses).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   expect(await read('.gitignore')).toContain('.env\n');
   expect(await readdir(folder.path)).toContain('.git');
 });

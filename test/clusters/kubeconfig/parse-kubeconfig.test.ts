@@ -45,7 +45,11 @@ describe('parseKubeconfig', () => {
     ['another document', 'a: 1', 'contexts, clusters, users missing'],
     ['no current context', { current: '' }, 'current-context is not set'],
     ['an unknown context', { current: 'x' }, 'current-context: is the name of none of the 1 contexts'],
-    ['an unknown cluster', { context: { cluster: 'x' } }, 'contexts[0].context.cluster: is the name of none of the 1 clusters'],
+    [
+      'an unknown cluster',
+      { context: { cluster: 'x' } },
+      'contexts[0].context.cluster: is the name of none of the 1 clusters',
+    ],
     ['an unknown user', { context: { user: 'x' } }, 'contexts[0].context.user: is the name of none of the 1 users'],
     ['no credentials', { user: {} }, 'users[0]: no credentials'],
     ['no user at all', { user: null }, 'users[0]: no credentials'],
