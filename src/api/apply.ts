@@ -53,15 +53,26 @@ export type ChildChange<O extends object = object> =
   | { readonly type: 'updated'; readonly child: O; readonly before: O }
   | { readonly type: 'deleted'; readonly child: O };
 
+/** How a child is applied. */
+export type ApplyOptions = {
+  /**
+   * Dotted paths of lists, maps and other fields that the controller owns completely, whether it gives them or not:
+   * `spec.ports`, `data`, `spec.hard`. What anyone else adds there is removed at the next reconcile. What has no owner
+   * stays: defaults, and what a webhook adds. With `spec.template` also the annotation of `kubectl rollout restart` goes.
+   * Not below the child's own `metadata` and `status`, nor `spec` as a whole: others set fields there by design.
+   */
+  readonly exact?: readonly string[];
+  /**
+   * Deletes the child if a field changes that the API server refuses to change, and it would accept the child as a new
+   * one: the next reconcile creates it. Without it the refusal is the error. Default: false.
+   */
+  readonly recreate?: boolean;
+};
+
 /** How a set of children is applied. */
-export type ApplyAllOptions<O extends object = object> = {
+export type ApplyAllOptions<O extends object = object> = ApplyOptions & {
   /** Whether children of this object that are not desired are deleted. Default: true. */
   readonly prune?: boolean;
-  /**
-   * Lists that the controller owns completely, although the API merges them by key (`spec.ports`): items of other field
-   * managers are removed. Only for lists that are always given.
-   */
-  readonly replaceLists?: readonly string[];
   /** Called after each write that changed something. A set that is as desired causes no call. */
   readonly onChange?: (change: ChildChange<O>) => void;
 };

@@ -5,7 +5,7 @@ import { formatKey, type Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
-import type { Applied, ApplyAllOptions, ChildChange, Desired, DesiredSet } from './apply.ts';
+import type { Applied, ApplyAllOptions, ApplyOptions, ChildChange, Desired, DesiredSet } from './apply.ts';
 import { reasons } from './conditions.ts';
 import {
   type AllowedCommand,
@@ -77,7 +77,7 @@ export interface Context<T extends ContextTypes> extends BaseContext {
    * Applies one child, and returns it. Deletes nothing: for a child whose name can change, use applyAll. Throws
    * NotOwnedError if an object of that name exists that is not a child of this object.
    */
-  apply<K extends T['owns']>(kind: K, desired: Desired<K, T['scope']>): Promise<ObjectOf<K>>;
+  apply<K extends T['owns']>(kind: K, desired: Desired<K, T['scope']>, options?: ApplyOptions): Promise<ObjectOf<K>>;
   /**
    * Makes the object's children of a kind exactly these: applies what differs, deletes its other children (unless
    * `prune` is false), and returns the children. A function is given the existing children and returns the desired
@@ -112,7 +112,7 @@ export interface UntypedContext extends BaseContext {
   readonly namespace: string | undefined;
   get(kind: Kind, key: Key): Promise<object | undefined>;
   list(kind: Kind, labels?: Readonly<Record<string, string>>, options?: ListScope): Promise<readonly object[]>;
-  apply(kind: Kind, desired: object): Promise<object>;
+  apply(kind: Kind, desired: object, options?: ApplyOptions): Promise<object>;
   applyAll(
     kind: Kind,
     desired: (existing: readonly object[]) => readonly object[],
@@ -208,9 +208,9 @@ export function typeContext<T extends ContextTypes>(
         throw new TypeError(`${name}: list of ${kind.kind}: labels: give the labels themselves: { app: 'm' }`);
       return (await untyped.list(kind, labels, options)).map((raw) => readAs(kind, raw));
     },
-    apply: async (kind, desired) => {
+    apply: async (kind, desired, options) => {
       hold(owns, 'own', kind);
-      return readAs(kind, await untyped.apply(kind, desired));
+      return readAs(kind, await untyped.apply(kind, desired, options));
     },
     applyAll: async (kind, desired, options) => {
       hold(owns, 'own', kind);
@@ -278,9 +278,9 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
   };
   return {
     ...context,
-    apply: async (kind, desired) => {
+    apply: async (kind, desired, options) => {
       hold(kind, 'apply');
-      return await context.apply(kind, desired);
+      return await context.apply(kind, desired, options);
     },
     applyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');

@@ -135,7 +135,7 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
           onChange: recordChange(ConfigMap),
         });
     const services = await tryApplyAll(Service, [proxyService(proxy)], {
-      replaceLists: ['spec.ports'],
+      exact: ['spec.ports'],
       onChange: recordChange(Service),
     });
 

@@ -10,7 +10,7 @@ import { uncompiled } from '../core/json.ts';
 import { invalidLabel } from '../core/labels.ts';
 import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
-import { applyAll, applyOne, type WriteCounts } from '../kube/apply/apply-all.ts';
+import { applyAll, applyOne, type FieldNote, type WriteCounts } from '../kube/apply/apply-all.ts';
 import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
 import { applyOwnMetadata } from '../kube/apply/own-metadata.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -105,10 +105,12 @@ export function createContext(
     writes += result.writes;
     noops += result.noops;
     if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
-    if (result.noops > 0) log.warn('apply changed nothing', { noopApplies: result.noops });
     for (const formerController of new Set(result.replaced))
       log.warn('child of another controller overwritten', { kind: kind.kind, formerController });
-    for (const taken of result.taken) log.warn('field of another manager overwritten', { kind: kind.kind, ...taken });
+    for (const { type, ...field } of result.notes) {
+      const { level, message } = noteLog[type];
+      log[level](message, { kind: kind.kind, ...field, ...(type === 'unchanged' ? { noopApplies: 1 } : {}) });
+    }
   }
 
   const context: UntypedContext = {
@@ -143,15 +145,15 @@ export function createContext(
       for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
       return found;
     }),
-    apply: tracked(async (kind, desired) => {
-      const options = { isThorough, signal };
+    apply: tracked(async (kind, desired, { exact, recreate } = {}) => {
+      const options = { exact, recreate, isThorough, signal };
       const { object, ...counts } = await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), options));
       count(kind, counts);
       return object;
     }),
-    applyAll: tracked(async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
+    applyAll: tracked(async (kind, desired, { prune = true, exact, recreate, onChange } = {}) => {
       const onEnd = (counts: WriteCounts) => count(kind, counts);
-      const request = { ...childKind(kind), prune, replaceLists, onChange, onEnd, signal, isThorough };
+      const request = { ...childKind(kind), prune, exact, recreate, onChange, onEnd, signal, isThorough };
       const desiredOf = (existing: readonly KubeObject[]) => {
         const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
         return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
@@ -181,6 +183,14 @@ export function createContext(
   };
   return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops, end };
 }
+
+/** How what became of a field of a child is logged. */
+const noteLog = {
+  overwritten: { level: 'warn', message: 'field of another manager overwritten' },
+  removed: { level: 'warn', message: 'field of another manager removed' },
+  kept: { level: 'info', message: 'field kept by another manager' },
+  unchanged: { level: 'warn', message: 'apply changed nothing' },
+} as const satisfies Readonly<Record<FieldNote['type'], object>>;
 
 /** Names the error of a write that an admission policy refused. */
 async function unlessDenied<T>(writing: Promise<T>): Promise<T> {

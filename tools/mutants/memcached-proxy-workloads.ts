@@ -25,7 +25,7 @@ export const workloadMutants: readonly Mutant[] = [
     '',
   ),
   swap('takes an empty image as it is', children, "image: image === '' ? defaultImage : image", 'image'),
-  swap('does not remove foreign ports', controller, "replaceLists: ['spec.ports'],", ''),
+  swap('does not remove foreign ports', controller, "exact: ['spec.ports'],", ''),
   swap(
     'leaves a second Deployment that an older version made',
     controller,

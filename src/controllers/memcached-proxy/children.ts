@@ -88,7 +88,7 @@ const restrictedContainer = {
   capabilities: { drop: ['ALL'] },
 };
 
-/** The Service. The controller owns its ports completely (`replaceLists`). Its address is immutable. */
+/** The Service. The controller owns its ports completely (`exact`). Its address is immutable. */
 export function proxyService({ metadata, spec }: Proxy) {
   const { port } = spec.mcrouter;
   return {

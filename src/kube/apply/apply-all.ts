@@ -4,33 +4,20 @@
 // Guarantees: a converged set costs one list and no write (with `isThorough` two more, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
 // namespace, or the owner is cluster-scoped.
-import { hash } from 'node:crypto';
 import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
-import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { controllerLabel, fieldManagerOf } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
-import {
-  ApiError,
-  isConflict,
-  isFieldManagerConflict,
-  isInvalidAt,
-  isInvalidInList,
-  isNotFound,
-} from '../client/errors.ts';
-import type { KubeObject, ResourceName } from '../client/object.ts';
-import { objectPath } from '../client/path.ts';
-import { getObject } from '../client/read.ts';
-import { applyObject, noVersion } from './apply.ts';
+import type { KubeObject } from '../client/object.ts';
+import { applyChild, type ChildOptions, type ChildOutcome, deleteChild } from './apply-child.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf } from './child-object.ts';
-import { ownedFields, type TakenField, takenFields } from './managed-fields.ts';
+import { checkExactPaths } from './exact-paths.ts';
+import { type FieldOfManager, keptFields, takenFields } from './managed-fields.ts';
 import { isLabelled, listOwned } from './owned-children.ts';
-import { ownedEqual, replacesNull } from './owned-equal.ts';
-import { asRefusal, maxWebhookFailures, maxWebhookSeconds, mayBeOfWebhook } from './refusal.ts';
-import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
+import { asRefusal, ChildDeletedError, maxWebhookFailures, maxWebhookSeconds, mayBeOfWebhook } from './refusal.ts';
 
 /** The owner, the kind of the children, and the desired children. */
-export interface ApplyAllRequest extends ChildKind {
+export interface ApplyAllRequest extends ChildKind, ChildOptions {
   /** The desired children, or a function that returns them for the existing ones: an existing one itself is kept. */
   readonly desired: readonly DesiredChild[] | ((existing: readonly KubeObject[]) => readonly DesiredChild[]);
   /** Deletes children that are not desired. */
@@ -41,13 +28,10 @@ export interface ApplyAllRequest extends ChildKind {
    * it lists the metadata of the objects of the kind that do not have them.
    */
   readonly isThorough?: boolean;
-  /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
-  readonly replaceLists?: readonly string[];
   /** Called after every write that changed something. */
   readonly onChange?: ((change: ChildChange<KubeObject>) => void) | undefined;
   /** Called once with what was written, also before applyAll throws. */
   readonly onEnd?: (counts: WriteCounts) => void;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of applyAll. */
@@ -64,12 +48,23 @@ export type WriteCounts = {
   readonly noops: number;
   /** The controllers of the owner, by their label, whose children were changed: two with one name, or a former name. */
   readonly replaced: readonly string[];
-  /** Fields that were taken from other field managers: two that set one field overwrite it without end. */
-  readonly taken: readonly TakenField[];
+  /** What is worth knowing of single fields of the children. */
+  readonly notes: readonly FieldNote[];
 };
 
-/** Tries for a child that was replaced by another object since it was read, or whose lists are contested. */
-const maxTries = 3;
+/** What became of a field of a child. */
+export type FieldNote = {
+  /**
+   * `overwritten`: it was taken from another manager; two that set one field overwrite it without end. `removed`: another
+   * manager had it at an exact path, or contradicted the controller with it. `kept`: the controller has dropped it, and
+   * another manager keeps it. `unchanged`: it looked different, and the apply changed nothing.
+   */
+  readonly type: 'overwritten' | 'removed' | 'kept' | 'unchanged';
+  /** The child's `namespace/name`. */
+  readonly child: string;
+  readonly field: string;
+  readonly fieldManager?: string;
+};
 
 /**
  * Applies the desired children of an owner and a kind, and prunes the others. A child that the server refuses does not
@@ -78,7 +73,7 @@ const maxTries = 3;
  * not control, including orphans, and a TypeError for an invalid set.
  */
 export async function applyAll(client: KubeClient, request: ApplyAllRequest): Promise<ApplyAllResult> {
-  const counts: MutableCounts = { writes: 0, noops: 0, replaced: [], taken: [] };
+  const counts: MutableCounts = { writes: 0, noops: 0, replaced: [], notes: [] };
   try {
     return { objects: await applySet(client, request, counts), ...counts };
   } finally {
@@ -86,14 +81,15 @@ export async function applyAll(client: KubeClient, request: ApplyAllRequest): Pr
   }
 }
 
-type MutableCounts = { writes: number; noops: number; replaced: string[]; taken: TakenField[] };
+type MutableCounts = { writes: number; noops: number; replaced: string[]; notes: FieldNote[] };
 
 async function applySet(
   client: KubeClient,
   request: ApplyAllRequest,
   counts: MutableCounts,
 ): Promise<readonly KubeObject[]> {
-  const { owner, desired, onChange, signal } = request;
+  const { owner, desired, onChange } = request;
+  checkExactPaths(request.exact ?? []);
   const existing = await listOwned(client, request);
   // The labels can be copied to other objects, so the controller reference is checked too.
   const owned = [...existing.values()].filter((object) => isOwned(owner, object));
@@ -126,8 +122,12 @@ async function applySet(
     }
     const startedAt = performance.now();
     const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
-    if (outcome instanceof ApiError) {
+    if (outcome instanceof Error) {
       refused.push(outcome);
+      if (outcome instanceof ChildDeletedError) {
+        counts.writes += 1;
+        onChange?.({ type: 'deleted', child: outcome.child });
+      }
       if (!mayBeOfWebhook(outcome)) continue;
       webhookFailures += 1;
       webhookMs += performance.now() - startedAt;
@@ -139,19 +139,19 @@ async function applySet(
       continue;
     }
     objects.push(outcome.object);
+    counts.notes.push(...notesOf(outcome, request));
     if (outcome.write === 'noop') counts.noops += 1;
     if (outcome.write !== 'changed') continue;
     counts.writes += 1;
     const { object: after, before } = outcome;
     counts.replaced.push(...replacedBy(outcome));
-    counts.taken.push(...takenBy(outcome, request));
     onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'updated', child: after, before });
   }
   // The new name of a child may be refused: the child of the old name is all that there is.
   if (request.prune && refused.length === 0 && notOwned.length === 0) {
     for (const [name, live] of existing) {
       if (names.has(name) || !isOwned(owner, live) || live.metadata.deletionTimestamp !== undefined) continue;
-      if (!(await deleteObject(client, request.resource, live, signal))) continue;
+      if (!(await deleteChild(client, request, live, { uid: live.metadata.uid }))) continue;
       counts.writes += 1;
       onChange?.({ type: 'deleted', child: live });
     }
@@ -170,14 +170,15 @@ export async function applyOne(
   client: KubeClient,
   request: ChildKind,
   desired: DesiredChild,
-  { isThorough = false, signal }: Pick<ApplyAllRequest, 'isThorough' | 'signal'> = {},
+  options: ChildOptions = {},
 ): Promise<{ readonly object: KubeObject } & WriteCounts> {
+  checkExactPaths(options.exact ?? []);
   const child = childObject(request, desired);
-  const outcome = await applyChild(client, { ...request, isThorough, signal }, child, undefined);
+  const outcome = await applyChild(client, { ...request, ...options }, child, undefined);
   if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
   const { object, write } = outcome;
   const counts = { writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
-  return { object, ...counts, replaced: replacedBy(outcome), taken: takenBy(outcome, request) };
+  return { object, ...counts, replaced: replacedBy(outcome), notes: notesOf(outcome, request) };
 }
 
 /** Returns the controller whose label a write has replaced by its own, if any. */
@@ -186,112 +187,18 @@ function replacedBy({ object, before }: ChildOutcome): readonly string[] {
   return label === undefined || label === object.metadata.labels?.[controllerLabel] ? [] : [label];
 }
 
-/** Returns the fields that a write has taken from other managers. Those of a replaced controller are in `replaced`. */
-function takenBy(outcome: ChildOutcome, { controllerName, project }: ChildKind): readonly TakenField[] {
-  const { object, before, write } = outcome;
+/** Returns what a write did to fields of other managers. Those of a replaced controller are in `replaced`. */
+function notesOf(outcome: ChildOutcome, { controllerName, project }: ChildKind): readonly FieldNote[] {
+  const { object, before, write, difference, removed } = outcome;
+  const child = keyOf(object.metadata);
+  if (write === 'noop') return difference === undefined ? [] : [{ type: 'unchanged', child, field: difference }];
   if (write !== 'changed' || before === undefined || replacedBy(outcome).length > 0) return [];
-  return takenFields(before, object, fieldManagerOf(controllerName, project));
-}
-
-type ChildOutcome = {
-  readonly object: KubeObject;
-  readonly write: 'none' | 'noop' | 'changed';
-  /** The child as it was read before the write. Undefined for a created child. */
-  readonly before?: KubeObject | undefined;
-};
-
-async function applyChild(
-  client: KubeClient,
-  request: ChildKind & Pick<ApplyAllRequest, 'replaceLists' | 'isThorough' | 'signal'>,
-  child: KubeObject,
-  listed: KubeObject | undefined,
-): Promise<ChildOutcome | 'not owned'> {
-  const { owner, controllerName, project, cluster, resource, signal } = request;
-  const fieldManager = fieldManagerOf(controllerName, project);
-  let replaced: readonly string[] = request.replaceLists ?? [];
-  let live = listed;
-  for (let attempt = 1; ; attempt += 1) {
-    // It was not listed by its labels: it may be missing, a child that lost its labels, or not a child.
-    live ??= await getObject(client, resource, child.metadata, { signal });
-    if (live !== undefined && !isOwned(owner, live)) return 'not owned';
-    // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
-    if (live?.metadata.deletionTimestamp !== undefined) return { object: live, write: 'none' };
-    const contested = live === undefined ? [] : foreignItems(live, child, replaced);
-    const compared = { isBuiltIn: isBuiltInGroup(resource.group), live };
-    const isNullChanged = request.keepsNull === true && (replacesNull(child, live) || replacesNull(live, child));
-    const isSame = live !== undefined && !isNullChanged && ownedEqual(child, ownedFields(live, fieldManager), compared);
-    const known =
-      live === undefined || isSame ? undefined : hash('sha256', JSON.stringify([cluster, fieldManager, child, live]));
-    const isNoop = isSame || (request.isThorough !== true && known !== undefined && knownNoops.has(known));
-    if (live !== undefined && contested.length === 0 && isNoop) return { object: live, write: 'none' };
-    try {
-      if (live !== undefined && contested.length > 0) {
-        await replaceLists(client, resource, { live, child }, contested, { fieldManager, signal });
-      }
-      // The uid prevents that the apply recreates an object that was deleted since the read. The version prevents that
-      // a creation is merged into an object that another client created since the read, which would be adopted.
-      const guard = live === undefined ? { resourceVersion: noVersion } : { uid: live.metadata.uid };
-      const object = { ...child, metadata: { ...child.metadata, ...guard } };
-      const after = await applyObject(client, resource, object, { fieldManager, force: live !== undefined, signal });
-      const unchanged = after.metadata.resourceVersion === live?.metadata.resourceVersion;
-      if (unchanged && contested.length === 0 && known !== undefined) rememberNoop(known);
-      return { object: after, write: unchanged ? 'noop' : 'changed', before: live };
-    } catch (error) {
-      // An item of another manager may be the reason for the rejection, such as a port with the same name and another
-      // number.
-      const invalidLists = listsOf(child).filter((list) => !replaced.includes(list) && isInvalidInList(error, list));
-      const isContested = live !== undefined && foreignItems(live, child, invalidLists).length > 0;
-      if (attempt === maxTries || !(isContested || isOtherObject(error))) throw error;
-      if (isContested) replaced = [...replaced, ...invalidLists];
-      live = undefined;
-    }
-  }
-}
-
-/**
- * Applies that changed nothing, as hashes of what was read and what was desired: they would change nothing again, until
- * the API server or a webhook changes. ownedEqual finds some differences where there are none, at each reconcile.
- */
-const knownNoops = new Set<string>();
-const maxKnownNoops = 10_000;
-
-/** Forgetting costs one apply of each. */
-function rememberNoop(known: string): void {
-  if (knownNoops.size >= maxKnownNoops) knownNoops.clear();
-  knownNoops.add(known);
-}
-
-/** Returns whether the error means that the object was replaced since the read: a different uid or controller. */
-function isOtherObject(error: unknown): error is ApiError {
-  if (isConflict(error) || isFieldManagerConflict(error) || isNotFound(error)) return true;
-  return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
-}
-
-async function deleteObject(
-  client: KubeClient,
-  resource: ResourceName,
-  live: KubeObject,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  try {
-    await client.request({
-      method: 'DELETE',
-      path: objectPath(resource, live.metadata),
-      body: {
-        apiVersion: 'v1',
-        kind: 'DeleteOptions',
-        propagationPolicy: 'Background',
-        preconditions: { uid: live.metadata.uid },
-      },
-      signal,
-    });
-    return true;
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-    // Not every 404 and 409 means that the object is gone: a webhook may refuse the deletion. A read decides.
-    const fresh = await getObject(client, resource, live.metadata, { signal });
-    const isGone = fresh === undefined || fresh.metadata.uid !== live.metadata.uid;
-    if (isGone || fresh.metadata.deletionTimestamp !== undefined) return false;
-    throw new Error(`${keyOf(live.metadata)} was not deleted: ${error.message}`, { cause: error });
-  }
+  const manager = fieldManagerOf(controllerName, project);
+  const notes = (type: FieldNote['type'], fields: readonly FieldOfManager[]) =>
+    fields.map((field) => ({ type, child, ...field }));
+  return [
+    ...notes('overwritten', takenFields(before, object, manager)),
+    ...notes('removed', removed),
+    ...notes('kept', keptFields(before, object, manager)),
+  ];
 }

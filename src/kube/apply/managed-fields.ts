@@ -3,6 +3,7 @@
 // `k:` a list item by key, `v:` a member of a set, `i:` an item by index, `.` the item itself, and `{}` ends a path.
 import { isRecord } from '../../core/json.ts';
 import type { KubeObject } from '../client/object.ts';
+import { pathsBelow, treeOf } from './field-tree.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,12 +34,11 @@ export function ownEntry({ metadata }: KubeObject, manager: string, subresource 
   );
 }
 
-/** A field that a forced apply has taken from another manager, as a dotted path. */
-export type TakenField = { readonly fieldManager: string; readonly field: string };
+/** A field and another manager of it, as a dotted path. */
+export type FieldOfManager = { readonly fieldManager: string; readonly field: string };
 
 /** Returns the fields that a manager has taken from others between two reads of an object, one for each of them. */
-export function takenFields(before: KubeObject, after: KubeObject, manager: string): readonly TakenField[] {
-  const entriesOf = ({ metadata }: KubeObject) => (metadata.managedFields ?? []).filter(isOfObject);
+export function takenFields(before: KubeObject, after: KubeObject, manager: string): readonly FieldOfManager[] {
   const now = entriesOf(after);
   const ours = new Set(now.filter((entry) => entry.manager === manager).flatMap(pathsOf));
   return entriesOf(before).flatMap((entry) => {
@@ -53,21 +53,30 @@ export function takenFields(before: KubeObject, after: KubeObject, manager: stri
   });
 }
 
+/** Returns the fields that a manager has given up between two reads and that others keep, one for each of them. */
+export function keptFields(before: KubeObject, after: KubeObject, manager: string): readonly FieldOfManager[] {
+  const pathsOfOurs = (object: KubeObject) =>
+    entriesOf(object)
+      .filter((entry) => entry.manager === manager)
+      .flatMap(pathsOf);
+  const still = new Set(pathsOfOurs(after));
+  const dropped = new Set(pathsOfOurs(before).filter((path) => !still.has(path)));
+  if (dropped.size === 0) return [];
+  return entriesOf(after).flatMap((entry) => {
+    const field = pathsOf(entry).find((path) => dropped.has(path) && !path.endsWith('.'));
+    return field === undefined ? [] : [{ fieldManager: entry.manager ?? '', field }];
+  });
+}
+
 type Entry = NonNullable<KubeObject['metadata']['managedFields']>[number];
 
 /** A write of the status cannot lose a field to an apply of the object. */
-function isOfObject({ subresource }: Entry): boolean {
-  return subresource !== 'status';
+function entriesOf({ metadata }: KubeObject): readonly Entry[] {
+  return (metadata.managedFields ?? []).filter(({ subresource }) => subresource !== 'status');
 }
 
 function pathsOf({ fieldsV1 }: Entry): readonly string[] {
-  const below = (fields: Fields): readonly string[] =>
-    Object.keys(fields).flatMap((step) => {
-      const inner = below(fieldsAt(fields, step));
-      const name = step.startsWith('f:') ? step.slice('f:'.length) : step;
-      return inner.length === 0 ? [name] : inner.map((rest) => `${name}.${rest}`);
-    });
-  return isRecord(fieldsV1) ? below(fieldsV1) : [];
+  return pathsBelow(treeOf(fieldsV1));
 }
 
 function extract(live: unknown, fields: Fields, others: readonly Fields[]): unknown {

@@ -1,41 +1,29 @@
-// Compares the desired fields with the fields that the controller owns, to avoid an apply without a difference. For a
-// built-in kind the API server does not return exactly what was applied. It rewrites quantities, omits zero values and
-// fills in defaults, even inside atomic values that one manager owns. It rewrites nothing in a custom resource.
+// Compares the desired fields with the fields that the controller owns, to avoid an apply without a difference. Values
+// are compared as they are, and lists in their order. Only where the API server stores a field of a built-in kind in
+// another form (field-types.ts), or omits its zero value, another one is equal too.
 //
-// Caveats: two cases always look like a difference. They are a default inside an atomic value that is not in
-// `defaultedFields` (for example in a custom resource's list without list-map keys), and a map applied empty that the
-// server fills with defaults. The apply then changes nothing and is counted as a no-op, once for each version of the
-// object (apply-all.ts).
+// Caveat: a default that is in no table, or what a webhook changes, looks like a difference. The apply then changes
+// nothing, once in a process (known-applies.ts).
 import { isRecord } from '../../core/json.ts';
 import { isControllerManager } from '../../core/names.ts';
 import type { KubeObject } from '../client/object.ts';
+import { type FieldTypes, TypedField, typesAt } from './field-types.ts';
 import { ownedFields } from './managed-fields.ts';
+import { sameQuantity } from './quantity.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Values inside these fields are quantities. Elsewhere "1k" and "1000" are different strings, as in an env value. */
-const quantityFields = new Set([
-  'requests',
-  'limits',
-  'capacity',
-  'overhead',
-  'hard',
-  'sizeLimit',
-  'divisor',
-  'averageValue',
-]);
-
-/** Defaults inside atomic values: ports of a NetworkPolicy, fieldRef, volumeClaimTemplates, projected volumes. */
-const defaultedFields: ReadonlyMap<string, readonly string[]> = new Map([
-  ['protocol', ['"TCP"']],
-  ['volumeMode', ['"Filesystem"']],
-  ['apiVersion', ['"v1"']],
-  ['kind', ['"PersistentVolumeClaim"']],
-  ['status', ['{"phase":"Pending"}']],
-  ['divisor', ['"0"']],
-  ['expirationSeconds', ['3600']],
-  ['creationTimestamp', ['null']],
-]);
+/** What is known of the values. */
+export type Comparison = {
+  /** Whether they are of a built-in kind, whose zero values the API omits. */
+  readonly isBuiltIn: boolean;
+  readonly types?: FieldTypes | undefined;
+  /**
+   * The live object, or the part of it. It tells whether a list that is desired empty is empty, which managedFields do
+   * not show, and whether a null that is desired is there.
+   */
+  readonly live?: unknown;
+};
 
 /** Fields that managedFields never list: they identify the object or are set by the server, and have no manager. */
 const identityFields = [
@@ -48,57 +36,129 @@ const identityFields = [
   'managedFields',
 ];
 
-const binarySuffixes: Readonly<Record<string, number>> = { Ki: 1, Mi: 2, Gi: 3, Ti: 4, Pi: 5, Ei: 6 };
-const decimalSuffixes: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  '': 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-};
+/** Returns whether an object (or a part of one) is equal to the result of ownedFields, so that no apply is needed. */
+export function ownedEqual(desired: Fields, owned: Fields | undefined, comparison: Comparison): boolean {
+  return ownedDifference(desired, owned, comparison) === undefined;
+}
 
-/** How values are compared: of a custom resource, of a built-in kind, or inside one of the `quantityFields`. */
-type Comparison = 'exact' | 'built-in' | 'quantity';
-
-/**
- * Returns whether an object (or a part of one) is equal to the result of ownedFields, so that no apply is needed. Lists
- * are compared in order, because an apply in another order reorders them. The live object tells whether a list that is
- * desired empty is empty: managedFields do not list an empty list that is merged by key.
- */
-export function ownedEqual(
+/** Returns the dotted path of the first field in which an object differs from the result of ownedFields, if any. */
+export function ownedDifference(
   desired: Fields,
   owned: Fields | undefined,
-  { isBuiltIn, live }: { readonly isBuiltIn: boolean; readonly live?: unknown },
-): boolean {
-  return owned !== undefined && isEqual(withoutIdentity(desired), owned, isBuiltIn ? 'built-in' : 'exact', live);
+  comparison: Comparison,
+): string | undefined {
+  if (owned === undefined) return 'metadata.managedFields';
+  const path = differenceOf(desiredFields(desired), owned, comparison);
+  return path?.slice('.'.length);
 }
 
-/**
- * Returns whether a stored null is desired as another value. To ownedEqual the null of a nullable field looks like a
- * field that the API omits, which is equal to a zero value (`0`, `''`, `false`, an empty list).
- */
-export function replacesNull(desired: unknown, live: unknown): boolean {
-  if (live === null) return desired !== null && desired !== undefined;
-  if (Array.isArray(desired))
-    return (
-      // With items of other managers the index says nothing.
-      Array.isArray(live) &&
-      live.length === desired.length &&
-      desired.some((one, index) => replacesNull(one, live[index]))
-    );
-  if (!isRecord(desired) || !isRecord(live)) return false;
-  return Object.entries(desired).some(([name, value]) => Object.hasOwn(live, name) && replacesNull(value, live[name]));
+/** Returns the fields of a desired object that can have a manager. */
+export function desiredFields({ apiVersion: _, kind: __, metadata, ...rest }: Fields): Fields {
+  if (!isRecord(metadata)) return rest;
+  const kept = Object.entries(metadata).filter(
+    ([name, value]) => !identityFields.includes(name) && value !== undefined,
+  );
+  return kept.length === 0 ? rest : { ...rest, metadata: Object.fromEntries(kept) };
 }
 
-/** Returns whether two values are equal quantities. Returns false if one is not a quantity. */
-export function sameQuantity(a: unknown, b: unknown): boolean {
-  const first = nanoUnits(a);
-  return first !== undefined && first === nanoUnits(b);
+/** Returns the path of the first difference of two values: '' for the values themselves, undefined without one. */
+export function differenceOf(desired: unknown, owned: unknown, comparison: Comparison): string | undefined {
+  if (desired === owned) return undefined;
+  if (Array.isArray(desired)) {
+    if (!Array.isArray(owned)) return comparison.isBuiltIn && owned === null && desired.length === 0 ? undefined : '';
+    return differenceInList(desired, owned, comparison);
+  }
+  if (isRecord(desired) && isRecord(owned)) return differenceInFields(desired, owned, comparison);
+  // The field is owned but absent: it was applied as the zero value of its type, which the API omits.
+  if (owned === null && comparison.isBuiltIn) return isZero(desired) ? undefined : '';
+  const { types } = comparison;
+  return types instanceof TypedField && isSame(desired, owned, types) ? undefined : '';
+}
+
+function differenceInList(
+  desired: readonly unknown[],
+  owned: readonly unknown[],
+  { isBuiltIn, types, live }: Comparison,
+): string | undefined {
+  if (desired.length !== owned.length) return '';
+  // Items of other managers would move the live ones to other indexes.
+  const items: readonly unknown[] = Array.isArray(live) && live.length === owned.length ? live : [];
+  for (const [index, item] of desired.entries()) {
+    const path = differenceOf(item, owned[index], { isBuiltIn, types, live: items[index] });
+    if (path !== undefined) return `[${index}]${path}`;
+  }
+  return undefined;
+}
+
+function differenceInFields(
+  desired: Fields,
+  owned: Fields,
+  { isBuiltIn, types, live }: Comparison,
+): string | undefined {
+  for (const [name, value] of Object.entries(desired)) {
+    if (value === undefined || (value === null && isBuiltIn)) continue;
+    const there = isRecord(live) && Object.hasOwn(live, name) ? live[name] : undefined;
+    if (Object.hasOwn(owned, name)) {
+      const path = differenceOf(value, owned[name], { isBuiltIn, types: typesAt(types, name), live: there });
+      if (path !== undefined) return `.${name}${path}`;
+    } else if (!isNothing(value, there, isRecord(live), isBuiltIn)) {
+      return `.${name}`;
+    }
+  }
+  const dropped = Object.keys(owned).find((name) => {
+    const value = desired[name];
+    const isDesired = Object.hasOwn(desired, name) && value !== undefined && (value !== null || !isBuiltIn);
+    return !isDesired && !(value === null && owned[name] === null) && !isDefault(typesAt(types, name), owned[name]);
+  });
+  return dropped === undefined ? undefined : `.${dropped}`;
+}
+
+/** Returns whether a value that is not owned makes no difference: a null or an empty list that is there. */
+function isNothing(desired: unknown, live: unknown, isLiveKnown: boolean, isBuiltIn: boolean): boolean {
+  if (desired === null) return live === undefined || live === null;
+  if (!isEmptyList(desired) || !isLiveKnown) return false;
+  return isEmptyList(live) || (isBuiltIn && live === undefined);
+}
+
+function isDefault(types: FieldTypes | undefined, value: unknown): boolean {
+  if (!(types instanceof TypedField) || types.fallback === undefined) return false;
+  return JSON.stringify(types.fallback) === JSON.stringify(value);
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function isZero(value: unknown): boolean {
+  if (value === null || value === false || value === 0 || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.values(value).every(isZero);
+}
+
+function isSame(desired: unknown, owned: unknown, { type }: TypedField): boolean {
+  switch (type) {
+    case 'quantity':
+      return sameQuantity(desired, owned);
+    case 'base64':
+      // Go's decoder skips line breaks.
+      return String(desired).replaceAll(/[\r\n]/g, '') === owned;
+    case 'time':
+      return sameTime(desired, owned, 0);
+    case 'microTime':
+      return sameTime(desired, owned, 6);
+    case undefined:
+      return false;
+  }
+}
+
+/** Compares times as texts: a Date has milliseconds, and a MicroTime is stored with six digits. */
+function sameTime(a: unknown, b: unknown, digits: number): boolean {
+  const [first, second] = [a, b].map((time) => {
+    const [, seconds = '', fraction = '', zone = ''] = /^(.*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/i.exec(String(time)) ?? [];
+    const ms = Date.parse(`${seconds}${zone}`);
+    return Number.isNaN(ms) ? undefined : `${ms}.${fraction.padEnd(digits, '0').slice(0, digits)}`;
+  });
+  return first !== undefined && first === second;
 }
 
 /**
@@ -115,78 +175,6 @@ export function dropForeignFields(status: Fields, object: KubeObject, fieldManag
   });
   const isRepeated = ([field, value]: readonly [string, unknown]) =>
     !['conditions', 'observedGeneration'].includes(field) &&
-    others.some((other) => field in other && isEqual(value, other[field], 'exact', undefined));
+    others.some((other) => field in other && differenceOf(value, other[field], { isBuiltIn: false }) === undefined);
   return Object.fromEntries(Object.entries(status).filter((entry) => !isRepeated(entry)));
-}
-
-function withoutIdentity({ apiVersion: _, kind: __, metadata, ...rest }: Fields): Record<string, unknown> {
-  if (!isRecord(metadata)) return rest;
-  const kept = Object.entries(metadata).filter(
-    ([name, value]) => !identityFields.includes(name) && value !== undefined,
-  );
-  return kept.length === 0 ? rest : { ...rest, metadata: Object.fromEntries(kept) };
-}
-
-function isEqual(desired: unknown, owned: unknown, comparison: Comparison, live: unknown): boolean {
-  if (desired === owned) return true;
-  // The field is owned but absent: it was applied as the zero value of its type, which the API omits.
-  if (owned === null) return isZero(desired);
-  if (Array.isArray(desired)) {
-    if (!Array.isArray(owned) || desired.length !== owned.length) return false;
-    // Items of other managers would move the live ones to other indexes.
-    const items: readonly unknown[] = Array.isArray(live) && live.length === owned.length ? live : [];
-    return desired.every((item, index) => isEqual(item, owned[index], comparison, items[index]));
-  }
-  if (isRecord(desired)) return isRecord(owned) && hasEqualFields(desired, owned, comparison, live);
-  return comparison === 'quantity' && sameQuantity(desired, owned);
-}
-
-function hasEqualFields(desired: Fields, owned: Fields, comparison: Comparison, live: unknown): boolean {
-  const names = Object.keys(desired).filter((name) => desired[name] !== undefined && desired[name] !== null);
-  return (
-    names.every((name) => {
-      const there = isRecord(live) && Object.hasOwn(live, name) ? live[name] : undefined;
-      const orAbsent = comparison === 'exact' ? there : (there ?? []);
-      if (!Object.hasOwn(owned, name)) return isRecord(live) && isEmptyList(desired[name]) && isEmptyList(orAbsent);
-      const inside = comparison === 'built-in' && quantityFields.has(name) ? 'quantity' : comparison;
-      return isEqual(desired[name], owned[name], inside, there);
-    }) &&
-    Object.keys(owned).every((name) => names.includes(name) || isIgnorable(name, desired, owned[name], comparison))
-  );
-}
-
-/** Returns whether an owned field that is not desired makes no difference: a default, or a field desired as null. */
-function isIgnorable(name: string, desired: Fields, value: unknown, comparison: Comparison): boolean {
-  if (desired[name] === null) return value === null;
-  return comparison !== 'exact' && defaultedFields.get(name)?.includes(JSON.stringify(value)) === true;
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
-function isZero(value: unknown): boolean {
-  if (value === null || value === false || value === 0 || value === '') return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isRecord(value) && Object.values(value).every(isZero);
-}
-
-/** Returns a quantity in billionths, rounded up as in Kubernetes, or undefined if the value is not a quantity. */
-function nanoUnits(value: unknown): bigint | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const match = /^([+-]?)(\d{0,30})(?:\.(\d{0,30}))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?\d{1,2}))?$/.exec(
-    String(value),
-  );
-  if (match === null) return undefined;
-  const [, sign = '', whole = '', fraction = '', binary, decimal, exponent] = match;
-  if (whole === '' && fraction === '') return undefined;
-  const power =
-    (exponent === undefined ? (decimalSuffixes[decimal ?? ''] ?? 0) : Number(exponent)) + 9 - fraction.length;
-  const scaled = BigInt(whole + fraction) * 1024n ** BigInt(binary === undefined ? 0 : (binarySuffixes[binary] ?? 0));
-  const size = power >= 0 ? scaled * 10n ** BigInt(power) : divideUp(scaled, 10n ** BigInt(-power));
-  return sign === '-' ? -size : size;
-}
-
-function divideUp(value: bigint, by: bigint): bigint {
-  return (value + by - 1n) / by;
 }

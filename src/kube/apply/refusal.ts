@@ -3,6 +3,7 @@
 import { classifyResponse, mayBeWebhookRefusal, type ResponseClass } from '../client/classify.ts';
 import { ApiError, isServerError } from '../client/errors.ts';
 import type { KubeObject } from '../client/object.ts';
+import { keyOf } from './child-object.ts';
 
 /** Failures that a webhook or the API server may have. A failing server is not sent the writes of a large set. */
 export const maxWebhookFailures = 3;
@@ -12,6 +13,21 @@ export const maxWebhookFailures = 3;
  */
 export const maxWebhookSeconds = 9;
 
+/**
+ * A child was deleted because the server refused to change it and would create it as it is desired (`recreate`). The
+ * next reconcile creates it. `child` is as it was.
+ */
+export class ChildDeletedError extends Error {
+  override readonly name = 'ChildDeletedError';
+  readonly child: KubeObject;
+
+  constructor(child: KubeObject, refusal: ApiError) {
+    const name = [child.kind ?? '', keyOf(child.metadata)].join(' ').trim();
+    super(`${name} was deleted and is created again, because ${refusal.message}`, { cause: refusal });
+    this.child = child;
+  }
+}
+
 /** Returns whether a webhook may have caused the error. A proxy's 5xx has no Status, and a delay is the server's. */
 export function mayBeOfWebhook(error: Error): boolean {
   if (mayBeWebhookRefusal(error)) return true;
@@ -20,11 +36,13 @@ export function mayBeOfWebhook(error: Error): boolean {
 
 /**
  * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota, or because
- * its namespace is being deleted or missing, which is not that of its owner. Throws any other one.
+ * its namespace is being deleted or missing, which is not that of its owner. So is a ChildDeletedError. Throws any other
+ * one.
  */
-export function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError {
+export function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError | ChildDeletedError {
   const classes: readonly ResponseClass[] = ['invalid', 'policy-denied', 'forbidden', 'error'];
   const elsewhere: readonly ResponseClass[] = namespace === undefined ? ['namespace-terminating', 'not-found'] : [];
+  if (error instanceof ChildDeletedError) return error;
   if (!(error instanceof ApiError)) throw error;
   if (mayBeOfWebhook(error) || [...classes, ...elsewhere].includes(classifyResponse(error))) return error;
   throw error;

@@ -4,7 +4,8 @@
 // Caveat: only the schema defines which lists are merged by key. Here a list is merged by key if all its items have a
 // `type` or a `name`.
 import { isRecord } from '../../core/json.ts';
-import { ownedEqual } from '../apply/owned-equal.ts';
+import { type FieldTypes, typesAt } from '../apply/field-types.ts';
+import { differenceOf } from '../apply/owned-equal.ts';
 
 /** A changed field. Without `before` it is added, without `after` it is removed. */
 export type ChangedField = { readonly path: string; readonly before?: unknown; readonly after?: unknown };
@@ -12,17 +13,28 @@ export type ChangedField = { readonly path: string; readonly before?: unknown; r
 /** An object, or a part of one: as it is in the cluster, as it is applied, and the part that the manager owns. */
 export type AppliedFields = { readonly live: unknown; readonly applied: unknown; readonly owned: unknown };
 
+/** Where the fields are: in a built-in kind or not, the types below, and the path. */
+type Place = {
+  readonly isBuiltIn?: boolean;
+  readonly types?: FieldTypes | undefined;
+  readonly path?: readonly string[];
+};
+
 /** Lists the fields that an apply changes, in the order of the applied fields. */
 export function changedFields(
   { live, applied, owned }: AppliedFields,
-  { isBuiltIn = true, path = [] }: { readonly isBuiltIn?: boolean; readonly path?: readonly string[] } = {},
+  { isBuiltIn = true, types, path = [] }: Place = {},
 ): readonly ChangedField[] {
   if (isRecord(applied)) {
     const names = Object.keys(applied).filter((name) => applied[name] !== undefined && applied[name] !== null);
     const removed = Object.keys(isRecord(owned) ? owned : {}).filter((name) => !names.includes(name));
     return [
       ...names.flatMap((name) =>
-        changedFields(fieldIn({ live, applied, owned }, name), { isBuiltIn, path: [...path, name] }),
+        changedFields(fieldIn({ live, applied, owned }, name), {
+          isBuiltIn,
+          types: typesAt(types, name),
+          path: [...path, name],
+        }),
       ),
       ...removed.flatMap((name) => removedField(fieldOf(live, name), [...path, name])),
     ];
@@ -34,14 +46,14 @@ export function changedFields(
     const at = (one: string) => [...path, `[${one}]`];
     return [
       ...names.flatMap((one) =>
-        changedFields(itemIn({ live, applied, owned }, key, one), { isBuiltIn, path: at(one) }),
+        changedFields(itemIn({ live, applied, owned }, key, one), { isBuiltIn, types, path: at(one) }),
       ),
       ...removed.flatMap((one) => removedField(findItem(live, key, one), at(one))),
     ];
   }
   // A list without keys is compared with the owned items only. A field that is owned but absent has the zero value.
   const before = owned === null || (Array.isArray(applied) && Array.isArray(owned)) ? owned : live;
-  if (applied === before || ownedEqual(nest(path, applied), nest(path, before), { isBuiltIn })) return [];
+  if (differenceOf(applied, before, { isBuiltIn, types }) === undefined) return [];
   return [{ path: formatPath(path), ...(before === undefined ? {} : { before }), after: applied }];
 }
 
@@ -129,13 +141,6 @@ function fieldOf(value: unknown, name: string): unknown {
 
 function removedField(before: unknown, path: readonly string[]): readonly ChangedField[] {
   return before === undefined ? [] : [{ path: formatPath(path), before }];
-}
-
-/** Wraps a value in the objects of its path, because strings inside some fields are quantities. */
-function nest(path: readonly string[], value: unknown): Readonly<Record<string, unknown>> {
-  return path.reduceRight<Readonly<Record<string, unknown>>>((inner, name, index) => {
-    return { [name]: index === path.length - 1 ? value : inner };
-  }, {});
 }
 
 function formatPath(path: readonly string[]): string {

@@ -7,6 +7,7 @@
 import { isRecord } from '../../core/json.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { keyOf } from '../apply/child-object.ts';
+import { typedFieldsOf } from '../apply/field-types.ts';
 import { ownedFields } from '../apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../client/client.ts';
 import { ApiError, isNotFound } from '../client/errors.ts';
@@ -67,6 +68,12 @@ export function createDryRunClient(
   async function patch({ path, body, query, contentType = '', signal }: KubeRequest): Promise<KubeResponse> {
     const objectPath = path.replace(/\/status$/, '');
     const live = await readIfPresent(objectPath, signal);
+    const managedFields = live === undefined ? undefined : onlyManagedFields(body);
+    if (managedFields !== undefined) {
+      const next = { ...live, metadata: { ...metadataOf(live), managedFields } };
+      pending.set(objectPath, next);
+      return { status: 200, headers: {}, body: next };
+    }
     const desired = withoutPreconditions(body);
     const manager = String(query?.fieldManager ?? '');
     const isApply = contentType.startsWith('application/apply-patch');
@@ -82,7 +89,9 @@ export function createDryRunClient(
     const comparison: AppliedFields = { live, applied: desired, owned };
     // A status is compared exactly, as that of a custom resource.
     const isBuiltIn = objectPath === path && isBuiltInGroup(groupIn(path));
-    const changed = changedFields(comparison, { isBuiltIn }).filter(
+    const { kind } = isRecord(desired) ? desired : {};
+    const types = isBuiltIn ? typedFieldsOf(String(kind)) : undefined;
+    const changed = changedFields(comparison, { isBuiltIn, types }).filter(
       ({ path: field }) => !identityFields.includes(field),
     );
     const fields = changed.map((field) => (isSecret(live ?? desired) ? hideSecret(field) : field));
@@ -162,6 +171,16 @@ function serverMetadata(live: Readonly<Record<string, unknown>> | undefined, fie
   const changesSpec = fields.some(({ path }) => !/^(metadata|status)\b/.test(path));
   const next = Number(generation) + (changesSpec || live === undefined ? 1 : 0);
   return { uid, resourceVersion: `${resourceVersion}-dry-run`, generation: next };
+}
+
+/**
+ * Returns the managedFields that a patch sets and nothing else. It changes no field of the object, but what the next
+ * apply removes.
+ */
+function onlyManagedFields(body: unknown): unknown {
+  const { managedFields, ...rest } = metadataOf(body);
+  const isOnly = isRecord(body) && Object.keys(body).length === 1;
+  return isOnly && Object.keys(rest).every((name) => preconditions.includes(name)) ? managedFields : undefined;
 }
 
 function withoutPreconditions(body: unknown): unknown {

@@ -8,7 +8,7 @@ import { pausedAnnotation } from '../../core/names.ts';
 import { applyStatus } from '../../kube/apply/apply.ts';
 import { emptiedFields, removeFields } from '../../kube/apply/emptied.ts';
 import { ownEntry } from '../../kube/apply/managed-fields.ts';
-import { dropForeignFields, ownedEqual, replacesNull } from '../../kube/apply/owned-equal.ts';
+import { dropForeignFields, ownedEqual } from '../../kube/apply/owned-equal.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
@@ -62,11 +62,8 @@ async function applyIfChanged(
   wanted: Readonly<Record<string, unknown>>,
   { client, resource, fieldManager, log, signal }: StatusDeps,
 ): Promise<void> {
-  if (
-    ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: primary.current().status }) &&
-    !replacesNull(wanted, primary.current().status)
-  )
-    return;
+  const { status } = primary.current();
+  if (ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: status })) return;
   const ours = ownEntry(primary.current(), fieldManager, 'status')?.fieldsV1;
   const emptied = emptiedFields({ status: wanted }, primary.current(), ours);
   if (emptied.length > 0) {

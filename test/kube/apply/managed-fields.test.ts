@@ -4,7 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { ownedFields, takenFields } from '../../../src/kube/apply/managed-fields.ts';
+import { typedFieldsOf } from '../../../src/kube/apply/field-types.ts';
+import { keptFields, ownedFields, takenFields } from '../../../src/kube/apply/managed-fields.ts';
 import { ownedEqual } from '../../../src/kube/apply/owned-equal.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 
@@ -20,8 +21,15 @@ const entry = (fieldsV1: object, rest: object = {}) => ({
 const live = (fields: object, ...managedFields: object[]) =>
   parseObject({ ...fields, metadata: { name: 'a', managedFields } });
 
+/** Whether an object of a built-in kind is equal to what was applied. */
+const isApplied = (desired: Record<string, unknown>, live: KubeObject) =>
+  ownedEqual(asChild(desired, live), ownedFields(live, 'outrigger-test'), {
+    isBuiltIn: true,
+    types: typedFieldsOf(live.kind ?? ''),
+  });
+
 it.each(applied)('ownedEqual is true for the applied fields of $title', ({ desired, live }) => {
-  expect(ownedEqual(asChild(desired, live), ownedFields(live, 'outrigger-test'), { isBuiltIn: true })).toBe(true);
+  expect(isApplied(desired, live)).toBe(true);
 });
 
 const changes = applied.flatMap(({ title, desired, live }) =>
@@ -29,7 +37,7 @@ const changes = applied.flatMap(({ title, desired, live }) =>
 );
 
 it.each(changes)('ownedEqual is false for a change of $title', ({ changed, live }) => {
-  expect(ownedEqual(asChild(changed, live), ownedFields(live, 'outrigger-test'), { isBuiltIn: true })).toBe(false);
+  expect(isApplied(changed, live)).toBe(false);
 });
 
 const size = { 'f:spec': { 'f:size': {} } };
@@ -52,6 +60,13 @@ it.each<[string, object[], object[], object[]]>([
   ],
 ])('%s is reported if it was taken', (_, before, after, expected) => {
   expect(takenFields(live({}, ...before), live({}, ...after), 'us')).toEqual(expected);
+});
+
+it('a field that a manager gave up is reported if another keeps it', () => {
+  const before = live({}, entry(both), theirs(size));
+  const after = (...entries: object[]) => live({}, entry({ 'f:spec': { 'f:side': {} } }), ...entries);
+  expect(keptFields(before, after(theirs(size)), 'us')).toEqual([taken]);
+  expect(keptFields(before, after(), 'us')).toEqual([]);
 });
 
 const owner = live(
@@ -111,8 +126,9 @@ it('ownedFields returns an empty map if only others filled it, and an atomic map
 const a = { name: 'a', uid: 'c' };
 const labels = { labels: { x: '1' } };
 const nulls = { a: null, b: null, c: null, d: null, e: null, f: null };
-const limits = (values: object) => ({ resources: { limits: values } });
-const ports = (more: object) => ({ ports: [{ port: 80, ...more }] });
+const limits = (values: object) => ({ spec: { containers: [{ resources: { limits: values } }] } });
+const fieldRef = (more: object) => ({ spec: { containers: [{ env: [{ valueFrom: { fieldRef: more } }] }] } });
+const pod = typedFieldsOf('Pod');
 it.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   ['identity fields are ignored', { apiVersion: 'v1', kind: 'A', metadata: { ...a, namespace: 'b' } }, {}, true],
   ['labels are compared', { metadata: { ...a, ...labels } }, { metadata: labels }, true],
@@ -124,19 +140,22 @@ it.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   ['a desired null', { a: null }, {}, true],
   ['a desired undefined', { a: undefined }, {}, true],
   ['a desired null of an owned field', { a: null }, { a: 1 }, false],
-  ['quantities in quantity fields', limits({ cpu: 1, memory: '1024Mi' }), limits({ cpu: '1', memory: '1Gi' }), true],
+  ['quantities', limits({ cpu: 1, memory: '1024Mi' }), limits({ cpu: '1', memory: '1Gi' }), true],
   ['texts elsewhere', { env: [{ value: '1000' }] }, { env: [{ value: '1k' }] }, false],
   ['numbers and texts elsewhere', { port: 80 }, { port: '80' }, false],
   ['another order of a list', { l: [1, 2] }, { l: [2, 1] }, false],
-  ['a default within an atomic value', ports({}), ports({ protocol: 'TCP' }), true],
-  ['what is no default within an atomic value', ports({}), ports({ protocol: 'UDP' }), false],
+  ['a default within an atomic value', fieldRef({}), fieldRef({ apiVersion: 'v1' }), true],
+  ['what is no default within an atomic value', fieldRef({}), fieldRef({ apiVersion: 'v2' }), false],
+  ['K1: a quantity in a map of texts', { data: { capacity: '1k' } }, { data: { capacity: '1000' } }, false],
+  ['K1: a default in a map of texts', { data: {} }, { data: { protocol: 'TCP', apiVersion: 'v1' } }, false],
   ['a map and a list', { a: {} }, { a: [] }, false],
 ])('ownedEqual: %s', (_, desired, owned, expected) => {
-  expect(ownedEqual(desired, owned, { isBuiltIn: true })).toBe(expected);
+  expect(ownedEqual(desired, owned, { isBuiltIn: true, types: pod })).toBe(expected);
 });
 
 it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-  ['what is a default of built-in kinds', ports({}), ports({ protocol: 'TCP' })],
+  ['what is a default of built-in kinds', fieldRef({}), fieldRef({ apiVersion: 'v1' })],
+  ['a zero value that is not there', { a: 0 }, { a: null }],
   ['texts that are one quantity', { limits: { version: '1.10' } }, { limits: { version: '1.1' } }],
 ])('ownedEqual of a custom resource is false for %s', (_, desired, owned) => {
   expect(ownedEqual(desired, owned, { isBuiltIn: false })).toBe(false);

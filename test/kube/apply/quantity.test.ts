@@ -1,7 +1,7 @@
 // Equality of quantities. The pairs were read back from a kube-apiserver 1.36.3 or come from apimachinery's tests.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { sameQuantity } from '../../../src/kube/apply/owned-equal.ts';
+import { sameQuantity } from '../../../src/kube/apply/quantity.ts';
 
 it.each<[unknown, unknown, boolean]>([
   ['0.5', '500m', true],

@@ -1,5 +1,6 @@
 // Only the comparison of a dry run: the fields that an apply would change, and the object after the apply.
 import { expect, it } from 'vitest';
+import { typedFieldsOf } from '../../../src/kube/apply/field-types.ts';
 import { changedFields, objectAfterApply } from '../../../src/kube/dry-run/changed-fields.ts';
 
 const conditions = (...list: readonly (readonly [string, string])[]) => ({
@@ -36,13 +37,13 @@ it('changedFields names list items by their type or name, whatever their order',
   ]);
 });
 
-it('changedFields treats two notations of a quantity as equal only in quantity fields', () => {
-  const resources = (cpu: string) => ({ resources: { limits: { cpu } }, env: { cpu } });
-  expect(changedFields({ live: resources('500m'), applied: resources('0.5'), owned: resources('500m') })).toEqual([
-    { path: 'env.cpu', before: '500m', after: '0.5' },
+it('changedFields treats two notations of a quantity as equal only where the kind has a quantity', () => {
+  const both = (cpu: string) => ({ spec: { resources: { limits: { cpu } }, nodeSelector: { cpu } } });
+  const change = { live: both('500m'), applied: both('0.5'), owned: both('500m') };
+  expect(changedFields(change, { types: typedFieldsOf('Pod') })).toEqual([
+    { path: 'spec.nodeSelector.cpu', before: '500m', after: '0.5' },
   ]);
-  const custom = { live: resources('500m'), applied: resources('0.5'), owned: resources('500m') };
-  expect(changedFields(custom, { isBuiltIn: false })).toHaveLength(2);
+  expect(changedFields(change, { isBuiltIn: false })).toHaveLength(2);
 });
 
 it('objectAfterApply keeps the fields of others, sets the applied fields and removes those no longer applied', () => {
