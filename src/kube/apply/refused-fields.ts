@@ -10,7 +10,7 @@ import { type Claim, Ownership } from './ownership.ts';
 
 /**
  * Returns the claims that change anything, one for each cause: what the desired object has nowhere, else the innermost
- * list around the field, else the outer ones, else the field.
+ * list around the field, else the outer ones, else the field. Of the spec as a whole only what the message mentions.
  */
 export function claimsAfter(
   error: ApiError,
@@ -20,8 +20,9 @@ export function claimsAfter(
 ): readonly Claim[] {
   const causes = error.body?.details?.causes ?? [];
   // A policy's cause has no field, and that of a rule on the whole object is `<nil>`.
-  return causes.flatMap(({ field = '' }) => {
-    const found = candidates(field, desired).find((claim) => new Ownership(live, fieldManager).claim(claim, desired));
+  return causes.flatMap(({ field = '', message = '' }) => {
+    const all = [...candidates(field, desired), ...mentioned(field, message, { live, desired })];
+    const found = all.find((claim) => new Ownership(live, fieldManager).claim(claim, desired));
     return found === undefined ? [] : [found];
   });
 }
@@ -35,6 +36,21 @@ function candidates(field: string, desired: KubeObject): readonly Claim[] {
     { path: names, withUnowned: false },
   ];
   return all.filter(({ path }) => path.length > 0 && !isShared(path));
+}
+
+/**
+ * Returns the fields of the spec that a cause on the spec as a whole mentions and that are not desired, such as those of
+ * a budget: "minAvailable and maxUnavailable cannot be both set".
+ */
+function mentioned(
+  field: string,
+  message: string,
+  { live, desired }: { readonly live: KubeObject; readonly desired: KubeObject },
+): readonly Claim[] {
+  if (field !== 'spec' || !isRecord(live.spec)) return [];
+  const words = new Set(message.match(/\w+/g));
+  const names = Object.keys(live.spec).filter((name) => words.has(name) && !isGiven(desired, ['spec', name]));
+  return names.map((name) => ({ path: ['spec', name], withUnowned: true })).filter(({ path }) => !isShared(path));
 }
 
 /**
