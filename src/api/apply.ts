@@ -58,8 +58,8 @@ export type ApplyOptions = {
   /**
    * Dotted paths of lists, maps and other fields that the controller owns completely, whether it gives them or not:
    * `spec.ports`, `data`, `spec.hard`. What anyone else adds there is removed at the next reconcile. What has no owner
-   * stays: defaults, and what a webhook adds. With `spec.template` also the annotation of `kubectl rollout restart` goes.
-   * Not below the child's own `metadata` and `status`, nor `spec` as a whole: others set fields there by design.
+   * stays: defaults, and what a webhook adds. With `spec.template` also the annotation of `kubectl rollout restart`
+   * goes. Not below the child's own `metadata` and `status`, nor `spec` as a whole: others set fields there by design.
    */
   readonly exact?: readonly string[];
   /**

@@ -55,9 +55,9 @@ export type WriteCounts = {
 /** What became of a field of a child. */
 export type FieldNote = {
   /**
-   * `overwritten`: it was taken from another manager; two that set one field overwrite it without end. `removed`: another
-   * manager had it at an exact path, or contradicted the controller with it. `kept`: the controller has dropped it, and
-   * another manager keeps it. `unchanged`: it looked different, and the apply changed nothing.
+   * `overwritten`: it was taken from another manager; two that set one field overwrite it without end. `removed`:
+   * another manager had it at an exact path, or contradicted the controller with it. `kept`: the controller has dropped
+   * it, and another manager keeps it. `unchanged`: it looked different, and the apply changed nothing.
    */
   readonly type: 'overwritten' | 'removed' | 'kept' | 'unchanged';
   /** The child's `namespace/name`. */

@@ -1,9 +1,9 @@
 // The requests of one child. Only a forced apply changes a value; who owns what is edited before it, in one merge patch
-// of metadata.managedFields, so that the server's own rules end where the controller says. No state in between is wrong,
-// and a patch that did not help is undone.
+// of metadata.managedFields, so that the server's own rules end where the controller says. No state in between is
+// wrong, and a patch that did not help is undone.
 //
-// Guarantees: a child that is as desired costs no request, a change one. A conflict is read again. An immutable field is
-// never changed by a deletion, unless `recreate` says so.
+// Guarantees: a child that is as desired costs no request, a change one. A conflict is read again. An immutable field
+// is never changed by a deletion, unless `recreate` says so.
 import { isRecord } from '../../core/json.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { fieldManagerOf } from '../../core/names.ts';
@@ -119,8 +119,8 @@ class ChildWrite {
   }
 
   /**
-   * Creates the child. The version prevents that the creation is merged into an object that another client created since
-   * the read, which would be adopted.
+   * Creates the child. The version prevents that the creation is merged into an object that another client created
+   * since the read, which would be adopted.
    */
   async create(): Promise<KubeObject> {
     this.#first = undefined;
@@ -150,7 +150,9 @@ class ChildWrite {
     return after;
   }
 
-  /** Whether others own a part of an exact path, which an apply that made the first entry of the controller has left. */
+  /**
+   * Whether others own a part of an exact path, which an apply that made the first entry of the controller has left.
+   */
   isContested(after: KubeObject): boolean {
     const { exact = [] } = this.#request;
     if (exact.length === 0) return false;

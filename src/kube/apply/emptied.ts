@@ -6,6 +6,7 @@
 import { isRecord } from '../../core/json.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, parseWritten } from '../client/object.ts';
+import { valueAtStep } from './field-tree.ts';
 import { matchesPath } from './managed-fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,7 +23,7 @@ export function emptiedFields(desired: unknown, live: unknown, fields: unknown, 
   const isEmptied = isEmpty(desired);
   return ownedParts(live, fields).flatMap(({ name, value, path }) => {
     const below = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return isEmptied ? [below] : emptiedFields(partAt(path, desired), value, fields[path], below);
+    return isEmptied ? [below] : emptiedFields(valueAtStep(desired, path), value, fields[path], below);
   });
 }
 
@@ -69,10 +70,4 @@ function ownedParts(live: unknown, fields: Fields): readonly Part[] {
     const path = paths.find((one) => matchesPath(one, value, index));
     return path === undefined ? [] : [{ name: String(index), value, path }];
   });
-}
-
-function partAt(path: string, desired: unknown): unknown {
-  if (Array.isArray(desired)) return desired.find((item, index) => matchesPath(path, item, index));
-  const name = path.slice('f:'.length);
-  return isRecord(desired) && Object.hasOwn(desired, name) ? desired[name] : undefined;
 }

@@ -1,6 +1,6 @@
-// The fields of one manager as a tree (fieldsV1, structured-merge-diff's fieldpath.Set), and how it is edited: `f:` is a
-// field, `k:` a list item by key, `v:` a member of a set, `.` the field itself, and `{}` the end of a path. The functions
-// change the trees that they are given.
+// The fields of one manager as a tree (fieldsV1, structured-merge-diff's fieldpath.Set), and how it is edited: `f:` is
+// a field, `k:` a list item by key, `v:` a member of a set, `.` the field itself, and `{}` the end of a path. The
+// functions change the trees that they are given.
 import { isRecord } from '../../core/json.ts';
 
 /** The fields of a manager below one step of their paths. */
@@ -78,7 +78,7 @@ export function stripDropped(theirs: FieldTree, ours: FieldTree, desired: unknow
   for (const [step, own] of Object.entries(ours)) {
     const there = childOf(theirs, step);
     if (there === undefined || step === '.' || `${path}${step}` === replicas) continue;
-    const wanted = desiredAt(desired, step);
+    const wanted = valueAtStep(desired, step);
     const isDropped = wanted === undefined || wanted === null;
     const isItem = !step.startsWith('f:');
     if (isDropped && (isItem || isEmptyTree(own))) {
@@ -106,15 +106,15 @@ export function claimFields(ours: FieldTree, live: unknown, desired: unknown, pa
     const items = Object.entries(ours).filter(([step]) => step.startsWith('k:'));
     return items
       .map(([step, own]) => {
-        const wanted = desiredAt(desired, step);
-        return wanted !== undefined && claimFields(own, desiredAt(live, step), wanted, path);
+        const wanted = valueAtStep(desired, step);
+        return wanted !== undefined && claimFields(own, valueAtStep(live, step), wanted, path);
       })
       .some((isClaimed) => isClaimed);
   }
   const [name, ...rest] = path;
   if (name === undefined || !isRecord(live) || !Object.hasOwn(live, name)) return false;
   const step = `f:${name}`;
-  const wanted = desiredAt(desired, step);
+  const wanted = valueAtStep(desired, step);
   const own = childOf(ours, step);
   if (rest.length === 0) {
     if (wanted !== undefined && wanted !== null) return false;
@@ -142,8 +142,8 @@ function childOf(tree: FieldTree, step: string): FieldTree | undefined {
   return Object.hasOwn(tree, step) ? tree[step] : undefined;
 }
 
-/** Returns the value of an object, or the item of a list, to which a step leads. */
-function desiredAt(value: unknown, step: string): unknown {
+/** Returns the value of a desired object, or the item of a desired list, to which a step leads. */
+export function valueAtStep(value: unknown, step: string): unknown {
   const rest = step.slice('f:'.length);
   if (step.startsWith('f:')) return isRecord(value) && Object.hasOwn(value, rest) ? value[rest] : undefined;
   if (!Array.isArray(value)) return undefined;

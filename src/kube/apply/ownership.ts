@@ -1,6 +1,6 @@
-// Who owns which fields of a child, as a copy of metadata.managedFields to edit. Only a forced apply ever changes a value
-// of a child. What has to go although others own it, too, is made the controller's own before: then the server's own rule
-// removes it ("what the manager owned and no longer applies"), and no other entry keeps it.
+// Who owns which fields of a child, as a copy of metadata.managedFields to edit. Only a forced apply ever changes a
+// value of a child. What has to go although others own it, too, is made the controller's own before: then the server's
+// own rule removes it ("what the manager owned and no longer applies"), and no other entry keeps it.
 //
 // Entries of subresources (the status, an autoscaler's scale) and of other API versions are never edited.
 import type { KubeObject } from '../client/object.ts';
@@ -78,8 +78,8 @@ export class Ownership {
   }
 
   /**
-   * Makes everything at a path the controller's own, and with `withUnowned` what nobody owns there. Returns whether that
-   * changes anything.
+   * Makes everything at a path the controller's own, and with `withUnowned` what nobody owns there. Returns whether
+   * that changes anything.
    */
   claim({ path, withUnowned }: Claim, desired: unknown): boolean {
     const ours = this.#ours?.fields;

@@ -36,8 +36,8 @@ export function mayBeOfWebhook(error: Error): boolean {
 
 /**
  * Returns the error with which the server refuses one object: by validation, a policy, a webhook or a quota, or because
- * its namespace is being deleted or missing, which is not that of its owner. So is a ChildDeletedError. Throws any other
- * one.
+ * its namespace is being deleted or missing, which is not that of its owner. So is a ChildDeletedError. Throws any
+ * other one.
  */
 export function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError | ChildDeletedError {
   const classes: readonly ResponseClass[] = ['invalid', 'policy-denied', 'forbidden', 'error'];

@@ -39,8 +39,8 @@ function candidates(field: string, desired: KubeObject): readonly Claim[] {
 }
 
 /**
- * Returns the fields of the spec that a cause on the spec as a whole mentions and that are not desired, such as those of
- * a budget: "minAvailable and maxUnavailable cannot be both set".
+ * Returns the fields of others in the spec that a cause on the whole spec mentions and that are not desired, such as
+ * those of a budget: "minAvailable and maxUnavailable cannot be both set".
  */
 function mentioned(
   field: string,
@@ -50,7 +50,7 @@ function mentioned(
   if (field !== 'spec' || !isRecord(live.spec)) return [];
   const words = new Set(message.match(/\w+/g));
   const names = Object.keys(live.spec).filter((name) => words.has(name) && !isGiven(desired, ['spec', name]));
-  return names.map((name) => ({ path: ['spec', name], withUnowned: true })).filter(({ path }) => !isShared(path));
+  return names.map((name) => ({ path: ['spec', name], withUnowned: false })).filter(({ path }) => !isShared(path));
 }
 
 /**

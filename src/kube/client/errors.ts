@@ -189,11 +189,6 @@ export function isInvalidAt(error: unknown, field: string): error is ApiError {
   return isInvalid(error) && (error.body?.details?.causes?.some((one) => one.field === field) ?? false);
 }
 
-/** 422 for a field inside this list, such as `spec.ports` for `spec.ports[1].name`. */
-export function isInvalidInList(error: unknown, list: string): error is ApiError {
-  return isInvalid(error) && (error.body?.details?.causes?.some(({ field }) => field?.startsWith(`${list}[`)) ?? false);
-}
-
 /** 403 because the namespace is being deleted: no object can be created in it. */
 export function isNamespaceTerminating(error: unknown): error is ApiError {
   return hasStatus(error, 403) && hasCause(error, 'NamespaceTerminating');

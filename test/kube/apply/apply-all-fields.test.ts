@@ -1,5 +1,5 @@
-// Fields of children that the API server stores in another form, or that other clients change: applyAll writes them once,
-// and nothing the second time. As test cases for any API server.
+// Fields of children that the API server stores in another form, or that other clients change: applyAll writes them
+// once, and nothing the second time. As test cases for any API server.
 import { expect, inject, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../../src/api/custom-kind.ts';

@@ -1,5 +1,6 @@
-// The children of an owner, as test cases for any API server: the objects in the cluster after an applyAll, and the number
-// of writes. Kinds and fields that the server changes are apply-all-fields.test.ts, errors apply-all-failures.test.ts.
+// The children of an owner, as test cases for any API server: the objects in the cluster after an applyAll, and the
+// number of writes. Kinds and fields that the server changes are apply-all-fields.test.ts, errors
+// apply-all-failures.test.ts.
 import { expect, it } from 'vitest';
 import { NotOwnedError } from '../../../src/core/errors.ts';
 import type { ApplyAllRequest } from '../../../src/kube/apply/apply-all.ts';

@@ -7,6 +7,7 @@ import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../../../../src/kube/client/object.ts';
 import { collectionPath, objectPath } from '../../../../src/kube/client/path.ts';
 import { getObject } from '../../../../src/kube/client/read.ts';
+import { configMaps } from '../../namespace.ts';
 
 /** A kind of children. */
 export type ChildOfKind = ResourceName & { readonly apiVersion: string; readonly kind: string };
@@ -15,18 +16,26 @@ export type ChildOfKind = ResourceName & { readonly apiVersion: string; readonly
 export type Loose = Record<string, unknown>;
 
 /** What a situation is played with. */
-export type Fixture = { readonly client: KubeClient; readonly owner: KubeObject; readonly namespace: string };
+type Fixture = { readonly client: KubeClient; readonly owner: KubeObject; readonly namespace: string };
 
 /** The options of all reconciles of a situation. */
 export type StageOptions = {
+  /** Default `c`. */
+  readonly name?: string;
   readonly exact?: readonly string[];
   readonly recreate?: boolean;
   /** Before each request of the controller. */
   readonly before?: (stage: Stage, request: KubeRequest) => Promise<unknown>;
+  /** Which requests of the controller a policy refuses, with a cause that names no field. */
+  readonly refuses?: (request: KubeRequest) => boolean;
+  /** What admission makes of an applied object. */
+  readonly rewrites?: (body: Loose) => Loose;
 };
 
 const apply = 'application/apply-patch+yaml';
 const merge = 'application/merge-patch+json';
+
+const policyStatus = { kind: 'Status', reason: 'Invalid', details: { causes: [{ message: 'a policy' }] } };
 
 /** One child, and what was requested for it. */
 export class Stage {
@@ -49,10 +58,13 @@ export class Stage {
     const client: KubeClient = {
       ...this.#fixture.client,
       request: async (request) => {
-        await this.#options.before?.(this, request);
+        const { before, refuses, rewrites } = this.#options;
+        await before?.(this, request);
         const letter = letterOf(request);
+        const body = letter === 'S' && rewrites !== undefined ? rewrites({ ...Object(request.body) }) : request.body;
         try {
-          const response = await this.#fixture.client.request(request);
+          if (letter === 'S' && refuses?.(request) === true) throw new ApiError(request.path, 422, policyStatus);
+          const response = await this.#fixture.client.request({ ...request, body });
           if (letter !== '') sent.push(letter === 'S' && response.status === 201 ? 'C' : letter);
           return response;
         } catch (error) {
@@ -65,7 +77,7 @@ export class Stage {
     await applyAll(client, {
       ...this.#childKind(),
       desired: [this.#desired(fields)],
-      prune: true,
+      prune: false,
       ...{ exact, recreate, isThorough },
     }).catch((error: unknown) => {
       if (!(error instanceof Error) || sent.length === 0) throw error;
@@ -81,7 +93,7 @@ export class Stage {
   /** Changes the child as another client, by a forced server-side apply of these fields. */
   async apply(fieldManager: string, fields: Loose): Promise<void> {
     const { apiVersion, kind } = this.#kind;
-    const body = { apiVersion, kind, metadata: { name: 'c', namespace: this.#fixture.namespace }, ...fields };
+    const body = { apiVersion, kind, metadata: this.#key(), ...fields };
     await this.#send('PATCH', this.#path(), { query: { fieldManager, force: true }, contentType: apply, body });
   }
 
@@ -99,6 +111,17 @@ export class Stage {
     if (live !== undefined) await this.#send('DELETE', this.#path(), {});
     const body = childObject(this.#childKind(), this.#desired(fields));
     await this.#send('POST', collectionPath(this.#kind, this.#fixture.namespace), { query: { fieldManager }, body });
+  }
+
+  /** Gives the child a second owner, and finalizers. */
+  async addOwner(fieldManager: string, finalizers: readonly string[]): Promise<void> {
+    const name = 'second';
+    const collection = collectionPath(configMaps, this.#fixture.namespace);
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: this.#fixture.namespace } };
+    const { body } = await this.#fixture.client.request({ method: 'POST', path: collection, body: owner });
+    const second = { apiVersion: 'v1', kind: 'ConfigMap', name, uid: parseObject(body).metadata.uid };
+    const { ownerReferences = [] } = (await this.read()).metadata;
+    await this.merge(fieldManager, { metadata: { ownerReferences: [...ownerReferences, second], finalizers } });
   }
 
   /** Clears all managers, as a broken client does. */
@@ -135,7 +158,8 @@ export class Stage {
   }
 
   #key() {
-    return { name: 'c', ...(this.#kind.namespaced ? { namespace: this.#fixture.namespace } : {}) };
+    const { name = 'c' } = this.#options;
+    return { name, ...(this.#kind.namespaced ? { namespace: this.#fixture.namespace } : {}) };
   }
 
   #path(): string {
@@ -143,7 +167,7 @@ export class Stage {
   }
 
   #desired({ metadata, ...fields }: Loose): DesiredChild {
-    return { ...fields, metadata: { name: 'c', ...(typeof metadata === 'object' ? metadata : {}) } };
+    return { ...fields, metadata: { name: this.#key().name, ...Object(metadata) } };
   }
 
   #childKind() {
@@ -155,8 +179,8 @@ export class Stage {
 }
 
 /**
- * `S` an apply (`C` that created), `M` a patch of managedFields, `J` the removal of what is desired empty, `P` a creation
- * that is only tried, `D` a deletion. Nothing for a read.
+ * `S` an apply (`C` that created), `M` a patch of managedFields, `J` the removal of what is desired empty, `P` a
+ * creation that is only tried, `D` a deletion. Nothing for a read.
  */
 function letterOf({ method, contentType }: KubeRequest): string {
   if (method === 'DELETE') return 'D';
