@@ -83,8 +83,8 @@ function differenceInList(
   if (desired.length !== owned.length) return '';
   // Items of other managers would move the live ones to other indexes.
   const items: readonly unknown[] = Array.isArray(live) && live.length === owned.length ? live : [];
-  for (const [index, item] of desired.entries()) {
-    const path = differenceOf(item, owned[index], { isBuiltIn, types, live: items[index] });
+  for (let index = 0; index < desired.length; index += 1) {
+    const path = differenceOf(desired[index], owned[index], { isBuiltIn, types, live: items[index] });
     if (path !== undefined) return `[${index}]${path}`;
   }
   return undefined;
@@ -95,10 +95,12 @@ function differenceInFields(
   owned: Fields,
   { isBuiltIn, types, live }: Comparison,
 ): string | undefined {
-  for (const [name, value] of Object.entries(desired)) {
+  for (const name of Object.keys(desired)) {
+    const value = desired[name];
     if (value === undefined || (value === null && isBuiltIn)) continue;
     const there = isRecord(live) && Object.hasOwn(live, name) ? live[name] : undefined;
     if (Object.hasOwn(owned, name)) {
+      if (value === owned[name]) continue;
       const path = differenceOf(value, owned[name], { isBuiltIn, types: typesAt(types, name), live: there });
       if (path !== undefined) return `.${name}${path}`;
     } else if (!isNothing(value, there, isRecord(live), isBuiltIn)) {

@@ -17,7 +17,25 @@ import {
 import type { FieldOfManager } from './managed-fields.ts';
 
 export type ManagedFields = NonNullable<KubeObject['metadata']['managedFields']>;
-type Entry = { readonly given: ManagedFields[number]; readonly fields: FieldTree };
+
+/** One entry, whose fields are copied when they are needed: most times nothing is edited. */
+class Entry {
+  readonly given: ManagedFields[number];
+  #fields: FieldTree | undefined;
+
+  constructor(given: ManagedFields[number]) {
+    this.given = given;
+  }
+
+  get fields(): FieldTree {
+    this.#fields ??= treeOf(this.given.fieldsV1);
+    return this.#fields;
+  }
+
+  clear(): void {
+    this.#fields = {};
+  }
+}
 
 /** Fields to make the controller's own. */
 export type Claim = {
@@ -39,7 +57,7 @@ export class Ownership {
    * left, become a part of its `Apply` entry, as client-go's csaupgrade does.
    */
   constructor(live: KubeObject, manager: string) {
-    const entries = (live.metadata.managedFields ?? []).map((given) => ({ given, fields: treeOf(given.fieldsV1) }));
+    const entries = (live.metadata.managedFields ?? []).map((given) => new Entry(given));
     const isOwn = ({ given }: Entry) => given.manager === manager && (given.subresource ?? '') === '';
     const applied = entries.find((entry) => isOwn(entry) && entry.given.operation === 'Apply');
     const updated = entries.filter((entry) => isOwn(entry) && entry.given.operation === 'Update');
@@ -48,10 +66,10 @@ export class Ownership {
     this.#live = live;
     this.#ours = ours;
     this.#entries = applied === undefined && ours !== undefined ? [...entries, ours] : entries;
-    for (const { given, fields } of updated) {
-      if (ours === undefined || given.apiVersion !== ours.given.apiVersion) continue;
-      unite(ours.fields, fields);
-      for (const step of Object.keys(fields)) delete fields[step];
+    for (const entry of updated) {
+      if (ours === undefined || entry.given.apiVersion !== ours.given.apiVersion) continue;
+      unite(ours.fields, entry.fields);
+      entry.clear();
       this.#isChanged = true;
     }
   }
@@ -72,9 +90,8 @@ export class Ownership {
 
   /** Returns the entries as they are to be stored. An empty one would be dropped by the server. */
   entries(): ManagedFields {
-    return this.#entries
-      .filter(({ fields }) => !isEmptyTree(fields))
-      .map(({ given, fields }) => ({ ...given, fieldsV1: fields }));
+    const kept = this.#entries.filter(({ fields }) => !isEmptyTree(fields));
+    return kept.map(({ given, fields }) => ({ ...given, fieldsV1: fields }));
   }
 
   /**
@@ -118,5 +135,5 @@ export class Ownership {
 }
 
 function entryOf(manager: string, apiVersion: string | undefined): Entry {
-  return { given: { manager, operation: 'Apply', apiVersion, fieldsType: 'FieldsV1' }, fields: {} };
+  return new Entry({ manager, operation: 'Apply', apiVersion, fieldsType: 'FieldsV1' });
 }
