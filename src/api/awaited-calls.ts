@@ -7,44 +7,72 @@ import { toError } from '../core/errors.ts';
 /** The members of a context that return a promise. */
 const calls = new Set(['get', 'list', 'apply', 'applyAll', 'tryApplyAll', 'exec', 'setMetadata']);
 
+/** Calls that were made, and those of them that nobody awaits. */
+class Calls {
+  readonly #made = new Set<WatchedCall<unknown>>();
+  readonly #ignored = new Set<WatchedCall<unknown>>();
+  #isOver = false;
+
+  /** Watches a call of the context. The promise that it returns knows when it is awaited. */
+  watch(call: unknown): unknown {
+    if (this.#isOver || !(call instanceof Promise)) return call;
+    const watched = new WatchedCall<unknown>((resolve, reject) => void call.then(resolve, reject));
+    watched.onAwait = () => this.#ignored.delete(watched);
+    this.#made.add(watched);
+    this.#ignored.add(watched);
+    // Later, and only of an ignored call: with two reactions V8 leaves the author's frames out of the error's stack.
+    nextTick(() => this.#ignored.has(watched) && void watched.settled().catch(() => undefined));
+    return watched;
+  }
+
+  /** Resolves when all calls have settled, also those that are made meanwhile, with the errors of the ignored ones. */
+  async end(): Promise<readonly Error[]> {
+    const errors: Error[] = [];
+    for (const call of this.#made) {
+      await call.settled().catch((error: unknown) => this.#ignored.has(call) && errors.push(toError(error)));
+    }
+    this.#isOver = true;
+    return errors;
+  }
+}
+
+/** A promise that tells when it is awaited: an await calls `then` of a promise that is not just a Promise (ECMA-262). */
+class WatchedCall<T> extends Promise<T> {
+  static override get [Symbol.species]() {
+    return Promise;
+  }
+
+  onAwait: () => unknown = () => undefined;
+
+  // biome-ignore lint/suspicious/noThenProperty: its calls show what is awaited
+  override then<A = T, B = never>(
+    onResolved?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.onAwait();
+    return super.then(onResolved, onRejected);
+  }
+
+  /** The same result, without counting as awaited. */
+  settled(): Promise<T> {
+    return super.then((value) => value);
+  }
+}
+
 /** Runs the author's code. Throws the error of a call that it did not await, after that has settled. */
 export async function awaitCalls<C extends object, R>(context: C, run: (context: C) => Promise<R>): Promise<R> {
-  const made = new Set<Promise<unknown>>();
-  const ignored = new Set<Promise<unknown>>();
-  let isOver = false;
-  const react = Promise.prototype.then;
-  function watch(call: unknown): unknown {
-    if (isOver || !(call instanceof Promise)) return call;
-    made.add(call);
-    ignored.add(call);
-    // Later, and only of an ignored call: with two reactions V8 leaves the author's frames out of the error's stack.
-    nextTick(() => ignored.has(call) && void react.call(call, undefined, () => undefined));
-    const observed = (...handlers: Parameters<typeof call.then>) => {
-      ignored.delete(call);
-      return react.apply(call, handlers);
-    };
-    // An await calls `then` only of a promise that has another constructor than Promise (ECMA-262, PromiseResolve).
-    // A test double may return one promise twice.
-    const configurable = true;
-    // biome-ignore lint/suspicious/noThenProperty: its calls show what is awaited
-    const properties = { constructor: { value: undefined, configurable }, then: { value: observed, configurable } };
-    return Object.defineProperties(call, properties);
-  }
+  const made = new Calls();
   const watched = Object.entries(context).map(([name, member]) => [
     name,
-    calls.has(name) && typeof member === 'function' ? (...given: unknown[]) => watch(member(...given)) : member,
+    calls.has(name) && typeof member === 'function' ? (...given: unknown[]) => made.watch(member(...given)) : member,
   ]);
-  const errors: Error[] = [];
+  let ignored: readonly Error[] = [];
   let result: R;
   try {
     result = await run(Object.fromEntries(watched));
   } finally {
-    // Also those that are made meanwhile.
-    for (const call of made) {
-      await react.call(call, undefined, (error) => ignored.has(call) && errors.push(toError(error)));
-    }
-    isOver = true;
+    ignored = await made.end();
   }
-  if (errors[0] !== undefined) throw errors[0];
+  if (ignored[0] !== undefined) throw ignored[0];
   return result;
 }
