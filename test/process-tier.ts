@@ -4,7 +4,7 @@
 export const processTier = [
   'test/fleet/**/*.test.ts',
   'test/journey/**/*.test.ts',
-  'test/security/planted.test.ts',
+  'test/security/*.test.ts',
   'test/tools/chaos/chaos.test.ts',
   'test/tools/chaos/effects/**/*.test.ts',
   'test/waking/bundle.test.ts',

@@ -175,6 +175,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
 export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run console-load': 'is a measurement of five minutes',
   'npm run cluster': 'runs until it is stopped; every test of test/cluster runs on what it starts',
+  'npm run threat-tests': 'minutes; what it runs is in the other tiers, and its list is a structure test',
   'npm run mutate': 'an hour; its parts are tested in tools/mutants',
   'npm run mutate -- cafe': 'minutes, and needs two mutants of the cafe; its parts are tested in tools/mutants',
   'npm run mutate:stryker -- core': 'an hour, and fetches Stryker from npm',
