@@ -7,16 +7,19 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { type BuildOptions, build as bundle, type Plugin } from 'esbuild';
+import { type BuildOptions, build as bundle } from 'esbuild';
 import * as z from 'zod';
 import { forEachConcurrently } from '../core/async.ts';
 import { UserError } from '../core/errors.ts';
 import { clusterNames } from '../core/names.ts';
 import { withLock } from '../dev/artifacts.ts';
 import { ownModule } from '../dev/lambda/own-module.ts';
+import { findAuthorFiles } from './bundle/author-files.ts';
+import { places, requireWhole } from './bundle/files-rule.ts';
+import { replacements } from './bundle/replacements.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
-import { printLines, runCommand } from './command.ts';
+import { printError, printLines, runCommand } from './command.ts';
 import { requireLoadable } from './load-bundles.ts';
 import { fileExists, readProjectName } from './project.ts';
 
@@ -66,7 +69,8 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
           version: await versionOf(root),
         });
     };
-    await build(root, { check: requireLoadable, pack, signal });
+    const warnings = await build(root, { check: requireLoadable, pack, signal });
+    for (const warning of warnings) printError(`outrigger build: warning: ${warning}`);
     const folders = [
       'dist/',
       ...(cloudformation === true ? [`${cloudFormationFolder}/`] : []),
@@ -76,8 +80,7 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
     return 0;
   } catch (error) {
     // The message names file, line and column; the bundler's stack adds nothing.
-    if (error instanceof Error && ('errors' in error || error.message.startsWith('functions/')))
-      throw new UserError(error.message, { cause: error });
+    if (error instanceof Error && 'errors' in error) throw new UserError(error.message, { cause: error });
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error) {
       const missing = path.relative(root, String(error.path));
       const isGenerated = /^(functions|infra)\b/.test(missing);
@@ -102,91 +105,32 @@ const temporaryFolder = 'dist-new';
 /** Must not be in a function: it would more than triple its size, and its informer is not the watcher's. */
 const notInFunctions = '@kubernetes/client-node';
 
-/** Only needed by the functions of controllers that run commands (`exec`); the other functions never load it. */
-const execPackage = 'ws';
-
-/**
- * Replaces Node's `http` with a lighter module where it is imported. A `require` gets Node's own, which may be
- * modified.
- */
-const lightHttp: Plugin = {
-  name: 'light-http',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
-      kind === 'import-statement' ? { path: ownModule(import.meta, '../lambda/node-http') } : undefined,
-    );
-  },
-};
-
-/**
- * Leaves out what a function never uses:
- * - Of the AWS clients' package.json all but the version, which is in their user agent.
- * - Of SQS the operations that no source imports, and the classes of errors but the one that a source names: any other
- *   is the base class, with the same name and message.
- * - zod's conversion to JSON schemas, which only `outrigger generate` calls.
- * - What the AWS clients have for browsers, for a Node without its own SHA-256, and for people who choose a region.
- */
-const withoutUnused: Plugin = {
-  name: 'without-unused',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path: file }) => {
-      const { version } = JSON.parse(await readFile(file, 'utf8'));
-      return { contents: JSON.stringify({ version }), loader: 'json' };
-    });
-    onLoad(
-      { filter: /zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/ },
-      async ({ path: file }) => {
-        const names = (await readFile(file, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
-        // A schema makes its method at once, and calls it never.
-        const exported = [...names].map(
-          ([, name = '']) => `${/^create\w+Method$/.test(name) ? 'create' : 'unavailable'} as ${name}`,
-        );
-        const message = 'z.toJSONSchema is not in the bundle of a function; call it when the project is built';
-        const unavailable = `const unavailable = () => { throw new Error('${message}'); };`;
-        const contents = `${unavailable}const create = () => unavailable;export { ${exported} };`;
-        return { contents, loader: 'js' };
-      },
-    );
-    onLoad({ filter: /@aws-sdk[\\/]client-sqs[\\/]dist-es[\\/]schemas[\\/]schemas_0\.js$/ }, async ({ path: file }) => {
-      const source = await readFile(file, 'utf8');
-      const texts = new Map([...source.matchAll(/^const (\w+) = (".*");$/gm)].map(([, name, text]) => [name, text]));
-      const contents = source
-        .replaceAll(/^n0_registry\.registerError\((?!QueueDoesNotExist\$).*\);$/gm, '')
-        // The bundler keeps an unused constant with a computed key.
-        .replaceAll(/\[(_\w+)\]: /g, (key, name) => (texts.has(name) ? `${texts.get(name)}: ` : key));
-      return { contents, loader: 'js' };
-    });
-    onLoad({ filter: /util-endpoints[\\/]lib[\\/]aws[\\/]partitions\.js$/ }, async ({ path: file }) => {
-      const contents = (await readFile(file, 'utf8')).replaceAll(/"description": "[^"]*"/g, '');
-      return { contents, loader: 'js' };
-    });
-    onLoad({ filter: /node_modules[\\/]bowser[\\/]/ }, () => ({ contents: 'export default {};', loader: 'js' }));
-    onLoad({ filter: /@smithy[\\/]core[\\/].*[\\/]Sha256Js\.js$/ }, () => {
-      const contents = "export class Sha256Js { constructor() { throw new Error('this Node has no SHA-256'); } }";
-      return { contents, loader: 'js' };
-    });
-  },
-};
-
-const common = {
+/** How modules are found. */
+const resolution = {
   bundle: true,
-  minify: true,
   platform: 'node',
   format: 'esm',
   target: 'node24',
   // The modules of the AWS SDK instead of its CommonJS: smaller, and without a dynamic require.
   mainFields: ['module', 'main'],
+  plugins: [places.plugin],
+  logLevel: 'error',
+} satisfies BuildOptions;
+
+const common = {
+  ...resolution,
+  minify: true,
+  // Rarely used modules (the kubeconfig parser) become files of their own, loaded on first use.
+  splitting: true,
   outExtension: { '.js': '.mjs' },
   // The source maps do not contain the sources: a stack needs only positions.
   sourcemap: 'linked',
   sourcesContent: false,
   inject: [ownModule(import.meta, '../lambda/source-stacks')],
   metafile: true,
-  logLevel: 'error',
-  // Some dependencies are CommonJS only.
-  banner: {
-    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-  },
+  define: places.define,
+  logOverride: places.logOverride,
+  banner: { js: places.banner },
 } satisfies BuildOptions;
 
 type BundleOptions = {
@@ -198,63 +142,67 @@ type BundleOptions = {
 };
 
 /**
- * Builds all bundles of a project. Throws esbuild's error, and an error for a function with a forbidden package. A lock
- * is held, because a running `outrigger dev` builds as well: of two builds at once each would delete what the other has
+ * Builds all bundles of a project. Returns warnings. Throws esbuild's error, and an error for a bundle that lacks
+ * something. A lock is held, because a running `outrigger dev` builds as well: of two builds at once each would delete what the other has
  * written.
  */
 export async function build(
   root: string,
   { signal = new AbortController().signal, check, pack }: BundleOptions = {},
-): Promise<void> {
+): Promise<readonly string[]> {
   // The lock is a folder: none is made where there is no project.
   await access(path.join(root, 'functions'));
   const work = async () => {
-    await makeBundles(root, check);
+    const warnings = await makeBundles(root, check);
     await pack?.();
+    return warnings;
   };
-  await withLock(path.join(root, '.outrigger/cache/build'), work, signal);
+  return await withLock(path.join(root, '.outrigger/cache/build'), work, signal);
 }
 
-async function makeBundles(root: string, check: BundleOptions['check']): Promise<void> {
+async function makeBundles(root: string, check: BundleOptions['check']): Promise<readonly string[]> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
   await rm(path.join(root, temporaryFolder), { recursive: true, force: true });
   const withExec = await controllersWithExec(root);
+  const entries = functions.map((file) => `functions/${file}`);
+  const authorFiles = await findAuthorFiles(root, entries, resolution);
+  const warnings = new Set<string>();
   const bundles = [
     ...functions.map((file) => async () => {
+      const author = authorFiles.get(`functions/${file}`);
+      if (author === undefined) return;
+      if (author.hasPackage(notInFunctions))
+        throw new UserError(
+          `functions/${file} would contain ${notInFunctions}; functions parse kubeconfigs themselves`,
+        );
       const name = path.basename(file, '.ts');
-      const { metafile } = await bundle({
+      const runsCommands = withExec === undefined || withExec.has(name);
+      const result = await bundle({
         ...common,
         absWorkingDir: root,
         entryPoints: { index: path.join('functions', file) },
         outdir: path.join(temporaryFolder, name),
-        external: withExec === undefined || withExec.has(name) ? [] : [execPackage],
-        // Rarely used modules (the kubeconfig parser) become files of their own, loaded on first use.
-        splitting: true,
-        // A function's credentials are in its environment; the SDK's provider chain is a quarter of a bundle.
-        alias: { '@aws-sdk/credential-provider-node': ownModule(import.meta, '../lambda/function-credentials') },
-        plugins: [lightHttp, withoutUnused],
+        plugins: [...common.plugins, replacements({ author, runsCommands })],
       });
-      if (Object.keys(metafile.inputs).some((input) => input.includes(notInFunctions))) {
-        throw new Error(`functions/${file} would contain ${notInFunctions}; functions parse kubeconfigs themselves`);
-      }
+      for (const warning of await requireWhole(root, result, author)) warnings.add(warning);
     }),
     async () => {
-      await bundle({
+      const result = await bundle({
         ...common,
         absWorkingDir: root,
         entryPoints: { index: 'src/watcher/main.ts' },
         outdir: path.join(temporaryFolder, 'watcher'),
-        splitting: true,
       });
+      await requireWhole(root, result, { has: () => false });
     },
   ];
   // Each takes about 140 MB while it is made. All at once are no faster than one for each processor.
   await forEachConcurrently(availableParallelism(), bundles, async (make) => await make());
-  await check?.(
-    path.join(root, temporaryFolder),
-    functions.map((file) => path.basename(file, '.ts')),
-  );
+  const names = functions.map((file) => path.basename(file, '.ts'));
+  const isLoaded = await check?.(path.join(root, temporaryFolder), names);
+  if (isLoaded === false) warnings.add('the bundles were not loaded, which needs Node 24');
   await moveBundles(path.join(root, temporaryFolder), path.join(root, 'dist'));
+  return [...warnings].toSorted();
 }
 
 /** Replaces the bundles in a folder. What another tool has written there stays. */

@@ -1,7 +1,9 @@
-// Loads the bundles of the functions as Lambda does, before they are deployed: in their own folders, without the folder
-// and the settings of the project. resync and wake contain the code of every controller. One that throws when it is
-// loaded would stop the resync of all.
+// Loads the bundles as Lambda does, before they are deployed: in a folder of their own that has no node_modules above
+// it, without the folder and the settings of the project. resync and wake contain the code of every controller. One
+// that throws when it is loaded would stop the resync of all.
 import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../core/errors.ts';
@@ -23,28 +25,64 @@ const lambdaEnvironment = {
   TZ: ':UTC',
 };
 
-/** Prints the name and the error of the first bundle that cannot be loaded. */
+/**
+ * Prints the name and the error of the first bundle that cannot be loaded. Node finds all modules before it runs one,
+ * so a graph that begins with a module that throws shows whether every import of a file is found, and runs nothing:
+ * the files that are loaded on first use, and the watcher.
+ */
 const loadAll = `
-  for (const name of process.argv.slice(1)) {
-    process.chdir(name);
-    await import(process.cwd() + '/index.mjs').catch((error) => {
-      const [text, ...frames] = String(error?.stack ?? error).split('\\n');
-      const frame = frames.find((line) => line.includes('src/')) ?? '';
-      process.stdout.write('functions/' + name + '.ts: ' + text + frame.replace(/^ +/, ' '));
+  const [functions, files] = JSON.parse(process.argv[1]);
+  const { pathToFileURL } = await import('node:url');
+  const load = async (name, file) => {
+    try {
+      return await import(file);
+    } catch (error) {
+      if (error === globalThis.stop) return undefined;
+      const [text] = String(error).split('\\n');
+      const frame = String(error?.stack).split('\\n').slice(1).find((line) => line.includes('src/')) ?? '';
+      process.stdout.write(name + ': ' + text + frame.replace(/^ +/, ' '));
       process.exit(1);
-    });
-    process.chdir('..');
+    }
+  };
+  globalThis.stop = new Error('stop');
+  const source = (text) => 'data:text/javascript,' + encodeURIComponent(text);
+  for (const [name, file] of files) {
+    const imports = [source('throw globalThis.stop //' + file), pathToFileURL(file).href];
+    await load(name, source(imports.map((url) => 'import ' + JSON.stringify(url)).join(';')));
+  }
+  for (const [name, file] of functions) {
+    process.chdir(file.slice(0, -'/index.mjs'.length));
+    await load(name, pathToFileURL(file).href);
   }
   process.exit(0);
 `;
 
-/** Throws a UserError that names the first function whose bundle cannot be loaded. */
-export async function requireLoadable(folder: string, names: readonly string[]): Promise<void> {
-  if (Number.parseInt(process.versions.node, 10) < bundleMajor) return;
-  const argv = ['--input-type=module', '-e', loadAll, ...names];
-  const cwd = path.resolve(folder);
-  const env = { ...lambdaEnvironment, LAMBDA_TASK_ROOT: cwd };
-  const options = { cwd, env, timeout: loadSeconds * 1000 };
+/**
+ * Throws a UserError that names the first function whose bundle cannot be loaded. Returns false if this Node is too old
+ * to load them.
+ */
+export async function requireLoadable(folder: string, names: readonly string[]): Promise<boolean> {
+  if (Number.parseInt(process.versions.node, 10) < bundleMajor) return false;
+  const task = await mkdtemp(path.join(tmpdir(), 'outrigger-task-'));
+  try {
+    await cp(folder, task, { recursive: true });
+    await loadIn(task, names);
+  } finally {
+    await rm(task, { recursive: true, force: true });
+  }
+  return true;
+}
+
+async function loadIn(task: string, names: readonly string[]): Promise<void> {
+  const nameOf = (bundle: string) => (bundle === 'watcher' ? 'the watcher' : `functions/${bundle}.ts`);
+  const files = (await readdir(task, { recursive: true }))
+    .filter((file) => file.endsWith('.mjs'))
+    .map((file) => [nameOf(path.dirname(file)), path.join(task, file)]);
+  const functions = names.map((name) => [nameOf(name), path.join(task, name, 'index.mjs')]);
+  const argv = ['--input-type=module', '-e', loadAll, JSON.stringify([functions, files])];
+  // Only what is set here: no NODE_PATH, NODE_OPTIONS or HOME, by which Node finds more than Lambda's.
+  const env = { ...lambdaEnvironment, LAMBDA_TASK_ROOT: task };
+  const options = { cwd: task, env, timeout: loadSeconds * 1000 };
   await promisify(execFile)(process.execPath, argv, options).catch((error: Error & { readonly stdout?: string }) => {
     const problem = error.stdout ? error.stdout : error.message;
     throw new UserError(

@@ -10,7 +10,7 @@ import { hashFiles } from './hash-files.ts';
 import { packagedTemplate } from './packaged-template.ts';
 
 /** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled, and the signal's reason. */
-export type Build = (root: string, options: { readonly signal: AbortSignal }) => Promise<void>;
+export type Build = (root: string, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 
 const inputs = ['src', 'functions', 'infra/kubernetes/generated', 'package-lock.json'];
 

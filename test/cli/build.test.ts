@@ -6,7 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { build as buildFolder } from '../../src/cli/build.ts';
 import { buildBundles } from '../../src/dev/artifacts.ts';
@@ -14,6 +14,8 @@ import { useFolder } from '../support/folder.ts';
 import { startHttpServer } from '../support/listen.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
+/** A module of the runtime, for an import. */
+const runtime = (name: string) => path.join(source, `src/${name}.ts`);
 const folder = useFolder();
 const { at, read, write } = folder;
 const build = async () => await buildFolder(folder.path);
@@ -91,102 +93,121 @@ describe('build', () => {
     expect(await call('tree')).toBe('/');
   });
 
-  it('a bundle parses with zod, and z.toJSONSchema in it says that it is left out', async () => {
-    await write(
-      'functions/tree.ts',
-      `import * as z from 'zod';
-       export const handler = () => {
-         const schema = z.object({ a: z.string() });
-         const calls = [() => z.toJSONSchema(schema), () => schema.toJSONSchema(), () => schema['~standard'].jsonSchema.input({})];
-         const errors = calls.map((make) => { try { return make(); } catch (error) { return error.message; } });
-         return [schema.parse({ a: 'x' }).a, ...errors];
-       };`,
-    );
+  it('B2: a bundle has the conversion to JSON schemas of zod only if an author mentions it', async () => {
+    const source = `import * as z from 'zod';
+       const schema = z.object({ a: z.string() });`;
+    await write('functions/fruit.ts', `${source} export const handler = () => schema.parse({ a: 'x' }).a;`);
+    await write('functions/tree.ts', `${source} export const handler = () => z.toJSONSchema(schema).required;`);
     await build();
-    const message = expect.stringContaining('not in the bundle of a function');
-    expect(await call('tree')).toEqual(['x', message, message, message]);
+    expect([await call('fruit'), await call('tree')]).toEqual(['x', ['a']]);
+    expect(await read('dist/tree/index.mjs')).toContain('additionalProperties');
+    expect(await read('dist/fruit/index.mjs')).not.toContain('additionalProperties');
   });
 
-  it('a bundle has no JavaScript SHA-256, nothing that recognizes browsers and no names of regions, and hashes as Node does', async () => {
+  it('the runtime has no JavaScript SHA-256, nothing that recognizes browsers and no names of regions in a bundle', async () => {
     await write(
       'functions/tree.ts',
-      `import { Sha256 } from '@smithy/core/checksum';
-       import { SQSClient } from '@aws-sdk/client-sqs';
+      `import { createSqsClient } from '${runtime('sqs/sqs-client')}';
        export const handler = async () => {
-         const hash = new Sha256();
-         hash.update('tree');
-         const sqs = new SQSClient({ region: 'cn-north-1' });
-         const { hostname } = await sqs.config.endpointProvider({ Region: 'cn-north-1' }).url;
-         return [Buffer.from(await hash.digest()).toString('hex'), hostname];
+         const sqs = createSqsClient({ region: 'cn-north-1' });
+         return (await sqs.config.endpointProvider({ Region: 'cn-north-1' })).url.hostname;
        };`,
     );
     await build();
-    expect(await call('tree')).toEqual([
-      createHash('sha256').update('tree').digest('hex'),
-      'sqs.cn-north-1.amazonaws.com.cn',
-    ]);
+    expect(await call('tree')).toBe('sqs.cn-north-1.amazonaws.com.cn');
     const modules = (await filesOf('tree')).filter((file) => file.endsWith('.mjs'));
     for (const file of modules)
       expect(await read(`dist/tree/${file}`), file).not.toMatch(/Chrome|0x428a2f98|1116352408|Cape Town/);
   });
 
-  it('a bundle sends to SQS and reads its response, and each error has its name and message, without the other operations', async () => {
+  it('the runtime sends to SQS and reads its response, and each error has its name and message, without the other operations', async () => {
     await write(
       'functions/tree.ts',
-      `import { QueueDoesNotExist, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-       const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-       const attributes = { kind: { DataType: 'String', StringValue: 'oak' } };
+      `import { createSqsClient } from '${runtime('sqs/sqs-client')}';
+       import { createSend } from '${runtime('sqs/send')}';
+       process.env.AWS_ACCESS_KEY_ID = 'a';
+       process.env.AWS_SECRET_ACCESS_KEY = 'b';
+       const { signal } = new AbortController();
+       const entry = { body: 'tree', delaySeconds: 3, attributes: { kind: 'oak' } };
        export const handler = async (endpoint: string) => {
-         const sqs = new SQSClient({ region: 'eu-west-1', endpoint, credentials, maxAttempts: 1 });
-         const entry = { Id: '0', MessageBody: 'tree', DelaySeconds: 3, MessageAttributes: attributes };
-         const send = (QueueUrl: string) => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: [entry] }));
-         const error = (url: string) =>
-           send(url).catch((thrown) => [
-             ...[thrown.name, thrown.message, thrown.$metadata.httpStatusCode],
-             thrown instanceof QueueDoesNotExist,
-           ]);
-         const { Successful, Failed } = await send('echo');
-         const errors = ['KmsThrottled', 'RequestThrottled', 'QueueDoesNotExist'].map(error);
-         return { Successful, Failed, errors: await Promise.all(errors) };
+         const send = createSend(createSqsClient({ region: 'eu-west-1', endpoint }), '', { tries: 1 });
+         const names = ['echo', 'partly', 'KmsThrottled', 'RequestThrottled', 'QueueDoesNotExist'];
+         return await Promise.all(names.map(async (name) => (await send(name, [entry], { signal }))[0]));
        };`,
     );
     await build();
-    // The SDK compares it.
     const MD5OfMessageBody = createHash('md5').update('tree').digest('hex');
-    const failed = { Id: '1', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
+    const failed = { Id: '0', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
     const server = await startHttpServer(async (request, response) => {
       const { QueueUrl, Entries } = JSON.parse(await text(request));
-      const [status, body] =
-        QueueUrl === 'echo'
-          ? [200, { Successful: [{ Id: '0', MessageId: JSON.stringify(Entries), MD5OfMessageBody }], Failed: [failed] }]
-          : [400, { __type: `com.amazonaws.sqs#${QueueUrl}`, message: `about ${QueueUrl}` }];
-      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+      const accepted = { Id: '0', MessageId: JSON.stringify(Entries), MD5OfMessageBody };
+      const answers = new Map([
+        ['echo', { Successful: [accepted] }],
+        ['partly', { Failed: [failed] }],
+      ]);
+      const error = { __type: `com.amazonaws.sqs#${QueueUrl}`, message: `about ${QueueUrl}` };
+      response.writeHead(answers.has(QueueUrl) ? 200 : 400, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify(answers.get(QueueUrl) ?? error));
     });
     onTestFinished(server.close);
-    const attributes = { kind: { DataType: 'String', StringValue: 'oak' } };
-    const entries = [{ Id: '0', MessageBody: 'tree', DelaySeconds: 3, MessageAttributes: attributes }];
-    expect(await call('tree', server.url)).toMatchObject({
-      Successful: [{ Id: '0', MessageId: JSON.stringify(entries) }],
-      Failed: [failed],
-      errors: [
-        ['KmsThrottled', 'about KmsThrottled', 400, false],
-        ['RequestThrottled', 'about RequestThrottled', 400, false],
-        ['QueueDoesNotExist', 'about QueueDoesNotExist', 400, true],
-      ],
-    });
+    const MessageAttributes = { kind: { DataType: 'String', StringValue: 'oak' } };
+    const messageId = JSON.stringify([{ Id: '0', MessageBody: 'tree', DelaySeconds: 3, MessageAttributes }]);
+    expect(await call('tree', server.url)).toMatchObject([
+      { accepted: true, messageId },
+      { accepted: false, reason: 'partly: InvalidParameterValue: no' },
+      { accepted: false, reason: 'KmsThrottled: KmsThrottled: about KmsThrottled' },
+      { accepted: false, reason: 'RequestThrottled: RequestThrottled: about RequestThrottled' },
+      { accepted: false, missingQueue: true },
+    ]);
     expect(await read('dist/tree/index.mjs')).not.toContain('ListMessageMoveTasks');
   });
 
-  it('a bundle loads node:http without the client that Node adds for its WebSocket', async () => {
+  it('B2: an author has the classes, names and credentials of an SDK, where the runtime imports the same packages', async () => {
+    await write(
+      'functions/tree.ts',
+      `import { CreateQueueCommand, QueueNameExists, SQSClient } from '@aws-sdk/client-sqs';
+       import { defaultProvider } from '@aws-sdk/credential-provider-node';
+       import http, { WebSocket } from 'node:http';
+       import bowser from 'bowser';
+       import { createSqsClient } from '${runtime('sqs/sqs-client')}';
+       class Oak extends Error {}
+       const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+       export const handler = async (endpoint: string) => {
+         const sqs = new SQSClient({ region: 'eu-west-1', endpoint, credentials, maxAttempts: 1 });
+         const error = await sqs.send(new CreateQueueCommand({ QueueName: 'q' })).catch((thrown) => thrown);
+         return {
+           error: [error instanceof QueueNameExists, error.constructor.name, error.name],
+           classes: [sqs.constructor.name, new Oak().constructor.name, createSqsClient() instanceof SQSClient],
+           others: [typeof bowser.parse, WebSocket === http.WebSocket, defaultProvider.length],
+         };
+       };`,
+    );
+    await build();
+    const server = await startHttpServer((_, response) => {
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#QueueNameExists', message: 'exists' }));
+    });
+    onTestFinished(server.close);
+    vi.stubEnv('AWS_REGION', 'eu-west-1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+    expect(await call('tree', server.url)).toEqual({
+      error: [true, 'QueueNameExists', 'QueueNameExists'],
+      classes: ['SQSClient', 'Oak', true],
+      others: ['function', true, defaultProvider.length],
+    });
+  });
+
+  it('the runtime loads node:http without the client that Node adds for its WebSocket', async () => {
     await write('src/old.cjs', `exports.codes = require('http').STATUS_CODES;`);
     await write(
       'functions/tree.ts',
-      `import http, { request } from 'node:http';
-       import { codes } from '../src/old.cjs';
-       export const handler = () => [http.request === request, codes === http.STATUS_CODES];`,
+      `import { codes } from '../src/old.cjs';
+       import { createSqsClient } from '${runtime('sqs/sqs-client')}';
+       export const handler = () => [codes[404], typeof createSqsClient];`,
     );
     await build();
-    expect(await call('tree')).toEqual([true, true]);
+    expect(await call('tree')).toEqual(['Not Found', 'function']);
     const loaded = `await import('./dist/tree/index.mjs'); process.stdout.write(process.moduleLoadList.join('\\n'));`;
     const argv = ['--input-type=module', '-e', loaded];
     const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: folder.path });
@@ -212,23 +233,31 @@ describe('build', () => {
     expect(await call('tree')).toBe('old');
   });
 
-  it('build adds a WebSocket, in a file of its own, only to the functions of controllers that run commands', async () => {
-    await write('src/open.ts', `export const open = async () => typeof (await import('ws')).WebSocket;`);
-    for (const name of ['tree', 'fruit', 'timers']) {
-      await write(`functions/${name}.ts`, `import { open } from '../src/open.ts'; export const handler = open;`);
-    }
+  it('B1: the WebSocket of the runtime is only in the functions of controllers that run commands, and that of an author in theirs', async () => {
+    const openExec = `import { openWebSocket } from '${runtime('kube/client/web-socket')}';`;
+    for (const name of ['tree', 'fruit'])
+      await write(`functions/${name}.ts`, `${openExec} export const handler = () => typeof openWebSocket;`);
+    await write(
+      'functions/timers.ts',
+      `${openExec} import { WebSocket } from 'ws'; export const handler = () => [typeof openWebSocket, WebSocket.OPEN];`,
+    );
     const registry = `export const registry = [{ name: 'tree', declaration: {} }, { name: 'fruit', declaration: { exec: {} } }];`;
     await write('src/controllers/registry.ts', registry);
+    const hasWebSocket = async (name: string) => {
+      const texts = (await filesOf(name))
+        .filter((file) => file.endsWith('.mjs'))
+        .map((file) => read(`dist/${name}/${file}`));
+      return (await Promise.all(texts)).join('').includes('Sec-WebSocket-Extensions');
+    };
     await build();
-    for (const name of ['tree', 'timers']) expect(await filesOf(name)).toHaveLength(2);
-    expect((await filesOf('fruit')).length).toBeGreaterThan(2);
+    expect(await Promise.all(['tree', 'fruit', 'timers'].map(hasWebSocket))).toEqual([false, true, true]);
     await rm(at('node_modules'));
-    expect(await call('fruit')).toBe('function');
+    expect([await call('fruit'), await call('timers')]).toEqual(['function', ['function', 1]]);
     // The current sources are read, not the modules of this process.
     await symlink(path.join(source, 'node_modules'), at('node_modules'));
     await write('src/controllers/registry.ts', registry.replace('declaration: {} }', 'declaration: { exec: {} } }'));
     await build();
-    expect((await filesOf('tree')).length).toBeGreaterThan(2);
+    expect(await hasWebSocket('tree')).toBe(true);
   });
 
   it('build in a folder without functions writes nothing', async () => {
@@ -251,5 +280,70 @@ describe('build', () => {
   it('build fails with the file and line of a source that does not compile', async () => {
     await write('functions/tree.ts', 'export const handler = (;');
     await expect(build()).rejects.toThrow('functions/tree.ts:1');
+  });
+
+  const rule = 'a function has only its bundle';
+  const reads = (place: string) => `export const load = () => String(${place});`;
+  it.each([
+    [
+      'import.meta.url',
+      'src/near.ts',
+      reads(`new URL('./table.txt', import.meta.url)`),
+      'asks for the place of its file',
+    ],
+    ['import.meta.dirname', 'src/near.ts', reads('import.meta.dirname'), 'asks for the place of its file'],
+    ['import.meta.resolve', 'src/near.ts', reads(`import.meta.resolve('zod')`), 'asks for the place of its file'],
+    ['__dirname', 'src/near.cjs', 'exports.load = () => __dirname;', 'asks for the place of its file'],
+    ['__filename', 'src/near.cjs', 'exports.load = () => __filename;', 'asks for the place of its file'],
+    ['a dynamic require', 'src/near.cjs', 'exports.load = (name) => require(name);', 'require'],
+    ['a dynamic import', 'src/near.ts', 'export const load = (name) => import(name);', 'import'],
+    ['a native addon', 'src/near.cjs', `exports.load = () => require('./add.node');`, 'native addon'],
+  ])('B3: %s is an error in a source of the project and a warning in a package, which name file, line and rule', async (_, file, code, problem) => {
+    await write('src/add.node', '');
+    await write(file, code);
+    await write('functions/tree.ts', `import { load } from '../${file}'; export const handler = load;`);
+    await expect(build()).rejects.toThrow(new RegExp(`^src/.*${problem}.*${rule}`));
+
+    await rm(at('node_modules'));
+    const inPackage = `node_modules/near/${path.basename(file)}`;
+    await write(
+      'node_modules/near/package.json',
+      JSON.stringify({ main: path.basename(file), exports: `./${path.basename(file)}` }),
+    );
+    await write('node_modules/near/add.node', '');
+    await write(inPackage, code);
+    await write('functions/tree.ts', `import { load } from 'near'; export const handler = load;`);
+    const warnings = await build();
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^node_modules/near/.*${problem}.*${rule}`))]);
+  });
+
+  it('B3: a package that declares its own __dirname has no warning, and one that asks for the place has that of the bundle', async () => {
+    await write('src/own.cjs', `const __dirname = '/own'; exports.place = __dirname;`);
+    await rm(at('node_modules'));
+    await write('node_modules/near/package.json', '{"main":"near.cjs"}');
+    await write('node_modules/near/near.cjs', 'exports.place = () => __dirname;');
+    await write(
+      'functions/tree.ts',
+      `import { place } from 'near'; import own from '../src/own.cjs'; export const handler = () => [place(), own.place];`,
+    );
+    expect(await build()).toEqual([expect.stringContaining('node_modules/near/near.cjs:1: asks for the place')]);
+    expect(await call('tree')).toEqual([at('dist/tree'), '/own']);
+  });
+
+  it('B1: an import that is not found fails the build with its name and its file, unless a package does without it', async () => {
+    await rm(at('node_modules'));
+    await write('node_modules/near/package.json', '{"main":"near.cjs"}');
+    await write('node_modules/near/near.cjs', `try { require('faster'); } catch { exports.speed = 'slow'; }`);
+    await write('functions/tree.ts', `import { speed } from 'near'; export const handler = () => speed;`);
+    expect(await build()).toEqual([]);
+    expect(await call('tree')).toBe('slow');
+    await write(
+      'src/late.ts',
+      `export const late = async () => { try { return await import('faster'); } catch { return 'slow'; } };`,
+    );
+    await write('functions/tree.ts', `import { late } from '../src/late.ts'; export const handler = late;`);
+    await expect(build()).rejects.toThrow('src/late.ts imports faster, which is not found');
+    await write('functions/tree.ts', `import 'https://example.com/code.js'; export const handler = () => 1;`);
+    await expect(build()).rejects.toThrow('functions/tree.ts imports https://example.com/code.js, which is not found');
   });
 });
