@@ -14,8 +14,8 @@ type CachedSecret = { readonly text: string; readonly readAt: number; readonly t
 
 /**
  * Creates a reader. While Secrets Manager is unavailable, a cached secret stays in use, whatever its age. The API
- * server validates it anyway, and one service must not make all clusters unreachable. A deleted secret is not used
- * again.
+ * server validates it anyway, and one service must not make all clusters unreachable. A secret that Secrets Manager
+ * refuses, such as one that is scheduled for deletion, is not used again.
  */
 export function createSecretReader({
   now,

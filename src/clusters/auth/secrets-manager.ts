@@ -3,7 +3,6 @@
 
 import {
   GetSecretValueCommand,
-  ResourceNotFoundException,
   SecretsManagerClient,
   SecretsManagerServiceException,
 } from '@aws-sdk/client-secrets-manager';
@@ -37,10 +36,33 @@ export function createGetSecret(
   };
 }
 
-/** Returns the advice for an error that a retry does not fix. */
+/** Advice for what Secrets Manager says of a secret (API reference, GetSecretValue, "Errors"). */
+const adviceByName: Readonly<Record<string, string>> = {
+  ResourceNotFoundException: 'does not exist; create it, or correct its name',
+  InvalidRequestException: 'is scheduled for deletion; restore it (aws secretsmanager restore-secret), or name another',
+  AccessDeniedException:
+    'is not readable; allow secretsmanager:GetSecretValue on it, and kms:Decrypt on its key, for the role of this function',
+  DecryptionFailure: 'cannot be decrypted; enable its KMS key, or store it again with another',
+};
+
+/**
+ * Errors with a status of 400 that say nothing about the secret: too many calls, or the credentials and the clock of
+ * this process (API reference, "Common error types").
+ */
+const isAboutTheCall =
+  /Throttl|TooManyRequests|LimitExceeded|ExpiredToken|RequestExpired|UnrecognizedClient|InvalidClientTokenId|Signature|MissingAuthenticationToken|NotAuthorizedForOptIn|OptInRequired|RequestInProgress/;
+
+/**
+ * Returns the advice for an error that says that the secret may not be used: whatever the service refuses, also if its
+ * name is not known here (a disabled KMS key has several). Undefined for an outage.
+ */
 function adviceFor(error: unknown): string | undefined {
-  if (error instanceof ResourceNotFoundException) return 'does not exist; create it, or correct its name';
-  if (error instanceof SecretsManagerServiceException && error.name === 'AccessDeniedException')
-    return 'is not readable; allow secretsmanager:GetSecretValue on it for the role of this function';
-  return undefined;
+  if (!(error instanceof SecretsManagerServiceException)) return undefined;
+  const { name, message, $metadata } = error;
+  const { httpStatusCode = 0 } = $metadata;
+  const advice = adviceByName[name];
+  if (advice !== undefined) return advice;
+  const isRefusal =
+    httpStatusCode >= 400 && httpStatusCode < 500 && httpStatusCode !== 429 && !isAboutTheCall.test(name);
+  return isRefusal ? `is refused (${name}: ${message})` : undefined;
 }
