@@ -226,6 +226,13 @@ const credentials = z.object({
   AWS_SESSION_TOKEN: z.string().optional(),
 });
 
+/** The variables of the functions. A setting of a controller with one of these names would change the runtime. */
+export const functionVariables: ReadonlySet<string> = new Set(
+  [reconcileSettings, timersSettings, wakeSettings, enqueueSettings, resyncSettings, awsSettings, credentials].flatMap(
+    ({ shape }) => Object.keys(shape),
+  ),
+);
+
 export type ReconcileSettings = z.infer<typeof reconcileSettings>;
 export type TraceSettings = z.infer<z.ZodObject<typeof traces>>;
 export type TimersSettings = z.infer<typeof timersSettings>;

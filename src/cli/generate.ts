@@ -10,6 +10,7 @@ import { SchemaError, UserError } from '../core/errors.ts';
 import { wakeFunction } from '../core/names.ts';
 import { removeFile, replaceFile } from '../dev/replace-file.ts';
 import { checkStackLimits } from '../generate/aws/limits.ts';
+import { checkResourceLimits } from '../generate/aws/resource-limits.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
 import {
   controllerFunction,
@@ -33,6 +34,7 @@ export function generateCommand(): Command {
       try {
         const { registry, crdsOnly } = await loadProject(process.cwd());
         const warnings = checkStackLimits(registry);
+        checkResourceLimits(registry);
         const differences = await generate(registry, process.cwd(), { check, kinds: crdsOnly });
         for (const warning of warnings) printError(`warning: ${warning}`);
         for (const hint of generatedHints(registry, crdsOnly)) printError(`hint: ${hint}`);

@@ -5,29 +5,26 @@ import { isSecret } from '../../api/secret.ts';
 import { functionLimits, optionParameter } from '../../core/controller-options.ts';
 import { SchemaError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { functionVariables } from '../../settings.ts';
 import { logicalId, ref } from './names.ts';
 
-/** Variables of the runtime and of Lambda. */
-const reservedNames = [
-  ...[
-    'QUEUE_URL_PREFIX',
-    'CLUSTERS',
-    'CLUSTERS_KEY',
-    'DEDUPLICATION_SECRET',
-    'LOG_LEVEL',
-    'METRICS_NAMESPACE',
-    'METRICS_PER_CLUSTER',
-    'MONITORING',
-    'NODE_OPTIONS',
-    'PROJECT',
-    'SENDERS',
-    'SENDER_CHECK',
-    'SENDER_IDS',
-    'UV_THREADPOOL_SIZE',
-  ],
-  '(?:AWS|LAMBDA|OTEL|POWERTOOLS|RESYNC)_.*',
+/** The options of a deployment, and the parameters of infra/aws: a test compares them with serverless.yml. */
+const deploymentOptions = [
+  ...['LOG_RETENTION_DAYS', 'ALARM_TOPIC_ARN', 'KMS_KEY_ARN', 'CLUSTERS_TABLE', 'CLUSTERS_KEY'],
+  ...['VPC_SUBNET_IDS', 'VPC_SECURITY_GROUP_IDS', 'TRACING', 'PAUSED'],
 ];
-const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);
+
+/**
+ * Variables of Lambda (AWS Lambda, "Defined runtime environment variables"), of Node and what it is made of (Node,
+ * "Command-line API", "Environment variables"), of OpenTelemetry and of Powertools.
+ */
+const ofOthers =
+  /^(?:(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL|POWERTOOLS)_.*|LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/;
+
+/** Returns whether the runtime, the deployment or the process itself has a variable or an option of that name. */
+export function isReservedVariable(name: string): boolean {
+  return functionVariables.has(name) || deploymentOptions.includes(name) || ofOthers.test(name);
+}
 
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */
 export function parametersOf(registry: readonly ControllerDefinition[]): JsonObject {
@@ -41,7 +38,7 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
       const path = `${controller}.settings.${setting}`;
       if (!/^[A-Z][A-Z0-9_]*$/.test(setting))
         throw new SchemaError(path, 'the name of a setting is a variable, like PLANT_URL');
-      if (reserved.test(setting)) throw new SchemaError(path, 'the runtime has a variable of that name');
+      if (isReservedVariable(setting)) throw new SchemaError(path, 'the runtime has a variable of that name');
       if (optionNames.has(setting))
         throw new SchemaError(path, 'an option of a controller has a parameter of that name');
       const id = logicalId(setting);
