@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { type BuildOptions, build as bundle } from 'esbuild';
@@ -22,6 +23,7 @@ import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
 import { printError, printLines, runCommand } from './command.ts';
 import { requireLoadable } from './load-bundles.ts';
 import { fileExists, readProjectName } from './project.ts';
+import { secondZodError } from './zod-copies.ts';
 
 /** Makes the command. */
 export function buildCommand(): Command {
@@ -220,24 +222,33 @@ async function moveBundles(from: string, to: string): Promise<void> {
   await rm(from, { recursive: true, force: true });
 }
 
-const execQuery = `
+const registryQuery = `
   import { registry } from './src/controllers/registry.ts';
-  const withExec = registry.filter(({ declaration }) => declaration.exec !== undefined);
-  process.stdout.write(JSON.stringify(withExec.map(({ name }) => name)));
+  const { requireOneZod } = await import(process.argv[1]);
+  const withExec = registry.filter(({ declaration }) => declaration.exec !== undefined).map(({ name }) => name);
+  let secondZod;
+  try { requireOneZod(registry); } catch ({ message }) { secondZod = message; }
+  process.stdout.write(JSON.stringify({ withExec, secondZod }));
 `;
+const registryAnswer = z.object({
+  withExec: z.array(z.string()),
+  secondZod: z.string().optional(),
+});
 
 /**
  * Names the controllers that run commands; their functions have the same names. A new process loads the registry,
  * because the sources may have changed since this one started. Returns undefined if it cannot be loaded: the bundler's
- * error is more precise.
+ * error is more precise. Throws a UserError for a registry with a second zod.
  */
 async function controllersWithExec(root: string): Promise<ReadonlySet<string> | undefined> {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', execQuery], {
-      cwd: root,
-    });
-    return new Set(z.array(z.string()).parse(JSON.parse(stdout)));
-  } catch {
-    return undefined;
-  }
+  const check = pathToFileURL(ownModule(import.meta, '../generate/zod-copy')).href;
+  const answer = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', registryQuery, check], {
+    cwd: root,
+  }).then(
+    ({ stdout }) => registryAnswer.parse(JSON.parse(stdout)),
+    () => undefined,
+  );
+  const secondZod = answer?.secondZod;
+  if (secondZod !== undefined) throw await secondZodError(secondZod, root);
+  return answer === undefined ? undefined : new Set(answer.withExec);
 }

@@ -20,9 +20,11 @@ import {
   registryFile,
   sharedFunctions,
 } from '../generate/functions.ts';
+import { ZodCopyError } from '../generate/zod-copy.ts';
 import { printError, printLines } from './command.ts';
 import { findControllerModules } from './controller-modules.ts';
 import { handlerSourceOf, loadProject, readNamespaces, readProjectName } from './project.ts';
+import { secondZodError } from './zod-copies.ts';
 
 /** Makes the command. */
 export function generateCommand(): Command {
@@ -90,7 +92,8 @@ export async function generate(
   { check, kinds = [] }: { readonly check: boolean; readonly kinds?: readonly AnyCustomKind[] },
 ): Promise<readonly Difference[]> {
   const namespaces = await readNamespaces(root);
-  const files = generatedFiles(controllers, kinds, await readProjectName(root), namespaces);
+  const project = await readProjectName(root);
+  const files = await withCopies(root, () => generatedFiles(controllers, kinds, project, namespaces));
   const present = await functionsBelow(root);
   const wanted = new Map([...files, ...(await wantedFunctions(controllers, root, { present, namespaces }))]);
   const differences: Difference[] = [];
@@ -107,6 +110,15 @@ export async function generate(
     if (!check) await removeFile(path.join(root, file), { within: root });
   }
   return differences;
+}
+
+/** Calls a function, whose error about a second zod then names every copy. */
+async function withCopies<T>(root: string, make: () => T): Promise<T> {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof ZodCopyError ? await secondZodError(error.message, root) : error;
+  }
 }
 
 /** The functions of a project that exist: those that `generate` wrote, and those of the author. */

@@ -13,6 +13,7 @@ import { structuralSchema } from './crd/schema.ts';
 import { ownKinds, rbacOf } from './rbac/rbac.ts';
 import { isAlwaysSelectable } from './selectable-fields.ts';
 import { watchListOf } from './watch-list.ts';
+import { requireOneZod } from './zod-copy.ts';
 
 /** Folders that contain only generated files. */
 export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/generated'] as const;
@@ -28,6 +29,7 @@ export function generatedFiles(
   project?: string,
   namespaces?: readonly string[],
 ): ReadonlyMap<string, string> {
+  requireOneZod(registry, kinds);
   checkRegistry(registry, project, namespaces);
   const watchList = watchListOf(registry, project, namespaces);
   const [kubernetes, aws] = generatedFolders;
