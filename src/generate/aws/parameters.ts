@@ -22,7 +22,7 @@ const ofOthers =
   /^(?:(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL|POWERTOOLS)_.*|LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/;
 
 /** Returns whether the runtime, the deployment or the process itself has a variable or an option of that name. */
-export function isReservedVariable(name: string): boolean {
+function isReservedVariable(name: string): boolean {
   return functionVariables.has(name) || deploymentOptions.includes(name) || ofOthers.test(name);
 }
 
