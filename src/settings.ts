@@ -113,9 +113,7 @@ const reconcileSettings = z.object({
 });
 
 const timersSettings = z.object({ ...queues, ...deduplication, ...senders, ...telemetry });
-
 const wakeSettings = z.object({ ...project, ...queues, ...telemetry, ...clusters });
-
 const enqueueSettings = z.object(queues);
 
 const resyncSettings = z.object({
@@ -207,7 +205,6 @@ const operatorSettings = z.object({
   QUEUE_URL_PREFIX: emptyAsUnset(z.url().optional()),
   CLUSTERS: unlessEmpty,
 });
-
 /** The variables of the AWS SDKs that say where AWS is. */
 const awsSettings = z.object({
   AWS_REGION: unlessEmpty,
@@ -228,9 +225,7 @@ const credentials = z.object({
 
 /** The variables of the functions. A setting of a controller with one of these names would change the runtime. */
 export const functionVariables: ReadonlySet<string> = new Set(
-  [reconcileSettings, timersSettings, wakeSettings, enqueueSettings, resyncSettings, awsSettings, credentials].flatMap(
-    ({ shape }) => Object.keys(shape),
-  ),
+  [reconcileSettings, timersSettings, wakeSettings, resyncSettings].flatMap(({ shape }) => Object.keys(shape)),
 );
 
 export type ReconcileSettings = z.infer<typeof reconcileSettings>;

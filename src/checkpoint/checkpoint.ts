@@ -46,6 +46,8 @@ export type WatchCheckpoint = {
     readonly onRestored: () => void;
     readonly signal: AbortSignal;
   }): Promise<void>;
+  /** The identity of the cluster as it was last read; undefined before that. */
+  clusterUid(): string | undefined;
   /** Writes the checkpoint now. Never rejects. */
   flush(): Promise<void>;
 };
@@ -61,6 +63,7 @@ export const noCheckpoint: WatchCheckpoint = {
   drop: () => undefined,
   verify: async () => 'same',
   run: async () => undefined,
+  clusterUid: () => undefined,
   flush: async () => undefined,
 };
 
@@ -183,6 +186,7 @@ export function createWatchCheckpoint(
         throw error;
       }
     },
+    clusterUid: store.clusterUid,
     accepted: (name, version) => {
       if (!isComparable(version) || versions.get(name) === version) return;
       versions.set(name, version);

@@ -10,7 +10,6 @@ import { getObject } from '../kube/client/read.ts';
 import { withServerTime } from '../kube/client/server-time.ts';
 
 const configMap = describeKind({ group: '', version: 'v1', kind: 'ConfigMap' });
-const namespaces = describeKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
 const dataKey = 'checkpoint';
 
 /** The ConfigMap of the checkpoint. */
@@ -59,14 +58,6 @@ export async function writeCheckpoint(
     signal,
   });
   return parseConfigMap(parseWritten(body, `PATCH ${path}`));
-}
-
-/** Reads the identity of the cluster: the uid of its namespace kube-system; undefined if there is no such namespace. */
-export async function readClusterUid(
-  client: KubeClient,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<string | undefined> {
-  return (await getObject(client, namespaces, { name: 'kube-system' }, { signal }))?.metadata.uid;
 }
 
 /** Returns whether an object is the ConfigMap of a project's checkpoint. The watch loops ignore its changes. */

@@ -6,10 +6,11 @@ import type { Log } from '../core/log.ts';
 import { clusterNames } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
+import { readClusterUid } from '../kube/client/cluster-uid.ts';
 import { isConflict, isForbidden, isNotFound } from '../kube/client/errors.ts';
 import { compareVersions } from '../kube/watch/resource-version.ts';
 import type { ClusterIdentity } from '../kube/watch/restore-detection.ts';
-import { readCheckpoint, readClusterUid, writeCheckpoint } from './config-map.ts';
+import { readCheckpoint, writeCheckpoint } from './config-map.ts';
 import { type CheckpointDocument, formatCheckpoint, mergeCheckpoint, parseCheckpoint } from './document.ts';
 
 type Entries = CheckpointDocument['entries'];
@@ -48,6 +49,8 @@ export type CheckpointStore = {
    * ConfigMap. A cluster that cannot be compared counts as the same.
    */
   verify(signal: AbortSignal): Promise<ClusterIdentity>;
+  /** The identity of the cluster as it was last read; undefined before that. */
+  clusterUid(): string | undefined;
   /** Accepts the cluster as it is at the next request: a watch has detected the restore. */
   acceptCluster(): void;
 };
@@ -69,7 +72,7 @@ export function createCheckpointStore({
   let known: KnownCluster = {};
   const versionsAhead = createVersionsAhead();
 
-  async function clusterUid(signal: AbortSignal): Promise<string> {
+  async function readUid(signal: AbortSignal): Promise<string> {
     const uid = await readClusterUid(client, { signal });
     if (uid === undefined) {
       throw new CheckpointUnavailableError('namespace kube-system not found; its uid identifies the cluster');
@@ -114,7 +117,7 @@ export function createCheckpointStore({
   async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity> {
     const { versions, dropped, lastSeenAgeMs, senderId } = change;
     const before = known;
-    const uid = await clusterUid(signal);
+    const uid = await readUid(signal);
     // By the clock of the API server, as its readers and other watchers see it.
     const { text, resourceVersion, readAtMs: nowMs = change.nowMs } = await requireConfigMap(signal);
     const identity = identify(before, uid, resourceVersion);
@@ -141,7 +144,7 @@ export function createCheckpointStore({
     read: async (signal) => {
       try {
         const before = known;
-        const uid = await clusterUid(signal);
+        const uid = await readUid(signal);
         const { text, resourceVersion } = await requireConfigMap(signal);
         identify(before, uid, resourceVersion);
         const parsed = parseCheckpoint(text);
@@ -167,7 +170,7 @@ export function createCheckpointStore({
     verify: async (signal) => {
       try {
         const before = known;
-        const uid = await clusterUid(signal);
+        const uid = await readUid(signal);
         const { resourceVersion } = await requireConfigMap(signal);
         return identify(before, uid, resourceVersion);
       } catch (error) {
@@ -175,6 +178,7 @@ export function createCheckpointStore({
         throw error;
       }
     },
+    clusterUid: () => known.cluster,
     acceptCluster: () => {
       known = {};
     },

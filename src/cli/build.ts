@@ -145,8 +145,8 @@ type BundleOptions = {
 
 /**
  * Builds all bundles of a project. Returns warnings. Throws esbuild's error, and an error for a bundle that lacks
- * something. A lock is held, because a running `outrigger dev` builds as well: of two builds at once each would delete what the other has
- * written.
+ * something. A lock is held, because a running `outrigger dev` builds as well: of two builds at once each would delete
+ * what the other has written.
  */
 export async function build(
   root: string,

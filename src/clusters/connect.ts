@@ -5,7 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import type { SecretReader } from '../api/secret.ts';
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client/client.ts';
+import { readClusterUid } from '../kube/client/cluster-uid.ts';
 import type { Connection } from '../kube/client/connection.ts';
+import { isForbidden } from '../kube/client/errors.ts';
 import type { AwsCredentials } from './auth/aws-credentials.ts';
 import { createSecretReader } from './auth/secret-reader.ts';
 import { connectionOf, type ResolvedEntry, resolveEntry } from './connection.ts';
@@ -23,7 +25,12 @@ export async function connectTo(found: ClusterLookup): Promise<KubeClient | unde
  * cluster is not called by the functions; its watcher and an operator's commands connect to it.
  */
 export type ClusterLookup =
-  | { readonly type: 'client'; readonly client: KubeClient }
+  | {
+      readonly type: 'client';
+      readonly client: KubeClient;
+      /** Returns whether it is another cluster than the one whose namespace kube-system has this uid. */
+      readonly isOther?: (uid: string, options: { readonly signal: AbortSignal }) => Promise<boolean>;
+    }
   | { readonly type: 'paused'; readonly connect: () => Promise<KubeClient> }
   | { readonly type: 'decommissioning' }
   | { readonly type: 'unknown' };
@@ -106,13 +113,30 @@ export function createClusters(
     return client;
   }
 
+  /** The uids of the clusters, by their clients. One that differs is read again: a cluster may have been replaced. */
+  const uids = new WeakMap<KubeClient, string>();
+  async function isOther(client: KubeClient, uid: string, signal: AbortSignal): Promise<boolean> {
+    if (uids.get(client) === uid) return false;
+    try {
+      const read = await readClusterUid(client, { signal });
+      if (read === undefined) return false;
+      uids.set(client, read);
+      return read !== uid;
+    } catch (error) {
+      // The roles in the cluster are of a version that does not compare.
+      if (isForbidden(error)) return false;
+      throw error;
+    }
+  }
+
   return {
     async find(name) {
       const entry = await registry.get(name);
       if (entry === undefined) return { type: 'unknown' };
       if (entry.decommissioning === true) return { type: 'decommissioning' };
       if (isHeld(entry)) return { type: 'paused', connect: async () => await clientOf(name, entry) };
-      return { type: 'client', client: await clientOf(name, entry) };
+      const client = await clientOf(name, entry);
+      return { type: 'client', client, isOther: async (uid, { signal }) => await isOther(client, uid, signal) };
     },
     close() {
       for (const { client } of clients.values()) client.close();

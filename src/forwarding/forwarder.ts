@@ -4,7 +4,7 @@
 // and low-priority keys never delay a change.
 import { controllerQueue, timersQueue } from '../core/names.ts';
 import { groupIdOf, watchId } from '../sqs/deduplication.ts';
-import { type CauseOf, formatMessage } from '../sqs/message.ts';
+import { type CauseOf, formatMessage, type Message } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
 import { maxDelaySeconds } from '../timers/slots.ts';
 import { timerEntry } from '../timers/timer-message.ts';
@@ -25,6 +25,8 @@ export type ForwarderDeps = QueueSenderDeps & {
   readonly rateLimits?: Readonly<Record<string, RateLimit>> | undefined;
   /** Converts a time of `now` to the clock of SQS, by which messages have their times. Default: they are the same. */
   readonly toSqsTime?: ((at: number) => number) | undefined;
+  /** The identity of the cluster that is watched; undefined while it is not known. */
+  readonly clusterUid?: (() => string | undefined) | undefined;
 };
 
 /** Takes keys and sends them to their queues. */
@@ -50,10 +52,11 @@ const dedupeWindowMs = 1000;
 
 /** Creates a forwarder. */
 export function createForwarder(deps: ForwarderDeps): Forwarder {
-  const { metrics, toSqsTime = (at) => at } = deps;
+  const { metrics, toSqsTime = (at) => at, clusterUid = () => undefined } = deps;
   const senders = new Map<string, QueueSender>();
-  const lowPriorityEntry = createLowPriorityEntry({ ...deps, toSqsTime });
-  const toChangeEntry = (queued: QueuedKey) => changeEntry({ ...queued, observedAt: toSqsTime(queued.observedAt) });
+  const lowPriorityEntry = createLowPriorityEntry({ ...deps, toSqsTime, clusterUid });
+  const toChangeEntry = (queued: QueuedKey) =>
+    changeEntry({ ...queued, observedAt: toSqsTime(queued.observedAt), clusterUid: clusterUid() });
   let flushing = false;
   let resolveDrained: (() => void) | undefined;
 
@@ -106,7 +109,8 @@ export function changeEntry({
   target,
   sources,
   observedAt,
-}: Pick<QueuedKey, 'target' | 'sources' | 'observedAt'>): QueueEntry {
+  clusterUid,
+}: Pick<QueuedKey, 'target' | 'sources' | 'observedAt'> & Pick<Message, 'clusterUid'>): QueueEntry {
   const [cause = { type: 'change', observedAt } as const, ...older] = [...sources].reverse().map(
     ({ uid, resourceVersion, gone, object }): CauseOf<'change'> => ({
       ...{ type: 'change', observedAt, uid, resourceVersion },
@@ -116,7 +120,7 @@ export function changeEntry({
   );
   const merged = older.length === 0 ? {} : { merged: { count: older.length, causes: older } };
   return {
-    body: formatMessage({ ...target, cause, ...merged }),
+    body: formatMessage({ ...target, cause, clusterUid, ...merged }),
     groupId: groupIdOf(target),
     deduplicationId: watchId(target, sources),
   };
@@ -127,14 +131,17 @@ function createLowPriorityEntry({
   now,
   lowPriorityPerSecond,
   toSqsTime,
+  clusterUid,
 }: Pick<ForwarderDeps, 'now' | 'lowPriorityPerSecond'> & {
   readonly toSqsTime: (at: number) => number;
+  readonly clusterUid: () => string | undefined;
 }): (queued: QueuedKey) => QueueEntry {
   const freeAt = new Map<string, number>();
   /** When keys were due at their last attempt. */
   const lastDue = new WeakMap<QueuedKey['target'], number>();
   return ({ target, run = '', failures }) => {
     const nowMs = now();
+    const seen = { ...target, clusterUid: clusterUid() };
     // A rejected key keeps its time while that is ahead. Otherwise each attempt would delay all keys of the controller.
     let due = failures === 0 ? 0 : (lastDue.get(target) ?? 0);
     if (due <= nowMs / 1000) {
@@ -146,9 +153,9 @@ function createLowPriorityEntry({
     const delaySeconds = Math.max(0, Math.ceil(dueAt - nowMs / 1000));
     if (delaySeconds > maxDelaySeconds) {
       const cause = { type: 'resync', run, dueAt: Math.floor(toSqsTime(due * 1000) / 1000) } as const;
-      return timerEntry({ ...target, cause }, { nowMs: toSqsTime(nowMs) });
+      return timerEntry({ ...seen, cause }, { nowMs: toSqsTime(nowMs) });
     }
     // Without a due time, which would be one of this watcher's clock: the function that reads it has another one.
-    return { ...timerEntry({ ...target, cause: { type: 'resync', run } }, { nowMs }), delaySeconds };
+    return { ...timerEntry({ ...seen, cause: { type: 'resync', run } }, { nowMs }), delaySeconds };
   };
 }

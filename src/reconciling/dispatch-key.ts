@@ -2,6 +2,7 @@
 // letter), and release the messages of the key.
 
 import type { ClusterLookup, FindCluster } from '../clusters/connect.ts';
+import { isClusterName } from '../core/cluster-name.ts';
 import { unlessAborted } from '../core/async.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import { ReconcileTimeoutError, toError } from '../core/errors.ts';
@@ -18,7 +19,7 @@ import type { Send, SendResult } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
-import { type KeyGroup, undeclaredReason } from './group-records.ts';
+import { type KeyGroup, mayWaitForTable, undeclaredReason } from './group-records.ts';
 import { decide, type FollowUp, limitConflicts, type Outcome } from './outcome.ts';
 import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
 
@@ -151,7 +152,7 @@ async function runOnCluster(
   const { cluster, cause } = message;
   const startedAt = monotonicMs();
   const durationMs = () => monotonicMs() - startedAt;
-  const postpone = (reason: 'unreachable' | 'slow' | 'paused' | 'undeclared', error: Error): ReconcileReport => ({
+  const postpone = (reason: PostponedReason, error: Error): ReconcileReport => ({
     outcome: { type: 'postponed', reason, error },
     writes: 0,
   });
@@ -173,9 +174,11 @@ async function runOnCluster(
   }
   // Its keys wait in the timers queue, at no cost to the breaker and without an attempt.
   if (found.type === 'paused') return postpone('paused', new Error('the cluster is paused'));
+  const isDeclared = deps.declares?.(message) !== false;
+  if (found.type === 'unknown' && isDeclared && isClusterName(cluster) && mayWaitForTable(message))
+    return postpone('unknown-cluster', new Error(`the clusters table has no ${cluster}; add it, or decommission it`));
   if (found.type !== 'client') return found.type;
-  if (deps.declares?.(message) === false)
-    return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
+  if (!isDeclared) return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
   const timed = timeFirstResponse(found.client, monotonicMs, { firstResponseTimeoutMs });
@@ -194,11 +197,32 @@ async function runOnCluster(
     breaker.recordTimeout(cluster, { durationMs: durationMs() });
     return postpone('slow', new Error(`no response within ${firstResponseTimeoutMs} ms; other clusters are faster`));
   }
+  if (isGone(report) && (await isOtherCluster(found, message, signal))) {
+    const address = 'the clusters table has the address of another cluster';
+    return postpone('other-cluster', new Error(`${address} for ${cluster}; correct the entry`));
+  }
   const outcome = limitConflicts(report.outcome, message);
   const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';
   if (isUnreachable) breaker.recordFailure(cluster, { durationMs: durationMs() });
   else breaker.recordSuccess(cluster, { ...timed.first(), durationMs: durationMs() });
   return { ...report, outcome, requests: timed.requests() };
+}
+
+type PostponedReason = Extract<Outcome, { type: 'postponed' }>['reason'];
+
+function isGone({ outcome }: ReconcileReport): boolean {
+  return outcome.type === 'nothing' && outcome.reason === 'gone';
+}
+
+/** Whether a key that is gone was seen in another cluster than the one that its entry names now. */
+async function isOtherCluster(
+  { isOther }: Extract<ClusterLookup, { type: 'client' }>,
+  message: Message,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clusterUid } = message;
+  if (clusterUid === undefined || isOther === undefined || !mayWaitForTable(message)) return false;
+  return await isOther(clusterUid, { signal });
 }
 
 /** Sends what follows a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */

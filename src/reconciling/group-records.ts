@@ -58,7 +58,15 @@ export type Acceptance = {
 const maxPostponements = 10_000;
 
 /** Waits for about a day. */
-const maxUndeclaredPostponements = 100;
+const maxTablePostponements = 100;
+
+/**
+ * Returns whether a key waits (again) for the clusters table or a deployment to be as its sender knows them, for about
+ * a day: an entry may be missing or wrong for a while, and a watcher is upgraded before the functions.
+ */
+export function mayWaitForTable(message: Message): boolean {
+  return postponementsOf(message) < maxTablePostponements;
+}
 
 /**
  * Returns whether a message of a kind that the controller does not declare is postponed: a watcher is upgraded before
@@ -67,7 +75,7 @@ const maxUndeclaredPostponements = 100;
  */
 function mayBeDeclaredLater(message: Message): boolean {
   const postponements = postponementsOf(message);
-  return message.cause.type === 'resync' || (postponements > 0 && postponements < maxUndeclaredPostponements);
+  return message.cause.type === 'resync' || (postponements > 0 && mayWaitForTable(message));
 }
 
 /** Returns what is said of a message of a kind that the controller does not declare. */

@@ -81,7 +81,8 @@ export function createMapKeys(
         }
         const { group, plural: resource } = declaration.resource;
         const changed = { ...message, group: watched?.kind.group ?? message.group };
-        const primary: Message = { controller: name, cluster, group, resource, ...key, cause: mappedCause(changed) };
+        const target = { controller: name, cluster, group, resource, ...key };
+        const primary: Message = { ...target, cause: mappedCause(changed), clusterUid: message.clusterUid };
         // The changed object has a message of its own, unless other changes are mapped than those of a reconcile.
         const hasOwn = watched?.changes === undefined || watched.changes === declaration.changes;
         if (hasOwn && formatReconcileKey(primary) === formatReconcileKey(changed)) return [];

@@ -17,6 +17,7 @@ import {
   type CauseOf,
   conflictsOf,
   dueAtOf,
+  followedBy,
   hashOf,
   isCommand,
   keyOfMessage,
@@ -60,8 +61,10 @@ export type Outcome =
   | { readonly type: 'refused'; readonly error: Error }
   /**
    * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. `undeclared`:
-   * the controller does not declare the kind, or not yet. `child-namespace-terminating`: the namespace of children is
-   * being deleted, and is not the object's own. `later`: the author's code asks to come back later (RetryLater).
+   * the controller does not declare the kind, or not yet. `unknown-cluster`, `other-cluster`: the clusters table has no
+   * such entry, or one of another cluster than that of the key, for now. `child-namespace-terminating`: the namespace
+   * of children is being deleted, and is not the object's own. `later`: the author's code asks to come back later
+   * (RetryLater).
    */
   | ({
       readonly type: 'postponed';
@@ -71,6 +74,8 @@ export type Outcome =
         | 'conflict'
         | 'paused'
         | 'undeclared'
+        | 'unknown-cluster'
+        | 'other-cluster'
         | 'child-namespace-terminating'
         | 'later';
       readonly error: Error;
@@ -206,9 +211,9 @@ function timers(...messages: readonly (Message | undefined)[]): FollowUp {
 /** The message with which a function goes on with an object that it has held: what it may send to its own queue. */
 function asOwnMessage(message: Message, observedAt: number): Message {
   const { cause } = message;
-  if (cause.type !== 'resync') return { ...keyOfMessage(message), cause: { type: 'change', observedAt } };
+  if (cause.type !== 'resync') return { ...followedBy(message), cause: { type: 'change', observedAt } };
   const { dueAt: _, ...resync } = cause;
-  return { ...keyOfMessage(message), cause: resync };
+  return { ...followedBy(message), cause: resync };
 }
 
 /** The messages of a key at later times. */
@@ -235,7 +240,7 @@ function timesOf(message: Message, circumstances: Circumstances): Times {
   const isKnown = afterDueAt !== undefined && afterDueAt <= nowMs / 1000 + rememberedSeconds;
   const after = isKnown ? afterDueAt : undefined;
   const requeue = (slot: Slot): Message => {
-    return { ...keyOfMessage(message), cause: { type: 'requeue', ...slot, generation } };
+    return { ...followedBy(message), cause: { type: 'requeue', ...slot, generation } };
   };
   return {
     nowMs,
@@ -248,7 +253,7 @@ function timesOf(message: Message, circumstances: Circumstances): Times {
       const slot = nextSlot({ key, delaySeconds, nowMs, afterDueAt: after });
       const command = counts.attempt === 0 && isCommand(message) ? true : undefined;
       const cause = { type: 'retry', observedAt, ...counts, ...slot, generation, command } as const;
-      return { ...keyOfMessage(message), cause };
+      return { ...followedBy(message), cause };
     },
     // Until a message that was received early is due, SQS drops others of its cell: a requeue that a later reconcile
     // requests for that time would be lost. So the key is reconciled once more when the time has passed.

@@ -73,7 +73,8 @@ export function reportReconcile(
   const labels = { cluster: message.cluster };
   metrics.count(outcomeMetrics[outcome.type], 1, labels);
   // The alarm of missed changes does not fire while this is counted. A conflict or a pause is no reason for that.
-  if (outcome.type === 'postponed' && (outcome.reason === 'unreachable' || outcome.reason === 'slow'))
+  const isTableWrong = outcome.type === 'postponed' && tableReasons.includes(outcome.reason);
+  if (outcome.type === 'postponed' && (isTableWrong || outcome.reason === 'unreachable' || outcome.reason === 'slow'))
     metrics.count(metricNames.clusterPostponements, 1, labels);
   metrics.count(metricNames.reconciles, 1, { cause });
   const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
@@ -108,9 +109,13 @@ export function reportReconcile(
     ...(selfTriggered ? { selfTriggered } : {}),
   };
   if (outcome.type === 'refused') log.error('message refused', fields);
+  else if (isTableWrong) log.error('reconciled', fields);
   else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
   else log.info('reconciled', fields);
 }
+
+/** An operator has to correct the clusters table. */
+const tableReasons: readonly string[] = ['unknown-cluster', 'other-cluster'];
 
 const maxFrames = 5;
 

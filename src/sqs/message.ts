@@ -110,6 +110,8 @@ const schema = z.object({
   cluster: keyName,
   object,
   cause,
+  // Without it, nothing is compared: an older version drops it.
+  clusterUid: z.string().max(64).optional().catch(undefined),
   // For logs only: a message stays valid, even if a later version writes another format here.
   merged: merged.optional().catch(undefined),
 });
@@ -127,7 +129,12 @@ export type CauseOf<T extends CauseType> = Extract<Cause, { readonly type: T }>;
 export type Merged = { readonly count: number; readonly causes: readonly Cause[] };
 
 /** A key on a queue: one object of one controller, with the cause of the reconcile. */
-export type Message = ReconcileKey & { readonly cause: Cause; readonly merged?: Merged };
+export type Message = ReconcileKey & {
+  readonly cause: Cause;
+  /** The uid of the namespace kube-system where a watcher saw the object; undefined if no watcher saw it. */
+  readonly clusterUid?: string | undefined;
+  readonly merged?: Merged;
+};
 
 /** Reads a message's body. Throws MessageError, which names the field. */
 export function parseMessage(body: string): Message {
@@ -138,29 +145,42 @@ export function parseMessage(body: string): Message {
   const { controller, cluster } = parsed;
   const [group, resource, namespace, name] = parsed.object;
   const key = { controller, cluster, group, resource, ...(namespace === '' ? {} : { namespace }), name };
-  return { ...key, cause: parsed.cause, ...(parsed.merged === undefined ? {} : { merged: parsed.merged }) };
+  const { cause: why, clusterUid, merged: others } = parsed;
+  return {
+    ...key,
+    cause: why,
+    ...(clusterUid === undefined ? {} : { clusterUid }),
+    ...(others === undefined ? {} : { merged: others }),
+  };
 }
 
 /** Writes a message's body. Throws MessageError for a message that could not be read again. */
-export function formatMessage({ cause: why, merged: others, ...key }: Message): string {
-  const { controller, cluster, group, resource, namespace = '', name } = key;
+export function formatMessage({ merged: others, ...message }: Message): string {
+  const { controller, cluster, group, resource, namespace = '', name, cause: why, clusterUid } = message;
   const body = formatBody(schema, {
     v: 1,
     controller,
     cluster,
     object: [group, resource, namespace, name],
     cause: why,
+    ...(clusterUid === undefined ? {} : { clusterUid }),
     ...(others === undefined ? {} : { merged: limit(others) }),
   });
   if (Buffer.byteLength(body) <= maxMessageBytes) return body;
   // Merged causes are only logged, so they are dropped first.
-  if (others !== undefined) return formatMessage({ ...key, cause: why });
+  if (others !== undefined) return formatMessage(message);
   throw new MessageError(`the body is longer than ${maxMessageBytes} bytes`);
 }
 
 /** Returns the key of a message, without its cause. */
 export function keyOfMessage({ controller, cluster, group, resource, namespace, name }: ReconcileKey): ReconcileKey {
   return { controller, cluster, group, resource, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Returns the key of a message, and the cluster that it was seen in: what a follow-up keeps of it. */
+export function followedBy(message: Message): Omit<Message, 'cause' | 'merged'> {
+  const { clusterUid } = message;
+  return { ...keyOfMessage(message), ...(clusterUid === undefined ? {} : { clusterUid }) };
 }
 
 /** Returns whether a person requested the reconcile, which may have been postponed since. */

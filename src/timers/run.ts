@@ -123,8 +123,10 @@ type OutgoingMessage = {
 /** A record that cannot be sent on, and the reason. `error` is set if its sender may not say it. */
 type RefusedRecord = { readonly record: QueueRecord; readonly reason: string; readonly error?: Error };
 
-/** How soon a key of an unknown controller is read again. */
-const unknownDelaySeconds = 300;
+/** How soon a key of an unknown controller is read again: soon while a deployment runs, whose functions differ. */
+const unknownDelaySeconds = { first: 30, later: 300 };
+/** A deployment of functions takes minutes. */
+const deploymentMs = 10 * 60_000;
 /** For how long it is kept. */
 const unknownKeptMs = 24 * 3_600_000;
 
@@ -144,7 +146,8 @@ function keepUnknown(
   if (!isTimed || nowMs - sinceMs >= unknownKeptMs) return undefined;
   const since = { [unknownSinceAttribute]: new Date(sinceMs).toISOString() };
   const stamp = senderId === undefined ? {} : { [senderAttribute]: senderId };
-  return { body, delaySeconds: unknownDelaySeconds, attributes: { ...stamp, ...since } };
+  const delaySeconds = nowMs - sinceMs < deploymentMs ? unknownDelaySeconds.first : unknownDelaySeconds.later;
+  return { body, delaySeconds, attributes: { ...stamp, ...since } };
 }
 
 /**

@@ -81,6 +81,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
     ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
     rateLimits: watchList.rateLimits,
     toSqsTime: deps.toSqsTime,
+    clusterUid: checkpoint.clusterUid,
     // After everything that this turn of the event loop has read: one chunk of a stream contains many watch events.
     arrived: async () => await setImmediate(),
     metrics: {

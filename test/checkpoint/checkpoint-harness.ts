@@ -3,8 +3,9 @@
 import { afterEach, beforeEach } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
-import { readCheckpoint, readClusterUid, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../src/checkpoint/document.ts';
+import { readClusterUid } from '../../src/kube/client/cluster-uid.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';

@@ -2,7 +2,8 @@
 // restore. When it is written is checkpoint-writing.test.ts, its text document.test.ts; how a watch loop resumes
 // from it is test/forwarding/watch-loop-checkpoint.test.ts.
 import { describe, expect, it } from 'vitest';
-import { readCheckpoint, readClusterUid } from '../../src/checkpoint/config-map.ts';
+import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { readClusterUid } from '../../src/kube/client/cluster-uid.ts';
 import { checkpointName } from '../../src/core/names.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';

@@ -41,9 +41,11 @@ it('a project with namespaces has a Role in each, and a ClusterRole only for res
     expect(permitted('outrigger-memcached-proxy')[namespace]).toEqual(
       expect.arrayContaining(['configmaps', 'deployments', 'services']),
     );
-  expect(Object.keys(permitted('outrigger-memcached-proxy')).sort()).toEqual(['office', 'shop']);
+  expect(Object.keys(permitted('outrigger-memcached-proxy')).sort()).toEqual(['', 'office', 'shop']);
+  // The identity of the cluster.
+  expect(permitted('outrigger-memcached-proxy')['']).toEqual(['namespaces']);
   expect(permitted('outrigger-place-reporter')).toEqual({
-    '': ['namespaces'],
+    '': ['namespaces', 'namespaces'],
     shop: ['events'],
     office: ['events'],
     default: ['events'],

@@ -50,7 +50,7 @@ function rolesOf(
 
 it('a kind that is read in named namespaces is in a Role and RoleBinding of each, and in no ClusterRole', () => {
   expect(rolesOf()).toEqual([
-    'ClusterRole get+list zones patch zones/status create+patch events',
+    'ClusterRole get+list zones patch zones/status get namespaces create+patch events',
     'Role platform get+list secrets',
     'RoleBinding platform',
     'Role certs get+list secrets',
@@ -60,7 +60,7 @@ it('a kind that is read in named namespaces is in a Role and RoleBinding of each
 
 it('a project with namespaces reads a kind in the namespaces that its controller names, also in others', () => {
   expect(rolesOf(['shop', 'certs'])).toEqual([
-    'ClusterRole get+list zones patch zones/status',
+    'ClusterRole get+list zones patch zones/status get namespaces',
     'Role shop create+patch events',
     'RoleBinding shop',
     'Role certs get+list secrets create+patch events',

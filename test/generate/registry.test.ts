@@ -147,12 +147,13 @@ describe('the roles', () => {
       'trees/finalizers: update',
       'services: get,list,create,patch,delete',
       'secrets: get,list',
+      'namespaces: get',
       'events: create,patch',
     ]);
   });
 
   it('the roles allow patch on the own kind only with a finalizer, and a policy limits it', () => {
-    const own = ['trees: get,list,patch', 'trees/status: patch', 'events: create,patch'];
+    const own = ['trees: get,list,patch', 'trees/status: patch', 'namespaces: get', 'events: create,patch'];
     expect(rulesOf('outrigger-tree-pruner')).toEqual(own);
     const policies = documents.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
     const names = [{ name: 'outrigger-tree-children' }, { name: 'outrigger-tree-pruner-finalizers' }];

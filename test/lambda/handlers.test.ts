@@ -60,14 +60,14 @@ it('a reconcile function sends a dead letter for each refused message, and recon
   const event = anEvent(
     aRecord('bad', malformed),
     widgetRecord('two', { controller: 'gadget' }, 'other'),
-    widgetRecord('two', { cluster: 'beta' }, 'nowhere'),
+    widgetRecord('two', { cluster: 'Beta!' }, 'nowhere'),
     widgetRecord('two'),
   );
   expect(await handler(event, aContext())).toEqual(nothingKept);
   expect(await deadLetters('widget-dlq.fifo')).toEqual({
     bad: 'object.3: must be one path segment',
     other: 'the message is for controller gadget',
-    nowhere: 'unknown cluster beta',
+    nowhere: 'unknown cluster Beta!',
   });
   expect((await read('two'))?.status).toMatchObject({ note: 'hello two' });
 });

@@ -14,7 +14,8 @@ import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { createResync } from '../../src/resync/run.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
-import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import { isClusterName } from '../../src/core/cluster-name.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
@@ -118,6 +119,11 @@ function expectDeadLetters(
   { queue, before }: { readonly queue: string; readonly before: number },
 ): void {
   for (const { attributes, body, ...letter } of sent) {
+    // A cluster that the table may still get.
+    if (letter.queue === 'timers') {
+      expect(isClusterName(parseMessage(body).cluster)).toBe(true);
+      continue;
+    }
     expect(letter.queue).toBe(queue);
     expect(attributes?.reason).toMatch(/\S/);
     expect(given).toContain(body);

@@ -82,12 +82,35 @@ it('the log line of a reconcile counts its requests, those that failed as well',
   expect(counted.sort()).toEqual([0, 2]);
 });
 
-it('a message of an unknown cluster becomes a dead letter with the reason, and is logged', async () => {
-  const { run, seen, deadLetters, lines } = setUp();
+it('B20: a key of a cluster that the table does not have is postponed for a day with an error in the log, and then a dead letter', async () => {
+  const { run, seen, reconciled, timers, deadLetters, lines } = setUp();
   seen.clusterAnswer = { type: 'unknown' };
-  expect(await run([record('north')])).toEqual([]);
+  expect(await run([record('north'), record('south', asRetry({ postponements: 99 }))])).toEqual([]);
+  expect(timers()).toMatchObject([1, 100].map((postponements) => ({ cause: { type: 'retry', postponements } })));
+  expect([reconciled, deadLetters()]).toEqual([[], []]);
+  const fields = { reason: 'unknown-cluster', error: expect.stringContaining('the clusters table has no a; add it') };
+  expect(lines).toMatchObject([
+    { level: 'error', fields },
+    { level: 'error', fields },
+  ]);
+  expect(await run([record('north', asRetry({ postponements: 100 }))])).toEqual([]);
   expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster a' } }]);
-  expect(lines).toMatchObject([{ level: 'error', fields: { reason: 'unknown cluster a' } }]);
+});
+
+const gone: ReconcileReport = { outcome: { type: 'nothing', reason: 'gone' }, writes: 0, foundUid: null };
+const isOther = async (uid: string) => uid !== 'uid-of-a';
+
+it('B19: a key that is gone in another cluster than the one it was seen in is postponed for a day with an error in the log', async () => {
+  const { run, seen, timers, deadLetters, lines } = setUp(gone);
+  seen.clusterAnswer = { type: 'client', client: createClient({ server: new URL('http://127.0.0.1:1') }), isOther };
+  expect(await run([record('north', { clusterUid: 'uid-of-b' })])).toEqual([]);
+  expect(timers()).toMatchObject([{ name: 'north', clusterUid: 'uid-of-b', cause: { postponements: 1 } }]);
+  const error = expect.stringContaining('the clusters table has the address of another cluster for a');
+  expect(lines).toMatchObject([{ level: 'error', fields: { reason: 'other-cluster', error } }]);
+  // The same cluster, a message without its cluster, and after a day, as when a cluster was replaced by a new one.
+  const late = { clusterUid: 'uid-of-b', ...asRetry({ postponements: 100 }) };
+  expect(await run([record('south', { clusterUid: 'uid-of-a' }), record('east'), record('west', late)])).toEqual([]);
+  expect([timers().length, deadLetters()]).toEqual([1, []]);
 });
 
 it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {

@@ -126,16 +126,19 @@ const holding = (kept: QueueEntry[]): Send => {
 };
 const mayCopy = () => true;
 
-it('createTimers keeps a key of a pass for a controller that is not deployed yet for a day, and then sends a dead letter', async () => {
+it('B21: createTimers keeps a key of a controller that is not deployed yet for a day, at first by 30 seconds, and then sends a dead letter', async () => {
   const body = formatMessage(aMessage({ controller: 'other', ...asResync() }));
   const waiting: QueueEntry[] = [];
   const at = (seconds: number, unknownSince?: string) => {
     return { ...record(`u${seconds}`, body), unknownSince, firstReceivedAt: nowMs + seconds * 1000 };
   };
   const unknownSince = new Date(nowMs).toISOString();
-  for (const one of [at(0), at(0, 'forged'), at(0, '9999-01-01T00:00:00Z'), at(86_399, unknownSince)])
+  const first = [at(0), at(0, 'forged'), at(0, '9999-01-01T00:00:00Z'), at(599, unknownSince)];
+  for (const one of [...first, at(600, unknownSince), at(86_399, unknownSince)])
     expect((await run([one], holding(waiting))).failed).toEqual([]);
-  expect(waiting).toMatchObject(Array(4).fill({ body, delaySeconds: 300, attributes: { unknownSince } }));
+  // B21: soon while a deployment runs, and later each five minutes.
+  const delays = [30, 30, 30, 30, 300, 300];
+  expect(waiting).toMatchObject(delays.map((delaySeconds) => ({ body, delaySeconds, attributes: { unknownSince } })));
   expect(await bodies('timers-dlq')).toEqual([]);
   await run([at(86_400, unknownSince)], holding(waiting));
   expect(await bodies('timers-dlq')).toEqual(['one']);

@@ -41,7 +41,8 @@ const adviceByName: Readonly<Record<string, string>> = {
   ResourceNotFoundException: 'does not exist; create it, or correct its name',
   InvalidRequestException: 'is scheduled for deletion; restore it (aws secretsmanager restore-secret), or name another',
   AccessDeniedException:
-    'is not readable; allow secretsmanager:GetSecretValue on it, and kms:Decrypt on its key, for the role of this function',
+    'is not readable; allow secretsmanager:GetSecretValue on it, ' +
+    'and kms:Decrypt on its key, for the role of this function',
   DecryptionFailure: 'cannot be decrypted; enable its KMS key, or store it again with another',
 };
 
@@ -49,8 +50,10 @@ const adviceByName: Readonly<Record<string, string>> = {
  * Errors with a status of 400 that say nothing about the secret: too many calls, or the credentials and the clock of
  * this process (API reference, "Common error types").
  */
-const isAboutTheCall =
-  /Throttl|TooManyRequests|LimitExceeded|ExpiredToken|RequestExpired|UnrecognizedClient|InvalidClientTokenId|Signature|MissingAuthenticationToken|NotAuthorizedForOptIn|OptInRequired|RequestInProgress/;
+const aboutTheCall = [
+  ...['Throttl', 'TooManyRequests', 'LimitExceeded', 'RequestInProgress', 'RequestExpired', 'Signature'],
+  ...['ExpiredToken', 'UnrecognizedClient', 'InvalidClientTokenId', 'MissingAuthenticationToken', 'OptIn'],
+];
 
 /**
  * Returns the advice for an error that says that the secret may not be used: whatever the service refuses, also if its
@@ -62,7 +65,7 @@ function adviceFor(error: unknown): string | undefined {
   const { httpStatusCode = 0 } = $metadata;
   const advice = adviceByName[name];
   if (advice !== undefined) return advice;
-  const isRefusal =
-    httpStatusCode >= 400 && httpStatusCode < 500 && httpStatusCode !== 429 && !isAboutTheCall.test(name);
+  if (aboutTheCall.some((part) => name.includes(part))) return undefined;
+  const isRefusal = httpStatusCode >= 400 && httpStatusCode < 500 && httpStatusCode !== 429;
   return isRefusal ? `is refused (${name}: ${message})` : undefined;
 }

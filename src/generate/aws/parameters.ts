@@ -18,12 +18,14 @@ const deploymentOptions = [
  * Variables of Lambda (AWS Lambda, "Defined runtime environment variables"), of Node and what it is made of (Node,
  * "Command-line API", "Environment variables"), of OpenTelemetry and of Powertools.
  */
-const ofOthers =
-  /^(?:(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL|POWERTOOLS)_.*|LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/;
+const ofOthers = [
+  /^(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL|POWERTOOLS)_/,
+  /^(?:LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/,
+];
 
 /** Returns whether the runtime, the deployment or the process itself has a variable or an option of that name. */
 function isReservedVariable(name: string): boolean {
-  return functionVariables.has(name) || deploymentOptions.includes(name) || ofOthers.test(name);
+  return functionVariables.has(name) || deploymentOptions.includes(name) || ofOthers.some((names) => names.test(name));
 }
 
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */

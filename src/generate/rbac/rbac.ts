@@ -54,8 +54,7 @@ export function rbacOf(
       names.watcher,
       [
         ...resources.map((resource) => ({ ...ruleOf(resource, ['list', 'watch']), ...withinOf(resource.namespaces) })),
-        // The uid of kube-system identifies the cluster.
-        { ...rule('', 'namespaces', ['get']), resourceNames: ['kube-system'], namespaced: false },
+        readsClusterUid,
       ],
       { boundTo: watchers, namespaces },
     ),
@@ -131,6 +130,7 @@ function controllerRules({ declaration }: ControllerDefinition): readonly Scoped
       ? []
       : [{ ...rule(rbac, 'clusterroles', ['bind']), resourceNames: clusterRoles, namespaced: false }]),
     ...grants.map((one) => ({ ...one, namespaced: !grantsCluster })),
+    readsClusterUid,
     // An existing Event is read with an empty patch.
     { ...rule('', 'events', ['create', 'patch']), namespaced: true },
   ];
@@ -225,6 +225,13 @@ function ruleOf(
 function withinOf(within: readonly string[] | undefined): Pick<ScopedRule, 'within'> {
   return within === undefined ? {} : { within };
 }
+
+/** The uid of kube-system identifies the cluster. */
+const readsClusterUid: ScopedRule = {
+  ...rule('', 'namespaces', ['get']),
+  resourceNames: ['kube-system'],
+  namespaced: false,
+};
 
 function rule(group: string, resource: string, verbs: readonly string[]): PolicyRule {
   return { apiGroups: [group], resources: [resource], verbs };
