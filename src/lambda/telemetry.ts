@@ -107,9 +107,7 @@ export function createTelemetry(
   };
   return {
     log: (fields) => {
-      // The commands find the lines of an object by its key.
-      const own = 'key' in fields ? { key: fields.key } : {};
-      const entry = (more?: object) => ({ ...fields, ...readable(more), ...own });
+      const entry = (more?: object) => ({ ...fields, ...besides(fields, readable(more)) });
       return {
         debug: (message, more) => logger.debug(message, entry(more)),
         info: (message, more) => logger.info(message, entry(more)),
@@ -132,6 +130,29 @@ export function createTelemetry(
     },
   };
 }
+
+/**
+ * Returns the fields of an entry beside those of its line. One of the same name, as in `log.info('found', { service })`,
+ * is written under another: Powertools would drop it, or it would hide whose line it is.
+ */
+function besides(fields: object, more: object): object {
+  const own = new Map<string, unknown>(Object.entries(fields));
+  const isTaken = (name: string) => own.has(name) || lineFields.some((one) => one === name);
+  return Object.fromEntries(
+    Object.entries(more).flatMap(([name, value]) => {
+      if (!isTaken(name)) return [[name, value]];
+      return own.get(name) === value ? [] : [[`${takenPrefix}${name}`, value]];
+    }),
+  );
+}
+
+/** Before the name of a field that every line has. */
+const takenPrefix = 'author_';
+/** The fields of every line, and what Powertools refuses besides (its `ReservedKeys`). */
+const lineFields = [
+  ...['level', 'message', 'timestamp', 'service', 'function_request_id', 'xray_trace_id'],
+  'sampling_rate',
+];
 
 /** Returns fields with each Error as text. Powertools would write all its properties, which may quote a request. */
 function readable(fields: object = {}): object {

@@ -53,6 +53,27 @@ it('an error in the place of the fields, or in one of them, is text without cred
   expect(JSON.stringify(lines)).not.toContain(secret);
 });
 
+it('B11: a field with the name of one that the line has is written under another name, and nothing is dropped', () => {
+  vi.stubEnv('_X_AMZN_TRACE_ID', 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1');
+  const fields = { key: 'a', cluster: 'c', cause: 'change' };
+  const written = (more?: object) =>
+    printed(() => {
+      const { log, begin } = createTelemetry('widget', settings);
+      begin(aContext());
+      log(fields).warn('found', more);
+    });
+  const [line = {}] = written();
+  // Whatever the line has, and what Powertools reserves.
+  const given = Object.fromEntries([...Object.keys(line), 'sampling_rate'].map((name) => [name, `my ${name}`]));
+  const expected = Object.fromEntries(Object.entries(given).map(([name, value]) => [`author_${name}`, value]));
+  const { timestamp: _, ...same } = line;
+  const lines = written({ ...given, size: 2 });
+  expect(lines).toMatchObject([{ ...same, ...expected, size: 2 }]);
+  expect(Object.keys(given)).toEqual(expect.arrayContaining(['service', 'level', 'xray_trace_id', 'key', 'cluster']));
+  // The same value again is no other field.
+  expect(Object.keys(written({ cluster: 'c' })[0] ?? {})).toEqual(Object.keys(line));
+});
+
 const root = 'Root=1-5759e988-bd862e3fe1be46a994272793';
 it.each([
   ['with its id if it is sampled', `${root};Sampled=1`, ['xray_trace_id']],
