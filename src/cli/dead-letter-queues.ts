@@ -1,5 +1,4 @@
 // The dead-letter queues by the names under which `outrigger dlq` lists them.
-import type { ControllerDefinition } from '../api/definition.ts';
 import { controllerDeadLetterQueue, resyncDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
 import { requireController } from './parse-key.ts';
 
@@ -13,13 +12,13 @@ export const sharedQueues: ReadonlyMap<string, string> = new Map([
 
 /** Returns the wanted queue, or all of these names. Throws a UserError if there is no such controller. */
 export function queuesOf(
-  registry: readonly ControllerDefinition[],
+  controllers: readonly { readonly name: string }[],
   wanted: string | undefined,
-  all: readonly string[] = [...registry.map(({ name }) => name), ...sharedQueues.keys()],
+  all: readonly string[] = [...controllers.map(({ name }) => name), ...sharedQueues.keys()],
 ): readonly { of: string; queue: string }[] {
   const names = wanted === undefined ? all : [wanted];
   return names.map((of) => ({
     of,
-    queue: sharedQueues.get(of) ?? controllerDeadLetterQueue(requireController(of, registry).name),
+    queue: sharedQueues.get(of) ?? controllerDeadLetterQueue(requireController(of, controllers).name),
   }));
 }

@@ -13,7 +13,7 @@ import { jsonOption, type Output, outputOption, printJson, printLines, runComman
 import { queuesOf } from './dead-letter-queues.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
-import { loadProject } from './project.ts';
+import { readControllerNames } from './project.ts';
 
 type ShowFlags = InstallationFlags & { readonly output: Output };
 type DeleteFlags = InstallationFlags & {
@@ -58,10 +58,10 @@ cleanup.
 Exit status: 0 when every matching dead letter is deleted; 1 when there is none, or when --yes was missing.`;
 
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
-  const { registry } = await loadProject(process.cwd());
+  const controllers = await readControllerNames(process.cwd());
   const installation = await openInstallation(flags, signal);
   try {
-    for (const queue of queuesOf(registry, undefined).map(({ queue }) => queue)) {
+    for (const queue of queuesOf(controllers, undefined).map(({ queue }) => queue)) {
       const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
       const found = (await readDeadLetters(browser, { most: 10_000, signal })).find((one) => one.messageId === id);
       if (found === undefined) continue;
@@ -82,8 +82,8 @@ async function runShow(id: string, { output, ...flags }: ShowFlags, signal: Abor
 async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, signal: AbortSignal): Promise<number> {
   if ([key, id, controller].filter((one) => one !== undefined).length !== 1)
     throw new UserError('give one of --id, --key and --controller');
-  const { registry } = await loadProject(process.cwd());
-  const requested = key === undefined ? undefined : parseKey(key, registry);
+  const controllers = await readControllerNames(process.cwd());
+  const requested = key === undefined ? undefined : parseKey(key, controllers);
   let left = 0;
   const matches = (deadLetter: DeadLetter) => {
     const { messageId, message, object } = deadLetter;
@@ -96,7 +96,7 @@ async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, si
   };
   const queues =
     requested === undefined
-      ? queuesOf(registry, controller).map(({ queue }) => queue)
+      ? queuesOf(controllers, controller).map(({ queue }) => queue)
       : [controllerDeadLetterQueue(requested.controller), timersDeadLetterQueue];
   const installation = await openInstallation(flags, signal);
   let count = 0;

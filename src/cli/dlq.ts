@@ -30,7 +30,7 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
-import { loadProject } from './project.ts';
+import { readControllerNames } from './project.ts';
 
 type ListFlags = InstallationFlags & {
   readonly controller?: string;
@@ -89,8 +89,8 @@ Exit status 1: some were not sent, or none has the key or the id.`;
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   checkLimit(limit);
-  const { registry } = await loadProject(process.cwd());
-  const queues = queuesOf(registry, controller);
+  const controllers = await readControllerNames(process.cwd());
+  const queues = queuesOf(controllers, controller);
   const installation = await openInstallation(flags, signal);
   try {
     const found = await Promise.all(
@@ -121,20 +121,20 @@ async function runRedrive(
   signal: AbortSignal,
 ): Promise<number> {
   if (key !== undefined && id !== undefined) throw new UserError('--key and --id exclude each other');
-  const { registry } = await loadProject(process.cwd());
+  const controllers = await readControllerNames(process.cwd());
   const isShared = controller !== undefined && sharedQueues.has(controller);
-  const requested = key === undefined ? undefined : parseKey(key, registry, isShared ? undefined : controller);
+  const requested = key === undefined ? undefined : parseKey(key, controllers, isShared ? undefined : controller);
   // A dead letter of timers holds a controller's message. A dead letter of resync holds none: its next run lists
   // everything again.
   const names =
     requested === undefined || isShared
-      ? [...registry.map(({ name }) => name), 'timers']
+      ? [...controllers.map(({ name }) => name), 'timers']
       : [requested.controller, 'timers'];
   if (controller === 'resync')
     throw new UserError(
       'resync is not redriven: its next run lists everything again; outrigger dlq delete --controller resync',
     );
-  const queues = queuesOf(registry, controller, names);
+  const queues = queuesOf(controllers, controller, names);
   const installation = await openInstallation(flags, signal);
   const counts = { sent: 0, 'would-be-sent': 0, kept: 0, refused: 0 };
   try {

@@ -17,7 +17,11 @@ const forms = 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as log
  * `water-tank:local:watertanks.plant.example.com/default/north`. Throws UserError.
  * @param given the controller, if another option has named it
  */
-export function parseKey(text: string, controllers: readonly ControllerDefinition[], given?: string): RequestedKey {
+export function parseKey(
+  text: string,
+  controllers: readonly { readonly name: string }[],
+  given?: string,
+): RequestedKey {
   const whole = given === undefined || text.startsWith(`${given}:`) ? text : `${given}:${text}`;
   const colon = whole.indexOf(':');
   const problem = () => new UserError(`${JSON.stringify(text)} is no key; write ${forms}`);
@@ -35,7 +39,7 @@ export function parseKey(text: string, controllers: readonly ControllerDefinitio
 }
 
 /** Finds a controller by its name. Throws UserError with the names of all controllers. */
-export function requireController(name: string, controllers: readonly ControllerDefinition[]): ControllerDefinition {
+export function requireController<T extends { readonly name: string }>(name: string, controllers: readonly T[]): T {
   const found = controllers.find((one) => one.name === name);
   if (found !== undefined) return found;
   const names = controllers.map((one) => one.name).join(', ');

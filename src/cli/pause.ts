@@ -11,7 +11,7 @@ import { printLines, runCommand } from './command.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { isPaused, readMappings } from './mappings.ts';
 import { requireController } from './parse-key.ts';
-import { loadProject } from './project.ts';
+import { readControllerNames } from './project.ts';
 
 const callSeconds = 20;
 
@@ -100,13 +100,13 @@ async function run(
   flags: InstallationFlags,
   signal: AbortSignal,
 ): Promise<number> {
-  const { registry } = await loadProject(process.cwd());
-  const queue = controllerQueue(requireController(name, registry).name);
+  const controllers = await readControllerNames(process.cwd());
+  const queue = controllerQueue(requireController(name, controllers).name);
   const installation = await openInstallation(flags, signal);
   const lambda = new LambdaClient(installation.lambda);
   try {
     const { urlPrefix } = installation;
-    const names = registry.map((one) => one.name);
+    const names = controllers.map((one) => one.name);
     const { changed, paused } = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
     const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
     printLines([

@@ -36,7 +36,8 @@ export async function loadProject(root: string): Promise<Project> {
   const file = path.join(root, registryFile);
   if (!(await fileExists(file)))
     throw new UserError(
-      `there is no ${registryFile} here; run it in the folder of the project, or make one: npx outrigger new project`,
+      `there is no ${registryFile} here; run it in the folder of the project, of which it reads the controllers, ` +
+        'also with --stage; or make one: npx outrigger new project',
     );
   let loaded: unknown;
   try {
@@ -56,6 +57,23 @@ export async function loadProject(root: string): Promise<Project> {
   const parsed = project.safeParse({ ...Object(loaded) });
   if (!parsed.success) throw new UserError(`${registryFile}: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
+}
+
+const subscribed = z.object({ subscribers: z.array(z.object({ controller: z.string().regex(/^[a-z][a-z0-9-]*$/) })) });
+const watchListFile = 'infra/kubernetes/generated/watch-list.json';
+
+/**
+ * Returns the names of a folder's controllers from a generated file. Commands that need no more run no code of the
+ * folder, which may be somebody else's. Throws UserError if there is no such file.
+ */
+export async function readControllerNames(root: string): Promise<readonly { readonly name: string }[]> {
+  const text = await readFile(path.join(root, watchListFile), 'utf8').catch(() => {
+    throw new UserError(`there is no ${watchListFile} here; run it in the folder of the project, or npm run generate`);
+  });
+  const parsed = z.object({ resources: z.array(subscribed) }).safeParse(parseJson(text));
+  if (!parsed.success) throw new UserError(`${watchListFile}: ${formatZodIssues(parsed.error)}; run npm run generate`);
+  const names = parsed.data.resources.flatMap(({ subscribers }) => subscribers.map(({ controller }) => controller));
+  return [...new Set(names)].toSorted().map((name) => ({ name }));
 }
 
 /** Names the place in the project's sources that an error comes from: ` (src/controllers/site.ts:52)`; '' for none. */

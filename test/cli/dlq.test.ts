@@ -1,13 +1,16 @@
 // `outrigger dlq` as a person runs it: the queues that it reads, its output and its exit status. Its behaviour when it
 // is interrupted is in test/operations/redrive.test.ts.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { controllerDeadLetterQueue } from '../../src/core/names.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
-import { expectUserError } from './command-result.ts';
+import { useFolder } from '../support/folder.ts';
+import { expectUserError, runIn } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem();
@@ -34,6 +37,44 @@ async function sendDeadLetter(controller: string, body: string, attributes: Read
   return sent?.accepted === true ? sent.messageId : '';
 }
 
+describe('a folder of somebody else', () => {
+  const other = useFolder();
+  const listFile = 'infra/kubernetes/generated/watch-list.json';
+
+  it('B16: dlq, pause and resume run no code of the folder, and read the names of its controllers', async () => {
+    await other.write(
+      'src/controllers/registry.ts',
+      `import { writeFileSync } from 'node:fs'; writeFileSync('${other.at('ran')}', ''); export const registry = [];`,
+    );
+    await other.write(listFile, readFileSync(listFile, 'utf8'));
+    await sendDeadLetter('water-tank', tankMessage('north'), attributes);
+    const folder = ['--folder', system.folder.path];
+    const listed = await runIn(other.path, ['dlq', 'list', ...folder]);
+    expect(listed).toMatchObject({ out: expect.stringContaining(whole('north')), status: 0 });
+    for (const argv of [
+      ['dlq', 'redrive', '--dry-run'],
+      ['dlq', 'delete', '--key', whole('north')],
+      ['pause', 'foo'],
+      ['resume', 'foo'],
+    ])
+      expect((await runIn(other.path, [...argv, ...folder])).err).not.toContain('registry');
+    expect(await readdir(other.path)).toEqual(['infra', 'src']);
+    expectUserError(await runIn(other.path, ['pause', 'bar', ...folder]), 'there is no controller "bar"');
+  });
+
+  it('B16: a file of names that is missing or no such file is an error that names it', async () => {
+    const run = async () => await runIn(other.path, ['dlq', 'list', '--folder', system.folder.path]);
+    expectUserError(await run(), `there is no ${listFile} here; run it in the folder of the project`);
+    await other.write(listFile, '{"resources":[{"subscribers":[{"controller":"../x"}]}]}');
+    expectUserError(await run(), `${listFile}: resources.0.subscribers.0.controller: `);
+  });
+
+  it('B15: status in an empty folder says that it reads the controllers of the project there, also with --stage', async () => {
+    const { err, status } = await runIn(other.path, ['status', '--stage', 'prod']);
+    expect([status, err]).toEqual([1, expect.stringContaining('of which it reads the controllers, also with --stage')]);
+  });
+});
+
 describe('dlq list', () => {
   it('dlq list shows controller, key, reason, attempts, first seen, message id and error, and deletes nothing', async () => {
     await sendDeadLetter('water-tank', tankMessage('north'), attributes);
@@ -58,8 +99,8 @@ describe('dlq list', () => {
     const { out, status } = await system.run('dlq', 'list', '--output', 'json');
     const listed = z.array(z.looseObject({ controller: z.string() })).parse(JSON.parse(out));
     expect(listed).toMatchObject([
-      { controller: 'water-tank', key: whole('moved'), reason: 'unknown', attempts: 9, error: null },
       { controller: 'foo', key: null, reason: 'unknown', attempts: null, messageId: junk, body: '\t{"v": 1, not JSON' },
+      { controller: 'water-tank', key: whole('moved'), reason: 'unknown', attempts: 9, error: null },
     ]);
     expect(status).toBe(0);
     expect((await system.run('dlq', 'list')).out).toMatch(/^foo +\S+ +unknown +- /m);
@@ -165,8 +206,8 @@ describe('dlq delete --controller', () => {
 describe('dlq errors', () => {
   it.each([
     [['list', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
-    [['list', '--controller', 'tank'], 'there is no controller "tank"; the controllers are water-tank, '],
-    [['list', '--controller', 'constructor'], 'there is no controller "constructor"; the controllers are water-tank, '],
+    [['list', '--controller', 'tank'], 'there is no controller "tank"; the controllers are bitcoin-'],
+    [['list', '--controller', 'constructor'], 'there is no controller "constructor"; the controllers are bitcoin-'],
     [['redrive', '--key', 'default/north'], '"default/north" is no key; write CONTROLLER:NAMESPACE/NAME'],
     [['redrive', '--key', 'foo:a/b', '--id', 'x'], '--key and --id exclude each other'],
     [
@@ -174,7 +215,7 @@ describe('dlq errors', () => {
       'its next run lists everything again; outrigger dlq delete --controller resync',
     ],
     [['delete'], 'give one of --id, --key and --controller'],
-    [['delete', '--controller', 'tank'], 'there is no controller "tank"; the controllers are water-tank, '],
+    [['delete', '--controller', 'tank'], 'there is no controller "tank"; the controllers are bitcoin-'],
     [['list', '--limit', 'many'], '--limit: a whole number above 0'],
   ])('dlq %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const result = await system.run('dlq', ...argv);
