@@ -1,6 +1,7 @@
 // The log of the functions and watchers of the local system, as one JSON object a line: outrigger logs, history and
 // explain read it. It begins empty with the system, and its size is bounded.
 import { appendFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { toError } from '../core/errors.ts';
 
 /** The name of the log in the folder of the local system. */
 export const logFileName = 'log.jsonl';
@@ -13,10 +14,17 @@ export function olderLogFile(file: string): string {
   return `${file}.1`;
 }
 
-/** Creates the log. `write` appends one line, and ignores a full disk: the log is no part of the system. */
-export function createLogFile(file: string): { write(line: string): void } {
+/**
+ * Creates the log. `write` appends one line. A full disk is reported at the first line that is lost, and stops nothing:
+ * the log is no part of the system.
+ */
+export function createLogFile(
+  file: string,
+  { onFailed = () => undefined }: { readonly onFailed?: (error: Error) => void } = {},
+): { write(line: string): void } {
   for (const one of [file, olderLogFile(file)]) rmSync(one, { force: true });
   let bytes = 0;
+  let isFailing = false;
   return {
     write: (line) => {
       try {
@@ -26,7 +34,10 @@ export function createLogFile(file: string): { write(line: string): void } {
         }
         appendFileSync(file, `${line}\n`, { mode: 0o600 });
         bytes += Buffer.byteLength(line) + 1;
-      } catch {
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) onFailed(toError(error));
+        isFailing = true;
         bytes = sizeOf(file);
       }
     },

@@ -1,7 +1,9 @@
 // `.outrigger/state.json`: the addresses and processes of the local system, for other programs. Its format is a
 // guarantee.
 
+import { rm } from 'node:fs/promises';
 import * as z from 'zod';
+import { toError } from '../core/errors.ts';
 import { readJsonFile } from './json-file.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -19,9 +21,16 @@ export type DevState = {
 
 /**
  * Writes the file on every change, one write at a time. The last state is written last. A write that fails, because the
- * disk is full, is the error of `settled`, and the next change is written again.
+ * disk is full, is the error of `settled`, is reported, and removes the file: it would name processes that have ended.
+ * The state is written again with the next change.
  */
-export function createStateFile(file: string): { write(state: DevState): void; settled(): Promise<void> } {
+export function createStateFile(
+  file: string,
+  {
+    onFailed = () => undefined,
+    replace = replaceFile,
+  }: { readonly onFailed?: (error: Error) => void; readonly replace?: typeof replaceFile } = {},
+): { write(state: DevState): void; settled(): Promise<void> } {
   let pending: string | undefined;
   let writing: Promise<void> | undefined;
 
@@ -31,8 +40,12 @@ export function createStateFile(file: string): { write(state: DevState): void; s
         const text = pending;
         pending = undefined;
         // A rename, so that no reader sees an incomplete file.
-        await replaceFile(file, text);
+        await replace(file, text);
       }
+    } catch (error) {
+      onFailed(toError(error));
+      await rm(file, { force: true });
+      throw error;
     } finally {
       writing = undefined;
     }

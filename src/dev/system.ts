@@ -10,6 +10,7 @@ import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } f
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
 import { cleanUp } from './clean-up.ts';
+import { errorCode } from './explain-error.ts';
 import { createFolder, reserveFolder } from './folder-lock.ts';
 import { startLambdaApi } from './lambda/lambda-api.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
@@ -195,7 +196,10 @@ export async function startDev(
   const workloads = kubeconfig === undefined ? await startWorkloads(cluster.client, { onError: print }) : undefined;
   parts.defer(() => workloads?.close());
 
-  const state = createStateFile(path.join(folder, 'state.json'));
+  const notWritten = (name: string, lost: string) => (error: Error) =>
+    print(`WARNING: ${name} cannot be written (${errorCode(error) ?? error.message}): ${lost}; free some disk space`);
+  const onFailed = notWritten('state.json', 'other commands do not find this system until a process changes');
+  const state = createStateFile(path.join(folder, 'state.json'), { onFailed });
   // Processes start and end while the system starts and stops; the file is only written while it runs.
   let running = false;
   const writeState = () => {
@@ -217,7 +221,8 @@ export async function startDev(
     },
   );
 
-  const logFile = createLogFile(path.join(folder, logFileName));
+  const onLost = notWritten(logFileName, 'logs, history and explain lack lines');
+  const logFile = createLogFile(path.join(folder, logFileName), { onFailed: onLost });
   const kindOf = new Map(controllers.map(({ name, declaration }) => [name, declaration.resource.kind.toLowerCase()]));
   const lambda = startLambda(
     {
