@@ -97,7 +97,7 @@ it('B20: a key of a cluster that the table does not have is postponed for a day 
   expect(deadLetters()).toMatchObject([{ attributes: { reason: 'unknown cluster a' } }]);
 });
 
-const gone: ReconcileReport = { outcome: { type: 'nothing', reason: 'gone' }, writes: 0, foundUid: null };
+const gone: ReconcileReport = { outcome: { type: 'nothing', reason: 'gone' }, writes: 0 };
 const isOther = async (uid: string) => uid !== 'uid-of-a';
 
 it('B19: a key that is gone in another cluster than the one it was seen in is postponed for a day with an error in the log', async () => {
