@@ -13,8 +13,8 @@ export const watchDefences: readonly Mutant[] = [
   swap(
     'no idle time-out: waits for a silent stream',
     'src/kube/watch/watch.ts',
-    'readWatchLines(withIdleTimeout(stream, idle))',
-    'readWatchLines(stream)',
+    'readWatchLines(withIdleTimeout(stream, idle),',
+    'readWatchLines(stream,',
   ),
   swap(
     'no restore detection: watches a restored cluster from a version of the future',

@@ -8,7 +8,7 @@ import type { Edit, Mutant } from './mutant.ts';
 const reconcile = 'src/reconciling/reconcile.ts';
 const pass = 'src/reconciling/pass';
 const status = 'src/reconciling/status/write-status.ts';
-const children = 'src/kube/apply/apply-all.ts';
+const children = 'src/kube/apply/apply-child.ts';
 const controller = 'src/api/controller.ts';
 
 /** Makes a controller's generic mutants. Those of finalizing and of children are for controllers that do. */
@@ -122,12 +122,12 @@ function finalizesNothing(isIt: string): Mutant {
 
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
-  const same = 'if (live !== undefined && contested.length === 0 && isNoop)';
+  const same = 'if (difference === undefined && !ownership.isChanged)';
   const retry = 'if (result.error !== undefined)';
   return [
     {
       name: 'adopts what is foreign',
-      edits: [{ file: children, find: foreign, replace: `${foreign} && ${isNot('controllerName')}` }],
+      edits: [{ file: children, find: foreign, replace: `${foreign} && ${isNot('request.controllerName')}` }],
     },
     {
       name: 'knows its children by the name of their owner, not by its uid',
@@ -141,7 +141,7 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
     },
     {
       name: 'writes its children whether they differ or not',
-      edits: [{ file: children, find: same, replace: same.replace('(', `(${isNot('controllerName')} && `) }],
+      edits: [{ file: children, find: same, replace: same.replace('(', `(${isNot('this.#request.controllerName')} && `) }],
     },
     {
       name: 'does not retry when a child was not created',

@@ -32,9 +32,9 @@ export const serverMutants: readonly Mutant[] = [
   swap('starts although TLS verification is turned off', 'src/settings.ts', "value !== '0'", "value !== ''"),
   swap(
     'reads responses of any length',
-    'src/kube/client/response.ts',
-    'if (text.length > limit)',
-    'if (text.length > 100 * limit)',
+    'src/kube/client/answer.ts',
+    'if (this.#bytes > this.#limits.bytes)',
+    'if (this.#bytes > 100 * this.#limits.bytes)',
   ),
 ];
 
