@@ -28,7 +28,7 @@ export const countOrPercent: Rule = (value, place) =>
 
 /** Returns a count, or the number of a percentage. */
 export function countOf(value: Json | undefined): number {
-  return typeof value === 'number' ? value : Number.parseInt(String(value ?? 0), 10) || 0;
+  return Number(/^([+-]?\d+)%?$/.exec(String(value))?.[1] ?? 0);
 }
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
@@ -284,5 +284,5 @@ export const containerRules: RuleTable = {
     supplementalGroups: `*${userId}`,
     sysctls: 'unique:name',
   },
-  Sysctl: { name: 'required sysctl' },
+  Sysctl: { name: 'required sysctl', value: 'none' },
 };

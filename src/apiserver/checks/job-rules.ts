@@ -228,7 +228,7 @@ export const jobRules: RuleTable = {
     podReplacementPolicy: replaces,
     template: all(restarts, 'unchanged'),
     managedBy: 'domainPath? unchanged',
-    selector: all(jobSelector, 'unchanged'),
+    selector: enterIf((_, { root }) => root.kind === 'Job', all(jobSelector, 'unchanged')),
     manualSelector: manual,
   },
   PodFailurePolicy: { rules: 'max:20' },

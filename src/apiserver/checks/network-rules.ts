@@ -259,7 +259,7 @@ export const networkRules: RuleTable = {
     allocateLoadBalancerNodePorts: forBalancers('none'),
     loadBalancerClass: all(
       forBalancers('qualified?'),
-      when((_, { old }) => getMap(old, 'spec').type === 'LoadBalancer', 'unchanged'),
+      when((spec, { old }) => isBalanced(spec) && isBalanced(getMap(old, 'spec')), 'unchanged'),
     ),
     externalTrafficPolicy: when(
       isReached,

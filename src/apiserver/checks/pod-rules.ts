@@ -7,6 +7,7 @@ import { amounts } from './container-rules.ts';
 import {
   all,
   distinct,
+  enterIf,
   forbidden,
   invalid,
   itemsOf,
@@ -110,10 +111,13 @@ const hostPorts: Rule = (value, { path }) => {
   );
 };
 
+/** A pod without the DNS of the cluster names its servers. Nothing else is checked if it does not. */
+const hasServers = (pod: JsonObject): boolean =>
+  getString(pod, 'dnsPolicy') !== 'None' || getList(pod, 'dnsConfig', 'nameservers').length > 0;
+
 const nameServers: Rule = (value, { path, parent }) => {
-  const isFree = getString(parent, 'dnsPolicy') !== 'None' || getList(value, 'nameservers').length > 0;
   const at = value === undefined ? path : `${path}.nameservers`;
-  return unless(isFree, statusCause.required(at, 'must be provided when `dnsPolicy` is None'));
+  return unless(hasServers(parent), statusCause.required(at, 'must be provided when `dnsPolicy` is None'));
 };
 
 /** A list of no more than so many items, with the reason Invalid. */
@@ -223,7 +227,7 @@ export const podRules: RuleTable = {
     containers: 'required',
     dnsPolicy: 'required ClusterFirst|ClusterFirstWithHostNet|Default|None',
     restartPolicy: 'required Always|Never|OnFailure',
-    dnsConfig: nameServers,
+    dnsConfig: enterIf(hasServers, nameServers),
     nodeSelector: 'labels',
     serviceAccountName: 'subdomain',
     nodeName: 'subdomain',

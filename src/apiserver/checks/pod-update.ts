@@ -82,5 +82,5 @@ function withoutZeros(value: Json): Json {
 
 function isZero(value: Json): boolean {
   if (isList(value)) return value.length === 0;
-  return isObject(value) ? Object.keys(value).length === 0 : !value;
+  return !value;
 }

@@ -54,14 +54,15 @@ function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
 
 /** The source of a claim has an older field and a newer one. Each is filled in from the other. */
 const bothSources = (spec: JsonObject): JsonObject => {
-  const { dataSourceRef, dataSource, ...rest } = spec;
+  const { dataSourceRef: given, dataSource, ...rest } = spec;
+  // A source in another namespace is dropped without its feature gate.
+  const dataSourceRef = getMap(given ?? {}).namespace === undefined ? given : undefined;
   const { kind, apiGroup = '' } = getMap(spec, 'dataSource');
   // The older field is dropped if it names neither a claim nor a snapshot.
   const isClaim = kind === 'PersistentVolumeClaim' && apiGroup === '';
   const isKnown = isClaim || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
   const source = isKnown || dataSourceRef !== undefined ? (dataSource ?? dataSourceRef) : undefined;
   if (source === undefined) return rest;
-  if (getMap(spec, 'dataSourceRef').namespace !== undefined) return { ...spec };
   return { ...rest, dataSource: source, dataSourceRef: dataSourceRef ?? source };
 };
 

@@ -24,7 +24,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     laxer: 'fields of volumes whose drivers Kubernetes no longer has, such as `rbd` and `azureDisk`',
     answer: new RegExp(
-      `\\.(${legacyVolumes})\\.|spec\\.csi FieldValueRequired|nodeAffinity FieldValueRequired|csi\\.driver|^spec\\.(cephfs|cephFS|flocker) `,
+      `\\.(${legacyVolumes})\\.|spec\\.csi FieldValueRequired|nodeAffinity FieldValueRequired|csi\\.driver|^spec\\.(cephfs|cephFS|flexVolume|flocker) `,
     ),
   },
   {
@@ -42,6 +42,13 @@ export const knownDifferences: readonly KnownDifference[] = [
     laxer: 'endpoints with addresses of the loopback network',
     answer: /loopback/,
   },
+  {
+    laxer: 'the resources of a pod as a whole',
+    kinds: ['Pod', 'Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'],
+    answer: /^spec\.(template\.spec\.|jobTemplate\.spec\.template\.spec\.)?resources\W/,
+  },
+  // Plug-ins and allocators of kube-apiserver answer before the validation, and with an error of the server.
+  { kinds: ['Pod', 'Service'], answer: /^500 / },
   // kube-apiserver counts the claims of a StatefulSet before the volumes of its template.
   { kinds: ['StatefulSet'], answer: /^spec\.template\.spec\.volumes\[/ },
   // Of two sources of a metric kube-apiserver looks into the first, and this server into the one that is right.
