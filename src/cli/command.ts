@@ -5,6 +5,7 @@ import { SchemaError, SettingsError, toError, UserError } from '../core/errors.t
 import { printable, printableJson } from '../core/printable.ts';
 import { redact } from '../core/redact.ts';
 import { ApiError, ConnectError, DeadlineError, ResponseError } from '../kube/client/errors.ts';
+import { ignoredProxy } from '../settings.ts';
 import { QueueCallError } from '../sqs/browse.ts';
 import { isFromAws, nextStep } from './next-step.ts';
 
@@ -44,6 +45,12 @@ function isUserFacing(error: Error): boolean {
   // Ctrl-C or Ctrl-D at a question.
   if (error.name === 'AbortError') return true;
   return userFacing.some((kind) => error instanceof kind) || isFromAws(error) || nextStep(error) !== undefined;
+}
+
+/** Prints one line if the environment names a proxy, which the requests of commands do not use. */
+export function printIgnoredProxy(): void {
+  const line = ignoredProxy();
+  if (line !== undefined) printError(line);
 }
 
 /** The format in which a command prints. */

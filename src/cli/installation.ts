@@ -22,7 +22,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { environment, readOperatorSettings } from '../settings.ts';
 import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
-import { printError } from './command.ts';
+import { printError, printIgnoredProxy } from './command.ts';
 import { readGiven } from './given-settings.ts';
 import { readProjectName } from './project.ts';
 import {
@@ -144,6 +144,7 @@ function connect({
   readonly source: ClusterSource | undefined;
 }): Installation {
   printError(`queues: ${parts.urlPrefix}`);
+  if (parts.on === 'AWS') printIgnoredProxy();
   const now = () => new Date();
   const registry = source === undefined ? undefined : createClusterRegistry(source, { now });
   const clusters =

@@ -14,7 +14,7 @@ import { parseWatchList, type WatchList } from '../core/watch-list.ts';
 import { createClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { createListLimiter } from '../kube/client/limit-lists.ts';
-import { readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
+import { ignoredProxy, readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
 import { createDirectBatch } from '../sqs/direct-batch.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient, createSqsTime } from '../sqs/sqs-client.ts';
@@ -75,6 +75,11 @@ async function start(content: unknown, signal: AbortSignal): Promise<Stoppable> 
   return await startOne({ watchList, cluster: CLUSTER ?? '' }, settings, signal);
 }
 
+function warnOfProxy(log: Log): void {
+  const reason = ignoredProxy();
+  if (reason !== undefined) log.warn('proxy ignored', { reason });
+}
+
 /** Starts a watcher of one cluster. */
 async function startOne(
   { watchList, cluster }: { readonly watchList: WatchList; readonly cluster: string },
@@ -82,6 +87,7 @@ async function startOne(
   signal: AbortSignal,
 ): Promise<Stoppable> {
   const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster } });
+  warnOfProxy(log);
   const { connection, source } = await connectToCluster(settings);
   const client = createClient(connection, { userAgent });
   const sqs = createSqsClient();
@@ -117,6 +123,7 @@ async function startFleet(
   signal: AbortSignal,
 ): Promise<Stoppable> {
   const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL });
+  warnOfProxy(log);
   // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
   const { openClusters } = await import('../clusters/open-clusters.ts');
   const { NoTableError } = await import('../clusters/registry/registry.ts');
