@@ -239,19 +239,6 @@ export function environment(): Environment {
   return process.env;
 }
 
-const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'] as const;
-
-/**
- * Returns a line about a proxy that the environment asks for, as curl and kubectl use it, and Outrigger does not.
- * Undefined without one, and if NO_PROXY is `*`. It does not quote the address, which may hold a password.
- */
-export function ignoredProxy(from: Environment = process.env): string | undefined {
-  const name = proxyVariables.find((one) => (from[one] ?? '') !== '');
-  const isOff = (from.NO_PROXY ?? from.no_proxy ?? '').split(/[\s,]+/).includes('*');
-  if (name === undefined || isOff) return undefined;
-  return `${name} is set and not used: API servers and AWS are reached directly; NO_PROXY=* hides this line`;
-}
-
 /** Reads the settings of a reconcile function. Throws a SettingsError that names the variables. */
 export function readReconcileSettings(from: Environment = process.env): ReconcileSettings {
   return parse(reconcileSettings, from);

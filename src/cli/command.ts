@@ -2,10 +2,11 @@
 // stack is printed only for an error that is a bug of Outrigger.
 import { InvalidArgumentError, Option } from 'commander';
 import { SchemaError, SettingsError, toError, UserError } from '../core/errors.ts';
+import { ignoredProxy } from '../core/ignored-proxy.ts';
 import { printable, printableJson } from '../core/printable.ts';
 import { redact } from '../core/redact.ts';
 import { ApiError, ConnectError, DeadlineError, ResponseError } from '../kube/client/errors.ts';
-import { ignoredProxy } from '../settings.ts';
+import { environment } from '../settings.ts';
 import { QueueCallError } from '../sqs/browse.ts';
 import { isFromAws, nextStep } from './next-step.ts';
 
@@ -49,7 +50,7 @@ function isUserFacing(error: Error): boolean {
 
 /** Prints one line if the environment names a proxy, which the requests of commands do not use. */
 export function printIgnoredProxy(): void {
-  const line = ignoredProxy();
+  const line = ignoredProxy(environment());
   if (line !== undefined) printError(line);
 }
 

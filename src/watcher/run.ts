@@ -7,6 +7,7 @@ import { callerIdentity } from '../clusters/auth/aws-identity.ts';
 import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
 import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
+import { ignoredProxy } from '../core/ignored-proxy.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
@@ -14,7 +15,7 @@ import { parseWatchList, type WatchList } from '../core/watch-list.ts';
 import { createClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { createListLimiter } from '../kube/client/limit-lists.ts';
-import { ignoredProxy, readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
+import { environment, readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
 import { createDirectBatch } from '../sqs/direct-batch.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient, createSqsTime } from '../sqs/sqs-client.ts';
@@ -76,7 +77,7 @@ async function start(content: unknown, signal: AbortSignal): Promise<Stoppable> 
 }
 
 function warnOfProxy(log: Log): void {
-  const reason = ignoredProxy();
+  const reason = ignoredProxy(environment());
   if (reason !== undefined) log.warn('proxy ignored', { reason });
 }
 

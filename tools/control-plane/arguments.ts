@@ -19,6 +19,8 @@ export function apiServerArguments(folder: string, port: number, options: Contro
   const { auditLog = false, enableAdmission = [], apiServerFlags = [] } = options;
   return [
     ...[`--etcd-servers=unix://${folder}/etcd.sock`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
+    // As kubeadm and managed clusters have it.
+    '--allow-privileged=true',
     ...[`--cert-dir=${folder}/certificates`, `--token-auth-file=${folder}/tokens.csv`, '--authorization-mode=RBAC'],
     ...[`--service-account-key-file=${folder}/sa.pub`, `--service-account-signing-key-file=${folder}/sa.key`],
     ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
