@@ -9,7 +9,7 @@ export const onBothServers = [
   'test/kube/client/classify.test.ts',
   'test/operations/detach.test.ts',
   'test/reconciling/reconcile{,-family}.test.ts',
-  'test/reconciling/status-slice*.test.ts',
+  'test/reconciling/{status-slice*,strays}.test.ts',
   'test/reconciling/status/written.test.ts',
   'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',
   'test/statements/{bad-input,book,cascade,dinner,foo,generation,hostile-child,ingredient}.test.ts',

@@ -4,7 +4,7 @@
 // and low-priority keys never delay a change.
 import { controllerQueue, timersQueue } from '../core/names.ts';
 import { groupIdOf, watchId } from '../sqs/deduplication.ts';
-import { type CauseOf, formatMessage, type Message } from '../sqs/message.ts';
+import { type CauseOf, formatMessage, type Message, withStrays } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
 import { maxDelaySeconds } from '../timers/slots.ts';
 import { timerEntry } from '../timers/timer-message.ts';
@@ -119,8 +119,9 @@ export function changeEntry({
     }),
   );
   const merged = older.length === 0 ? {} : { merged: { count: older.length, causes: older } };
+  const strays = sources.flatMap(({ object, isStray }) => (isStray === true && object !== undefined ? [object] : []));
   return {
-    body: formatMessage({ ...target, cause, clusterUid, ...merged }),
+    body: formatMessage({ ...target, cause, clusterUid, ...merged, ...withStrays(strays) }),
     groupId: groupIdOf(target),
     deduplicationId: watchId(target, sources),
   };

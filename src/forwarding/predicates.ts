@@ -37,7 +37,7 @@ export function affectedKeys(
     change.type === 'changed'
       ? { uid: latest.uid, resourceVersion: latest.resourceVersion }
       : { uid: latest.uid, resourceVersion: change.version, gone: true };
-  const targets = new Map<string, ReconcileKey>();
+  const targets = new Map<string, { readonly target: ReconcileKey; readonly isStray: boolean }>();
   for (const [index, subscriber] of resource.subscribers.entries()) {
     const keysBefore = before === undefined ? [] : keysFor(resource, index, key, before);
     const keysAfter = after === undefined ? [] : keysFor(resource, index, key, after);
@@ -46,18 +46,36 @@ export function affectedKeys(
     }
     for (const each of [...keysBefore, ...keysAfter]) {
       const target = toReconcileKey(collection, subscriber, each);
-      targets.set(formatReconcileKey(target), target);
+      const id = formatReconcileKey(target);
+      const isStray = mayBeStray(resource, index, change.type, latest);
+      targets.set(id, { target, isStray: isStray || targets.get(id)?.isStray === true });
     }
   }
   const object = [resource.group, resource.plural, key.namespace ?? '', key.name] as const;
-  return [...targets.values()].map((target) => {
+  return [...targets.values()].map(({ target, isStray }) => {
     const isOwn =
       target.group === resource.group &&
       target.resource === resource.plural &&
       target.namespace === key.namespace &&
       target.name === key.name;
-    return { target, source: isOwn ? source : { ...source, object } };
+    if (isOwn) return { target, source };
+    return { target, source: isStray ? { ...source, object, isStray } : { ...source, object } };
   });
+}
+
+/**
+ * Returns whether a child may exist without its labels, where the owner's reconcile does not find it by them. An object
+ * that leaves a watch with a label selector is deleted, or has lost a label: DELETED is the same for both. One that was
+ * being deleted is gone.
+ */
+function mayBeStray(
+  { subscribers, labelSelector }: WatchedResource,
+  index: number,
+  type: ObjectChange['type'],
+  { references, deleting }: TrackedObject,
+): boolean {
+  if (type === 'gone') return subscribers[index]?.as === 'owned' && labelSelector !== undefined && !deleting;
+  return references.some((one) => one.subscriber === index && one.isStray === true);
 }
 
 /**

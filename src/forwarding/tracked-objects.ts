@@ -3,7 +3,13 @@
 // predicates compare, because the watcher keeps one for every object of every watched kind. The store lives in memory
 // and ends with the process. Only the queues and the watch checkpoint survive a restart.
 import { isPathSegment, type Key, maxNameCharacters } from '../core/key.ts';
-import { controllerLabel, ownerAnnotation, pausedAnnotation, reconcileRequestedAnnotation } from '../core/names.ts';
+import {
+  controllerLabel,
+  ownerAnnotation,
+  ownerUidLabel,
+  pausedAnnotation,
+  reconcileRequestedAnnotation,
+} from '../core/names.ts';
 import { isSelected } from '../core/selector.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { DesiredMetadata, OwnerReference, PartialObjectMetadata } from '../kube/watch/partial-metadata.ts';
@@ -29,6 +35,8 @@ type Reference = {
   /** The index of the subscriber in the watched resource. */
   readonly subscriber: number;
   readonly name: string;
+  /** The object has not the labels of the owner's children. Absent for most objects, to save memory. */
+  readonly isStray?: true;
 };
 
 /** The objects of a collection, as last seen. */
@@ -60,7 +68,7 @@ export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetada
   const selecting = subscribers.flatMap(({ annotations = [] }) => annotations);
   const comparesGeneration = subscribers.some(({ predicate }) => predicate === 'generation');
   return {
-    labels: [...new Set([...labels, ...(isOwned ? [controllerLabel] : [])])],
+    labels: [...new Set([...labels, ...(isOwned ? [controllerLabel, ownerUidLabel] : [])])],
     annotations: [
       ...(isOwned ? [ownerAnnotation] : []),
       ...selecting,
@@ -72,9 +80,10 @@ export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetada
 
 /** Reduces an object's metadata to what is remembered. */
 export function toTrackedObject({ subscribers }: WatchedResource, metadata: PartialObjectMetadata): TrackedObject {
-  const references = subscribers.flatMap((subscriber, index) =>
-    [...primaryNames(subscriber, metadata)].map((name): Reference => ({ subscriber: index, name })),
-  );
+  const references = subscribers.flatMap((subscriber, index) => {
+    const stray: Pick<Reference, 'isStray'> = isUnlabelled(subscriber, metadata) ? { isStray: true } : {};
+    return [...primaryNames(subscriber, metadata)].map((name): Reference => ({ subscriber: index, name, ...stray }));
+  });
   return {
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
@@ -167,14 +176,32 @@ function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): 
     if (name !== undefined && canBeKey(name)) names.add(name);
     return names;
   }
-  const owner = metadata.owners.find(({ controller }) => controller);
-  if (owner !== undefined && isOfKind(primary, owner) && canBeKey(owner.name)) names.add(owner.name);
+  const owner = controllingOwner(subscriber, metadata);
+  if (owner !== undefined && canBeKey(owner.name)) names.add(owner.name);
   // The controller that created an object is notified even after the object was handed over to another owner.
-  if (metadata.labels?.[controllerLabel] === (subscriber.childLabel ?? subscriber.controller)) {
+  if (metadata.labels?.[controllerLabel] === childLabelOf(subscriber)) {
     const creator = annotatedOwner(metadata, primary.namespaced);
     if (creator !== undefined) names.add(creator);
   }
   return names;
+}
+
+/** Returns whether an object has an owner of the primary kind, and not the labels by which a reconcile finds it. */
+function isUnlabelled(subscriber: Subscriber, metadata: PartialObjectMetadata): boolean {
+  if (subscriber.as !== 'owned') return false;
+  const owner = controllingOwner(subscriber, metadata);
+  const { labels } = metadata;
+  if (owner === undefined) return false;
+  return labels?.[controllerLabel] !== childLabelOf(subscriber) || labels[ownerUidLabel] !== owner.uid;
+}
+
+function childLabelOf({ childLabel, controller }: Subscriber): string {
+  return childLabel ?? controller;
+}
+
+function controllingOwner({ primary }: Subscriber, { owners }: PartialObjectMetadata): OwnerReference | undefined {
+  const owner = owners.find(({ controller }) => controller);
+  return owner !== undefined && isOfKind(primary, owner) ? owner : undefined;
 }
 
 /** Compares group and kind, not the version: the version in an owner reference may no longer be served. */

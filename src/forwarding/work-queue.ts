@@ -232,12 +232,19 @@ function mergeRejected({ queued, pending, turns }: Entry, since: Entry | undefin
   };
 }
 
-/** The newest source of each object: a message that is sent now covers all earlier versions. */
+/**
+ * The newest source of each object: a message that is sent now covers all earlier versions. Of more than it may have,
+ * the newest one stays, and those of strays stay before others: a reconcile has to look for each.
+ */
 function mergeSources(older: readonly ChangeSource[], newer: readonly ChangeSource[]): readonly ChangeSource[] {
   const byObject = new Map<string, ChangeSource>();
   for (const source of [...older, ...newer]) {
     byObject.delete(source.uid);
     byObject.set(source.uid, source);
   }
-  return [...byObject.values()].slice(-maxSources);
+  const all = [...byObject.values()];
+  if (all.length <= maxSources) return all;
+  const others = all.slice(0, -1).filter(({ isStray }) => isStray !== true);
+  const dropped = new Set(others.slice(0, all.length - maxSources));
+  return all.filter((one) => !dropped.has(one)).slice(-maxSources);
 }

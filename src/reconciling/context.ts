@@ -7,6 +7,7 @@ import { isCustomKind } from '../api/custom-kind.ts';
 import type { Kind } from '../api/kind.ts';
 import { ChildrenRefusedError, PolicyDeniedError, toError } from '../core/errors.ts';
 import { uncompiled } from '../core/json.ts';
+import type { Key } from '../core/key.ts';
 import { invalidLabel } from '../core/labels.ts';
 import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
@@ -18,6 +19,7 @@ import { isPolicyDenied } from '../kube/client/errors.ts';
 import { exec } from '../kube/client/exec.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
+import type { ObjectName } from '../sqs/message.ts';
 import type { PendingEvent } from './pass/pass.ts';
 import type { PrimaryObject } from './primary-object.ts';
 
@@ -51,6 +53,8 @@ export type ContextDeps = {
    * changed nothing before.
    */
   readonly isThorough?: boolean;
+  /** Children that may have lost their labels. They are read by name. */
+  readonly strays?: readonly ObjectName[] | undefined;
 };
 
 /**
@@ -58,7 +62,7 @@ export type ContextDeps = {
  * @param owner the object, or for a mapping function only the namespace of the watched object
  */
 export function createContext(
-  { client, cluster, controller, project, log, now, signal, isThorough = false }: ContextDeps,
+  { client, cluster, controller, project, log, now, signal, isThorough = false, strays = [] }: ContextDeps,
   owner: {
     readonly object?: KubeObject;
     readonly kind?: Kind;
@@ -92,6 +96,12 @@ export function createContext(
   const namespaceOf = (kind: Kind, namespace: string | undefined) =>
     kind.namespaced && namespace !== undefined ? { namespace } : {};
 
+  const isOwnerKept = async () => {
+    if (owner.object === undefined || owner.kind === undefined) return false;
+    const now = await getObject(client, owner.kind, owner.object.metadata, { signal });
+    if (now === undefined || now.metadata.deletionTimestamp !== undefined) return false;
+    return now.metadata.uid === owner.object.metadata.uid;
+  };
   const childKind = (kind: Kind): ChildKind => {
     if (owner.object === undefined || owner.kind === undefined) {
       throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
@@ -99,7 +109,7 @@ export function createContext(
     const { apiVersion } = kind;
     const keepsNull = isCustomKind(kind);
     const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
-    return { owner: owner.object, controllerName: controller, project, cluster, ...child };
+    return { owner: owner.object, controllerName: controller, project, cluster, isOwnerKept, ...child };
   };
   function count(kind: Kind, result: WriteCounts): void {
     writes += result.writes;
@@ -153,7 +163,10 @@ export function createContext(
     }),
     applyAll: tracked(async (kind, desired, { prune = true, exact, recreate, onChange } = {}) => {
       const onEnd = (counts: WriteCounts) => count(kind, counts);
-      const request = { ...childKind(kind), prune, exact, recreate, onChange, onEnd, signal, isThorough };
+      const request = {
+        ...{ ...childKind(kind), prune, exact, recreate, onChange, onEnd, signal, isThorough },
+        strays: strays.filter(([group, resource]) => group === kind.group && resource === kind.plural).map(toKey),
+      };
       const desiredOf = (existing: readonly KubeObject[]) => {
         const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
         return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
@@ -191,6 +204,8 @@ const noteLog = {
   kept: { level: 'info', message: 'field kept by another manager' },
   unchanged: { level: 'warn', message: 'apply changed nothing' },
 } as const satisfies Readonly<Record<FieldNote['type'], object>>;
+
+const toKey = ([, , namespace, name]: ObjectName): Key => (namespace === '' ? { name } : { namespace, name });
 
 /** Names the error of a write that an admission policy refused. */
 async function unlessDenied<T>(writing: Promise<T>): Promise<T> {

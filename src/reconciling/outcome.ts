@@ -211,9 +211,14 @@ function timers(...messages: readonly (Message | undefined)[]): FollowUp {
 /** The message with which a function goes on with an object that it has held: what it may send to its own queue. */
 function asOwnMessage(message: Message, observedAt: number): Message {
   const { cause } = message;
-  if (cause.type !== 'resync') return { ...followedBy(message), cause: { type: 'change', observedAt } };
+  const key = { ...followedBy(message), ...straysOf(message) };
+  if (cause.type !== 'resync') return { ...key, cause: { type: 'change', observedAt } };
   const { dueAt: _, ...resync } = cause;
-  return { ...followedBy(message), cause: resync };
+  return { ...key, cause: resync };
+}
+
+function straysOf({ strays }: Message): Pick<Message, 'strays'> {
+  return strays === undefined ? {} : { strays };
 }
 
 /** The messages of a key at later times. */
@@ -222,7 +227,7 @@ type Times = {
   readonly observedAt: number;
   requeueIn(delaySeconds: number): Message;
   requeueAt(atMs: number): Message;
-  /** Only the key and the counts are kept. The details of the change are dropped. */
+  /** Only the key, its strays and the counts are kept. The details of the change are dropped. */
   retry(counts: RetryCounts, delaySeconds: number): Message;
   /** What has to follow a message that was received before it was due; undefined for any other. */
   finish(): Message | undefined;
@@ -253,7 +258,7 @@ function timesOf(message: Message, circumstances: Circumstances): Times {
       const slot = nextSlot({ key, delaySeconds, nowMs, afterDueAt: after });
       const command = counts.attempt === 0 && isCommand(message) ? true : undefined;
       const cause = { type: 'retry', observedAt, ...counts, ...slot, generation, command } as const;
-      return { ...followedBy(message), cause };
+      return { ...followedBy(message), cause, ...straysOf(message) };
     },
     // Until a message that was received early is due, SQS drops others of its cell: a requeue that a later reconcile
     // requests for that time would be lost. So the key is reconciled once more when the time has passed.

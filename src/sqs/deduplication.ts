@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { mostPostponements } from '../core/backoff.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
-import { type CauseOf, hashOf } from './message.ts';
+import { type CauseOf, hashOf, type ObjectName } from './message.ts';
 
 /** For how many seconds SQS drops a deduplication id. */
 export const deduplicationSeconds = 300;
@@ -26,7 +26,9 @@ export type ChangeSource = {
   readonly resourceVersion: string;
   readonly gone?: boolean;
   /** The object, where it is another one than that of the key. It is no part of any id. */
-  readonly object?: readonly [group: string, resource: string, namespace: string, name: string];
+  readonly object?: ObjectName;
+  /** Whether it may be a child that has lost its labels (Strays). It is no part of any id. */
+  readonly isStray?: boolean;
   /**
    * The restore from which versions count; absent if the cluster was never restored. After a restore the same version
    * is another change.

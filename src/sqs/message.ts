@@ -10,6 +10,8 @@ import { dnsLabel, formatBody, MessageError, milliseconds, parseBody, seconds, s
 export const maxMessageBytes = 4_096;
 /** How many merged causes a message names. Their number is not limited. */
 export const maxMergedCauses = 3;
+/** How many strays a message names. Their number is not limited. */
+const maxStrays = 4;
 
 const count = z.int().min(0).max(1_000_000);
 /** `<width in seconds>/<number>`: the cell of the due time (timers/slots.ts). */
@@ -100,6 +102,7 @@ const cause = z.discriminatedUnion('type', [
 ]);
 
 const merged = z.object({ count: z.int().min(1), causes: z.array(cause).max(maxMergedCauses) });
+const strays = z.object({ count: z.int().min(1), objects: z.array(object).max(maxStrays) });
 
 /** Without a colon, so that two different keys are never formatted alike (formatReconcileKey). */
 const keyName = segment.regex(/^[^:]*$/, 'must not contain a colon');
@@ -114,6 +117,8 @@ const schema = z.object({
   clusterUid: z.string().max(64).optional().catch(undefined),
   // For logs only: a message stays valid, even if a later version writes another format here.
   merged: merged.optional().catch(undefined),
+  // A reader that drops it finds these children in the next periodic reconcile.
+  strays: strays.optional().catch(undefined),
 });
 
 /** Why a message is sent. Reconcilers do not receive it. Only the causes that need attempts and due times have them. */
@@ -128,12 +133,22 @@ export type CauseOf<T extends CauseType> = Extract<Cause, { readonly type: T }>;
  */
 export type Merged = { readonly count: number; readonly causes: readonly Cause[] };
 
+/**
+ * The children that may have lost the labels by which a reconcile finds them: they left the watch, or are in it without
+ * these labels. Most of them are deleted; a read decides. If there are more than it names, a list has to find them.
+ */
+export type Strays = { readonly count: number; readonly objects: readonly ObjectName[] };
+
+/** [group, resource, namespace, name]; the namespace of a cluster-scoped object is `''`. */
+export type ObjectName = readonly [group: string, resource: string, namespace: string, name: string];
+
 /** A key on a queue: one object of one controller, with the cause of the reconcile. */
 export type Message = ReconcileKey & {
   readonly cause: Cause;
   /** The uid of the namespace kube-system where a watcher saw the object; undefined if no watcher saw it. */
   readonly clusterUid?: string | undefined;
   readonly merged?: Merged;
+  readonly strays?: Strays;
 };
 
 /** Reads a message's body. Throws MessageError, which names the field. */
@@ -145,18 +160,19 @@ export function parseMessage(body: string): Message {
   const { controller, cluster } = parsed;
   const [group, resource, namespace, name] = parsed.object;
   const key = { controller, cluster, group, resource, ...(namespace === '' ? {} : { namespace }), name };
-  const { cause: why, clusterUid, merged: others } = parsed;
+  const { cause: why, clusterUid, merged: others, strays: lost } = parsed;
   return {
     ...key,
     cause: why,
     ...(clusterUid === undefined ? {} : { clusterUid }),
     ...(others === undefined ? {} : { merged: others }),
+    ...(lost === undefined ? {} : { strays: lost }),
   };
 }
 
 /** Writes a message's body. Throws MessageError for a message that could not be read again. */
 export function formatMessage({ merged: others, ...message }: Message): string {
-  const { controller, cluster, group, resource, namespace = '', name, cause: why, clusterUid } = message;
+  const { controller, cluster, group, resource, namespace = '', name, cause: why, clusterUid, strays: lost } = message;
   const body = formatBody(schema, {
     v: 1,
     controller,
@@ -165,11 +181,18 @@ export function formatMessage({ merged: others, ...message }: Message): string {
     cause: why,
     ...(clusterUid === undefined ? {} : { clusterUid }),
     ...(others === undefined ? {} : { merged: limit(others) }),
+    ...(lost === undefined ? {} : { strays: { count: lost.count, objects: lost.objects.map(copyOf) } }),
   });
   if (Buffer.byteLength(body) <= maxMessageBytes) return body;
-  // Merged causes are only logged, so they are dropped first.
+  // Merged causes are only logged, so they are dropped first. Strays without their names are found by a list.
   if (others !== undefined) return formatMessage(message);
+  if (lost !== undefined && lost.objects.length > 0)
+    return formatMessage({ ...message, strays: { count: lost.count, objects: [] } });
   throw new MessageError(`the body is longer than ${maxMessageBytes} bytes`);
+}
+
+function copyOf(one: ObjectName): [...ObjectName] {
+  return [...one];
 }
 
 /** Returns the key of a message, without its cause. */
@@ -257,7 +280,28 @@ export function isPeriodic(why: Cause): boolean {
 export function withMerged(message: Message, other: Message): Message {
   const causes = [other.cause, ...(other.merged?.causes ?? []), ...(message.merged?.causes ?? [])];
   const merges = 1 + (other.merged?.count ?? 0) + (message.merged?.count ?? 0);
-  return { ...message, merged: limit({ count: merges, causes }) };
+  return {
+    ...message,
+    merged: limit({ count: merges, causes }),
+    ...withStrays([...(message.strays?.objects ?? []), ...(other.strays?.objects ?? [])], {
+      unnamed: unnamedStrays(message) + unnamedStrays(other),
+    }),
+  };
+}
+
+/** Returns the field of a message that names strays; none without strays. An object is counted once. */
+export function withStrays(
+  objects: readonly ObjectName[],
+  { unnamed = 0 }: { readonly unnamed?: number } = {},
+): { readonly strays?: Strays } {
+  const distinct = [...new Map(objects.map((one) => [one.join('/'), one])).values()];
+  const total = distinct.length + unnamed;
+  return total === 0 ? {} : { strays: { count: total, objects: distinct.slice(0, maxStrays) } };
+}
+
+/** Returns how many strays a message does not name. */
+export function unnamedStrays({ strays: { count: all, objects } = { count: 0, objects: [] } }: Message): number {
+  return Math.max(0, all - objects.length);
 }
 
 function limit({ count: merges, causes }: Merged): { count: number; causes: Cause[] } {

@@ -119,7 +119,8 @@ describe('the predicate of a primary resource', () => {
 describe('the owner of a changed child', () => {
   const of = watched(pot, owned());
   it('a controller reference affects the owner in the namespace of the child', () => {
-    const [only, ...none] = affected(of, undefined, changed(of, dishRef('soup')));
+    const labels = { [controllerLabel]: 'dish', [ownerUidLabel]: 'uid-of-soup' };
+    const [only, ...none] = affected(of, undefined, changed(of, { ...dishRef('soup'), labels }));
     expect(none).toEqual([]);
     expect(only).toEqual({
       target: {
@@ -173,6 +174,31 @@ describe('the owner of a changed child', () => {
   it('a deletion is a source of its own, with the version at which it was observed', () => {
     const [only] = affected(of, dishRef('soup'), { type: 'gone', version: '20' });
     expect(only?.source).toMatchObject({ uid: 'u1', resourceVersion: '20', gone: true });
+  });
+
+  const selected = { ...of, labelSelector: `${controllerLabel}=dish` };
+  const labels = { [controllerLabel]: 'dish', [ownerUidLabel]: 'uid-of-soup' };
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  it.each<[string, boolean, WatchedResource, 'changed' | 'gone', object]>([
+    ['leaves a watch with a label selector', true, selected, 'gone', { labels }],
+    ['leaves it while it is being deleted', false, selected, 'gone', { labels, deletionTimestamp }],
+    ['leaves a watch of all objects', false, of, 'gone', { labels }],
+    ['changes and has its labels', false, of, 'changed', { labels }],
+    ['changes and has none of its labels', true, of, 'changed', {}],
+    [
+      'changes and has the label of another controller',
+      true,
+      of,
+      'changed',
+      { labels: { ...labels, [controllerLabel]: 'pan' } },
+    ],
+    ['changes and has not the uid of its owner', true, of, 'changed', { labels: { [controllerLabel]: 'dish' } }],
+  ])('K12, K19: a child that %s may be a stray: %s', (_, isStray, watch, type, metadata) => {
+    const last = { ...dishRef('soup'), ...metadata, resourceVersion: '11' };
+    const change: ObjectChange =
+      type === 'changed' ? changed(watch, last) : { type, version: '12', last: trackedOf(watch, last) };
+    const [only] = affected(watch, { ...dishRef('soup'), labels }, change);
+    expect(only?.source.isStray ?? false).toBe(isStray);
   });
 
   it('a change of the owner affects both owners even if the predicate is generation', () => {
@@ -314,7 +340,7 @@ it('desiredMetadata lists only the labels and annotations that the subscribers n
     annotations: ['outrigger.dev/reconcile-requested-at', 'outrigger.dev/paused'],
   });
   expect(desiredMetadata(watched(pot, owned(), owned({ as: 'watched', label: 'for' })))).toEqual({
-    labels: ['for', controllerLabel],
+    labels: ['for', controllerLabel, ownerUidLabel],
     annotations: [ownerAnnotation],
   });
 });

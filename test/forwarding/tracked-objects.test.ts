@@ -66,7 +66,7 @@ it('what is remembered of an object has a limit, however long its annotations an
       { apiVersion: 'cafe.example.com/v1', kind: 'Cafe', name: text, uid: 'o', controller: true },
     ];
     const annotations = { 'outrigger.dev/reconcile-requested-at': text, 'outrigger.dev/owner': `shop/${text}` };
-    const labels = { 'outrigger.dev/controller': 'cafe' };
+    const labels = { 'outrigger.dev/controller': 'cafe', 'outrigger.dev/owner-uid': 'o' };
     const metadata = { uid: 'u', resourceVersion: '1', ...a, annotations, labels, ownerReferences };
     return toTrackedObject(resource, parsePartialMetadata({ metadata }, desiredMetadata(resource)));
   };

@@ -45,6 +45,16 @@ describe('WorkQueue keeps one entry for each key', () => {
     expect(sources.at(-1)).toEqual(source(1000, 'child-1000'));
   });
 
+  it('K12: of more changed children than a key has room for, those that may be strays are kept, and the newest', () => {
+    const queue = createWorkQueue(dedupeWindow);
+    const stray = { ...source(1, 'stray'), isStray: true };
+    queue.add({ target: target('a'), source: stray, observedAt: 0 }, 0);
+    for (let child = 2; child <= 100; child += 1)
+      queue.add({ target: target('a'), source: source(child, `child-${child}`), observedAt: 0 }, 0);
+    const { sources } = only(queue.take(10, 1000));
+    expect([sources.length, sources[0], sources.at(-1)]).toEqual([16, stray, source(100, 'child-100')]);
+  });
+
   it('a key in flight is not taken, and is taken once more for an item that was added since', () => {
     const queue = createWorkQueue(dedupeWindow);
     queue.add({ target: target('a'), source: source(1), observedAt: 0 }, 0);

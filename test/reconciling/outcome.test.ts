@@ -118,6 +118,12 @@ it('a retry keeps only the time when the change was observed', () => {
   });
 });
 
+it('K12: a retry keeps the strays of its message, which no reconcile has found yet', () => {
+  const strays = { count: 1, objects: [['', 'configmaps', 'shop', 'one'] as const] };
+  expect(timerOf({ type: 'failed', error, stalledBefore: false }, aMessage({ strays }))).toMatchObject({ strays });
+  expect(timerOf({ type: 'done', requeueAfterSeconds: 5 }, aMessage({ strays }))).not.toHaveProperty('strays');
+});
+
 it('an error costs an attempt, and each retry waits longer than the one before', () => {
   const waits = Array.from({ length: defaultRetry.attempts - 1 }, (_, attempt) => {
     const next = timerOf({ type: 'failed', error, stalledBefore: false }, retried({ attempt }));

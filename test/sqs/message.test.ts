@@ -14,7 +14,9 @@ import {
   observedAtOf,
   parseMessage,
   postponementsOf,
+  unnamedStrays,
   withMerged,
+  withStrays,
 } from '../../src/sqs/message.ts';
 import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from './messages.ts';
 
@@ -126,6 +128,36 @@ describe('the text of a cause', () => {
     ['a command', asCommand().cause, 'command m'],
     ['a requeue', asRequeue().cause, 'requeue'],
   ])('the text of %s names what is behind it', (_, cause, text) => expect(describeCause(cause)).toBe(text));
+});
+
+describe('K12: the strays of a message', () => {
+  const stray = (name: string) => ['', 'configmaps', 'shop', name] as const;
+  const of = (...names: readonly string[]) => aMessage(withStrays(names.map(stray)));
+  it('strays are named up to four, and the others are counted', () => {
+    expect(of('a', 'b', 'a').strays).toEqual({ count: 2, objects: [stray('a'), stray('b')] });
+    const many = of('a', 'b', 'c', 'd', 'e');
+    expect(parseMessage(formatMessage(many))).toEqual(many);
+    expect([many.strays?.objects.length, unnamedStrays(many), unnamedStrays(of('a')), unnamedStrays(of())]).toEqual([
+      ...[4, 1, 0, 0],
+    ]);
+  });
+
+  it('the strays of merged messages are one set, whichever of them is kept', () => {
+    expect(withMerged(of('a'), of('b', 'a')).strays).toEqual(of('a', 'b').strays);
+    expect(withMerged(of(), of('b')).strays).toEqual(of('b').strays);
+    const more = withMerged(of('a', 'b', 'c', 'd', 'e'), of('f'));
+    expect(more.strays).toMatchObject({ count: 6, objects: { length: 4 } });
+  });
+
+  it('a body that would be too long counts its strays without naming them', () => {
+    const long = Array.from({ length: 4 }, (_, index) => `${index}${'\u0001'.repeat(252)}`);
+    const read = parseMessage(formatMessage(of(...long)));
+    expect([read.strays, unnamedStrays(read)]).toEqual([{ count: 4, objects: [] }, 4]);
+  });
+
+  it('strays that cannot be read are dropped, and the message stays valid', () => {
+    expect(parseMessage(bodyWith({ strays: { count: 'all' } }))).not.toHaveProperty('strays');
+  });
 });
 
 describe('merged messages', () => {

@@ -8,12 +8,12 @@ import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
 import { controllerLabel, fieldManagerOf } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
-import type { KubeObject } from '../client/object.ts';
+import type { KubeObject, ObjectKey } from '../client/object.ts';
 import { applyChild, type ChildOptions, type ChildOutcome, deleteChild } from './apply-child.ts';
-import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf } from './child-object.ts';
+import { type ChildKind, childObject, type DesiredChild, keyOf } from './child-object.ts';
 import { checkExactPaths } from './exact-paths.ts';
 import { type FieldOfManager, keptFields, takenFields } from './managed-fields.ts';
-import { isLabelled, listOwned } from './owned-children.ts';
+import { isChild, isIntact, listOwned, withOwnFields } from './owned-children.ts';
 import { asRefusal, ChildDeletedError, maxWebhookFailures, maxWebhookSeconds, mayBeOfWebhook } from './refusal.ts';
 
 /** The owner, the kind of the children, and the desired children. */
@@ -23,11 +23,13 @@ export interface ApplyAllRequest extends ChildKind, ChildOptions {
   /** Deletes children that are not desired. */
   readonly prune: boolean;
   /**
-   * Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. With `prune`
-   * it also finds the children that have lost the labels of Outrigger, by their controller reference and field manager:
-   * it lists the metadata of the objects of the kind that do not have them.
+   * Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. It also finds
+   * the children that have lost the labels of Outrigger, by their controller reference and field manager: it lists the
+   * metadata of the objects of the kind that do not have them.
    */
   readonly isThorough?: boolean;
+  /** Objects of the kind that may be children without their labels. Those that the labels do not find are read. */
+  readonly strays?: readonly ObjectKey[];
   /** Called after every write that changed something. */
   readonly onChange?: ((change: ChildChange<KubeObject>) => void) | undefined;
   /** Called once with what was written, also before applyAll throws. */
@@ -92,16 +94,18 @@ async function applySet(
   checkExactPaths(request.exact ?? []);
   const existing = await listOwned(client, request);
   // The labels can be copied to other objects, so the controller reference is checked too.
-  const owned = [...existing.values()].filter((object) => isOwned(owner, object));
+  const owned: KubeObject[] = [];
+  for (const object of existing.values()) if (await isChild(request, object)) owned.push(object);
   const given = typeof desired === 'function' ? desired(owned) : desired;
-  const children = given.map((child) => childObject(request, child));
+  const found = new Set<object>(owned);
+  const children = given.map((child) => childObject(request, withOwnFields(request, found, child)));
   const returned = new Set<object>(given);
   /**
    * Existing children that the function returned: an apply would take all of their fields. One that has lost its labels
-   * is applied, because other reconciles do not find it.
+   * or its reference is applied, because other reconciles do not find it, with the fields that the controller owns.
    */
   const kept = new Set(
-    owned.filter((one) => returned.has(one) && isLabelled(request, one)).map(({ metadata }) => keyOf(metadata)),
+    owned.filter((one) => returned.has(one) && isIntact(request, one)).map(({ metadata }) => keyOf(metadata)),
   );
   const names = new Set(children.map(({ metadata }) => keyOf(metadata)));
   if (names.size < children.length) {
@@ -150,7 +154,8 @@ async function applySet(
   // The new name of a child may be refused: the child of the old name is all that there is.
   if (request.prune && refused.length === 0 && notOwned.length === 0) {
     for (const [name, live] of existing) {
-      if (names.has(name) || !isOwned(owner, live) || live.metadata.deletionTimestamp !== undefined) continue;
+      if (names.has(name) || live.metadata.deletionTimestamp !== undefined) continue;
+      if (!(await isChild(request, live))) continue;
       if (!(await deleteChild(client, request, live, { uid: live.metadata.uid }))) continue;
       counts.writes += 1;
       onChange?.({ type: 'deleted', child: live });

@@ -21,13 +21,14 @@ import { type KubeObject, parseWritten } from '../client/object.ts';
 import { collectionPath, objectPath } from '../client/path.ts';
 import { getObject } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
-import { type ChildKind, isOwned, keyOf } from './child-object.ts';
+import { type ChildKind, keyOf } from './child-object.ts';
 import { emptiedFields, removeFields } from './emptied.ts';
 import { namesOf } from './exact-paths.ts';
 import { typedFieldsOf } from './field-types.ts';
 import { isKnownApply, rememberApply } from './known-applies.ts';
 import { type FieldOfManager, ownEntry, ownedFields } from './managed-fields.ts';
 import { desiredFields, ownedDifference } from './owned-equal.ts';
+import { guardOf, isChild } from './owned-children.ts';
 import { type Claim, type ManagedFields, Ownership } from './ownership.ts';
 import { ChildDeletedError } from './refusal.ts';
 import { claimsAfter } from './refused-fields.ts';
@@ -67,7 +68,7 @@ export async function applyChild(
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<ChildOutcome | 'not owned'> {
-  const { owner, resource, signal } = request;
+  const { resource, signal } = request;
   const write = new ChildWrite(client, request, child);
   let live = listed;
   let reads = 1;
@@ -75,7 +76,7 @@ export async function applyChild(
   for (;;) {
     // It was not listed by its labels: it may be missing, a child that lost its labels, or not a child.
     live ??= await getObject(client, resource, child.metadata, { signal });
-    if (live !== undefined && !isOwned(owner, live)) return 'not owned';
+    if (live !== undefined && !(await isChild(request, live))) return 'not owned';
     // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
     if (live?.metadata.deletionTimestamp !== undefined) return write.outcome(live);
     try {
@@ -143,9 +144,8 @@ class ChildWrite {
     ownership.stripDropped(desired);
     if (ownership.isChanged) await this.#own(live, ownership);
     if (!this.#isBuiltIn) await this.#empty();
-    const uid = live.metadata.uid;
     // The uid prevents that the apply recreates an object that was deleted since the read.
-    const after = await this.#apply(this.#child, { uid }, true);
+    const after = await this.#apply(this.#child, guardOf(this.#request, this.#live), true);
     this.#remember(after);
     return after;
   }
@@ -267,7 +267,7 @@ class ChildWrite {
 
   async #apply(
     object: KubeObject,
-    guard: { readonly uid?: string | undefined; readonly resourceVersion?: string },
+    guard: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
     force: boolean,
   ): Promise<KubeObject> {
     const guarded = { ...object, metadata: { ...object.metadata, ...guard } };

@@ -31,6 +31,11 @@ export interface ChildKind {
   readonly kind: string;
   /** Whether null is a value, as in a kind of the project, whose schema says which fields are nullable. */
   readonly keepsNull?: boolean | undefined;
+  /**
+   * Reads whether the owner still exists and is not being deleted, before an object without a controller reference is
+   * treated as its child. Absent: as it was read.
+   */
+  readonly isOwnerKept?: (() => Promise<boolean>) | undefined;
 }
 
 /** Completes a desired child into the object to apply. Throws a TypeError for a child outside its owner's namespace. */

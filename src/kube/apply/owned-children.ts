@@ -1,26 +1,21 @@
-// Finds the children of one owner and kind: by the labels that an apply gives them, and for a thorough reconcile also
-// those that have lost their labels.
+// Finds the children of one owner and kind: by the labels that an apply gives them, by the names that a message has of
+// those that may have lost these labels (strays), and for a thorough reconcile by a list of all others. Decides which
+// objects are children, and what a child without its labels or its controller reference gets back.
+import { isRecord } from '../../core/json.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeClient } from '../client/client.ts';
-import { type KubeObject, parseObject } from '../client/object.ts';
+import { type KubeObject, type ObjectKey, parseObject, safeParseObject } from '../client/object.ts';
 import { getObject, listPages, listPagesAs } from '../client/read.ts';
-import { type ChildKind, isOwned, keyOf, uidOf } from './child-object.ts';
+import { type ChildKind, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
+import { ownedFields } from './managed-fields.ts';
 
-/** Which children are read: with `isThorough` and `prune` also those without the labels of Outrigger. */
+/** Which children are read: also the strays that are named, and with `isThorough` all without the labels. */
 type OwnedRequest = ChildKind & {
-  readonly prune: boolean;
   readonly isThorough?: boolean;
+  readonly strays?: readonly ObjectKey[];
   readonly signal?: AbortSignal | undefined;
 };
-
-/** Returns whether an object has the labels by which listOwned finds the children of an owner. */
-export function isLabelled(
-  { owner, controllerName, project }: ChildKind,
-  { metadata: { labels } }: KubeObject,
-): boolean {
-  const controller = controllerLabelValue(controllerName, project);
-  return labels?.[controllerLabel] === controller && labels[ownerUidLabel] === uidOf(owner);
-}
 
 /** Reads the children of an owner and kind, by name. Labels can be copied: the controller reference is not checked. */
 export async function listOwned(client: KubeClient, request: OwnedRequest): Promise<Map<string, KubeObject>> {
@@ -35,16 +30,21 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
   })) {
     for (const item of page.items) owned.set(keyOf(item.metadata), item);
   }
-  if (request.isThorough !== true || !request.prune) return owned;
+  for (const key of request.strays ?? []) {
+    if (owned.has(keyOf(key)) || resource.namespaced !== (key.namespace !== undefined)) continue;
+    const live = await getObject(client, resource, key, { signal });
+    if (live !== undefined && (await isUnlisted(request, live))) owned.set(keyOf(live.metadata), live);
+  }
+  if (request.isThorough !== true) return owned;
   // A label can be removed while no watcher runs. The children of other owners are not read: they would be read once
   // for each owner.
   const unlabelled = [`${controllerLabel}!=${controller}`, `${controllerLabel}=${controller},!${ownerUidLabel}`];
   for (const selector of unlabelled) {
     const listed = { namespace: owner.metadata.namespace, labelSelector: selector, metadataOnly: true, signal };
-    const parse = (item: unknown) => unlistedChild(request, owned, item);
-    for await (const { items } of listPagesAs(client, resource, parse, listed)) {
-      for (const metadata of items) {
-        const child = metadata === undefined ? undefined : await getObject(client, resource, metadata, { signal });
+    for await (const { items } of listPagesAs(client, resource, parseObject, listed)) {
+      for (const item of items) {
+        if (owned.has(keyOf(item.metadata)) || !(await isUnlisted(request, item))) continue;
+        const child = await getObject(client, resource, item.metadata, { signal });
         if (child !== undefined) owned.set(keyOf(child.metadata), child);
       }
     }
@@ -53,17 +53,60 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
 }
 
 /**
- * Returns the metadata of a child that was not listed by its labels. The controller must have applied it: other
+ * Returns whether an object that the labels did not find is a child. The controller must have applied it: other
  * controllers, also those of Kubernetes, give objects the same owner (a Service's EndpointSlices).
  */
-function unlistedChild(
-  { owner, controllerName, project }: ChildKind,
-  listed: ReadonlyMap<string, KubeObject>,
-  item: unknown,
-) {
-  const object = parseObject(item);
-  const { metadata } = object;
-  if (!isOwned(owner, object) || listed.has(keyOf(metadata))) return undefined;
+async function isUnlisted(request: OwnedRequest, object: KubeObject): Promise<boolean> {
+  const ours = fieldManagerOf(request.controllerName, request.project);
+  const isApplied = object.metadata.managedFields?.some(({ manager }) => manager === ours) === true;
+  return isApplied && (await isChild(request, object));
+}
+
+/** Returns whether an object is a child of the owner: controlled by it, or without the reference that said so. */
+export async function isChild(request: ChildKind, live: KubeObject): Promise<boolean> {
+  if (isOwned(request.owner, live)) return true;
+  return hasLostReference(request, live) && ((await request.isOwnerKept?.()) ?? true);
+}
+
+/**
+ * Returns whether an object is a child that has lost its controller reference: it has the uid of its owner as a label,
+ * the controller has applied it, and no other owner controls it. Both can be forged by who can forge the reference.
+ * While the owner is being deleted, the garbage collector may have removed the reference (--cascade=orphan).
+ */
+function hasLostReference({ owner, controllerName, project }: ChildKind, live: KubeObject): boolean {
+  if (owner.metadata.deletionTimestamp !== undefined || controllerUidOf(live) !== undefined) return false;
+  if (live.metadata.labels?.[ownerUidLabel] !== uidOf(owner)) return false;
   const ours = fieldManagerOf(controllerName, project);
-  return metadata.managedFields?.some(({ manager }) => manager === ours) === true ? metadata : undefined;
+  return live.metadata.managedFields?.some((one) => one.manager === ours && one.operation === 'Apply') === true;
+}
+
+/** A child that is taken back is written as it was read: another controller may take it meanwhile. */
+export function guardOf({ owner }: ChildKind, live: KubeObject) {
+  const { uid, resourceVersion } = live.metadata;
+  return isOwned(owner, live) ? { uid } : { uid, resourceVersion };
+}
+
+/** Returns what the controller owns of an existing child that a function returned; any other child as it is. */
+export function withOwnFields(
+  { controllerName, project }: ChildKind,
+  existing: ReadonlySet<object>,
+  child: DesiredChild,
+): DesiredChild {
+  const live = existing.has(child) ? safeParseObject(child) : undefined;
+  const fields = live && ownedFields(live, fieldManagerOf(controllerName, project));
+  if (live === undefined || fields === undefined) return child;
+  const own = isRecord(fields.metadata) ? fields.metadata : {};
+  const { name, namespace, labels, annotations } = live.metadata;
+  const among = (all: Readonly<Record<string, string>> = {}, owned: unknown) =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => isRecord(owned) && key in owned));
+  const metadata = { labels: among(labels, own.labels), annotations: among(annotations, own.annotations) };
+  return { ...fields, metadata: { name, namespace, ...metadata } };
+}
+
+/** Returns whether a child has its controller reference, and the labels by which each reconcile finds it. */
+export function isIntact({ owner, controllerName, project }: ChildKind, live: KubeObject): boolean {
+  const { labels } = live.metadata;
+  const controller = controllerLabelValue(controllerName, project);
+  const isLabelled = labels?.[controllerLabel] === controller && labels[ownerUidLabel] === uidOf(owner);
+  return isLabelled && isOwned(owner, live);
 }

@@ -3,7 +3,7 @@
 // the process ends (batch.ts).
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import type { Wait } from '../../core/time.ts';
-import { isPeriodic } from '../../sqs/message.ts';
+import { isThorough } from '../../sqs/message.ts';
 import { createContext } from '../context.ts';
 import type { Called, Ended, Pass, ReconcileDeps, Task } from './pass.ts';
 
@@ -32,7 +32,8 @@ export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Pr
       now,
       signal,
       // Children that have lost their labels belong to an object that is left, too.
-      isThorough: task === 'leave' || isPeriodic(message.cause),
+      isThorough: task === 'leave' || isThorough(message),
+      strays: message.strays?.objects,
     },
     { object, kind, namespace: object.metadata.namespace, primary },
   );
