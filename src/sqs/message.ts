@@ -271,8 +271,15 @@ export function originOf(why: Cause): string | undefined {
   return why.deleted === true ? `${text} ${deletedMark}` : text;
 }
 
-/** Whether a cause is the periodic reconcile of a resync run. A watcher's full pass, which has a name, is not. */
-export function isPeriodic(why: Cause): boolean {
+/**
+ * Returns whether a reconcile looks for children without labels by a list: that of a resync run, and one of more strays
+ * than its message names. A watcher's full pass, whose run has a name and no time, is none of them.
+ */
+export function isThorough(message: Message): boolean {
+  return isPeriodic(message.cause) || unnamedStrays(message) > 0;
+}
+
+function isPeriodic(why: Cause): boolean {
   return why.type === 'resync' && why.observedAt === undefined && z.iso.datetime().safeParse(why.run).success;
 }
 

@@ -23,9 +23,9 @@ export interface ApplyAllRequest extends ChildKind, ChildOptions {
   /** Deletes children that are not desired. */
   readonly prune: boolean;
   /**
-   * Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. It also finds
-   * the children that have lost the labels of Outrigger, by their controller reference and field manager: it lists the
-   * metadata of the objects of the kind that do not have them.
+   * Also sends applies that changed nothing before: a webhook or a newer API server may do more with them. It also
+   * finds the children that have lost the labels of Outrigger, by their controller reference and field manager: it
+   * lists the metadata of the objects of the kind that do not have them.
    */
   readonly isThorough?: boolean;
   /** Objects of the kind that may be children without their labels. Those that the labels do not find are read. */

@@ -62,7 +62,8 @@ function generationsOf(
  * Returns a message from the timers as it is for the object's generation of now. A reconcile of a later generation has
  * decided anew what follows, so a retry or a requeue of an earlier one is superseded (undefined). Without this an
  * object that is edited while it fails would have a chain of retries for each edit. If the later generation was not
- * reconciled yet, the message reconciles it, with all attempts. Pure.
+ * reconciled yet, the message reconciles it, with all attempts. So does one whose strays no reconcile has looked for.
+ * Pure.
  */
 export function ofThisGeneration(message: Message, generations: Generations | undefined): Message | undefined {
   const { cause, merged } = message;
@@ -70,7 +71,8 @@ export function ofThisGeneration(message: Message, generations: Generations | un
   // What was merged into it counts as well. Not all of many causes are named.
   const others = merged?.causes ?? [];
   const isAll = others.length === (merged?.count ?? 0) && others.every((one) => isOfEarlier(one, generations));
-  if (isAll && (generations.observed ?? 0) >= generations.now) return undefined;
+  const isDone = isAll && message.strays === undefined;
+  if (isDone && (generations.observed ?? 0) >= generations.now) return undefined;
   return cause.type === 'retry' ? { ...message, cause: asFirstAttempt(cause) } : message;
 }
 
