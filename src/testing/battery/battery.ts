@@ -5,6 +5,7 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import { changeChecks, createdOnceCheck } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
+import { checkDropped, droppedName, foreignWritersCheck } from './foreign-checks.ts';
 import { ignoredStatus } from './ignored-status.ts';
 import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
@@ -45,11 +46,13 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     return { sample, label: `sample ${index + 1}`, open, openUnmasked, runs, calm };
   };
   const all = samples.map(runsFor);
-  const { outside, keeps = [], createdOnce = [] } = options;
+  const { outside, keeps = [], createdOnce = [], foreignWriters = {} } = options;
+  const { seed = Math.floor(Math.random() * 2 ** 31), rounds = 5 } = foreignWriters;
   const checks = [
     ...changeChecks,
     ...(createdOnce.length === 0 ? [] : [createdOnceCheck]),
     ...faultChecks,
+    foreignWritersCheck({ seed, rounds }),
     secondObjectCheck,
   ];
   /** What all samples have together: children, and calls by `fetch`. */
@@ -91,19 +94,29 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     ),
   );
   const actsUnseen = outside !== undefined || controller.declaration.exec !== undefined;
-  const changes = all.flatMap((from, index) =>
-    samples.slice(index + 1).map((sample, offset): BatteryCheck => {
+  const pairs = all.flatMap((from, index) =>
+    samples.slice(index + 1).map((sample, offset) => {
       const to = runsFor(renamed(sample, from.sample), index + 1 + offset);
-      return {
-        name: `${specChangeName} (${from.label} to ${to.label} and back)`,
-        // A rest parameter, because some test runners give a callback to a function with a parameter.
-        run: async (...[context]) => {
-          const note = await checkSpecChange(from, to, { actsUnseen, keeps });
-          if (note !== undefined) context?.skip?.(`not checked: ${note}`);
-        },
-      };
+      return { from, to, name: `(${from.label} to ${to.label} and back)` };
     }),
   );
+  const changes = pairs.flatMap(({ from, to, name }): BatteryCheck[] => [
+    {
+      name: `${specChangeName} ${name}`,
+      // A rest parameter, because some test runners give a callback to a function with a parameter.
+      run: async (...[context]) => {
+        const note = await checkSpecChange(from, to, { actsUnseen, keeps });
+        if (note !== undefined) context?.skip?.(`not checked: ${note}`);
+      },
+    },
+    {
+      name: `${droppedName} ${name}`,
+      run: async (...[context]) => {
+        const note = await checkDropped(from, to, { seed, rounds, keeps });
+        if (note !== undefined) context?.skip?.(`not checked: ${note}`);
+      },
+    },
+  ]);
   const alone: BatteryCheck = {
     name: specChangeName,
     run: async (...[context]) => {

@@ -314,7 +314,7 @@ function secretDrifts({ group, kind }: Kind, state: unknown): readonly unknown[]
 }
 
 /** The children that every reconcile applies. */
-async function repaired(stage: Stage): ReturnType<Stage['children']> {
+export async function repaired(stage: Stage): ReturnType<Stage['children']> {
   return (await stage.children()).filter(({ kind }) => !isCreatedOnce(stage, kind));
 }
 

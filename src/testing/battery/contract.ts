@@ -63,6 +63,11 @@ export type BatteryOptions = {
    * corrected or follow a changed spec, and must not be created again after their deletion. Default none.
    */
   readonly createdOnce?: readonly Kind[];
+  /**
+   * The other clients that write to children at random. `seed`: that of a check that failed, to repeat its writes;
+   * default: another one at each run. `rounds`: how often they write, one to three times each; default 5.
+   */
+  readonly foreignWriters?: { readonly seed?: number; readonly rounds?: number };
   /** Whether a sample may end in a TerminalError on purpose, such as one that the controller refuses. Default false. */
   readonly allowTerminalErrors?: boolean;
   /**

@@ -121,7 +121,7 @@ async function checkChangeAfterCrash(
 }
 
 /** Fails unless the object has ended as one that had its spec from the start. */
-async function expectEnd(
+export async function expectEnd(
   stage: Stage,
   {
     runs,
@@ -145,7 +145,7 @@ async function expectEnd(
   );
 }
 
-async function runsOf({ open, runs }: SampleRuns): Promise<TwoRuns> {
+export async function runsOf({ open, runs }: SampleRuns): Promise<TwoRuns> {
   const found = await runs();
   if (found !== undefined) return found;
   await using stage = await open();

@@ -15,6 +15,7 @@ import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { withoutQueue } from '../../reconciling/without-queue.ts';
+import { type ObjectName, withStrays } from '../../sqs/message.ts';
 import { ownKinds, startServerOf } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
@@ -57,6 +58,8 @@ export type Stage = AsyncDisposable & {
   /** Moves the clock of the server, of the context and of `Date` in all later reconciles. */
   advance(seconds: number): void;
   now(): Date;
+  /** A child loses its labels. The next message names it, as the watcher's would. */
+  loseLabels(kind: Kind, child: KubeObject): void;
   /** Aborts the signal of the reconcile that runs, as before the end of a function. */
   abort(): void;
   /** Applies an object as its user. Throws UserError if the API server rejects it. */
@@ -165,6 +168,7 @@ export async function openStage(
   };
   const reconcileKey = withoutQueue(createReconcile({ name, declaration, instance, now, wait }));
   let requests: KubeRequest[] = [];
+  let strays: ObjectName[] = [];
   let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
   const watchFetch = createFetchWatch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
   const own = server.clientOf(name);
@@ -181,15 +185,16 @@ export async function openStage(
     requests = [];
     const { group, plural: resource } = kind;
     const cause = { type: 'change', observedAt: clock.ms } as const;
-    const message = { controller: name, cluster: 'test', group, resource, ...key, cause };
+    const message = { controller: name, cluster: 'test', group, resource, ...key, cause, ...withStrays(strays) };
     deadline = { waitedSeconds: 0, controller: new AbortController() };
     const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);
     using _clock = clockAt(advancedMs);
     using _ = watchFetch();
     try {
       const { outcome } = await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal });
+      if (isWell(outcome)) strays = [];
       // Its retry is later.
-      if (!isWell(outcome)) clock.ms += 1000;
+      else clock.ms += 1000;
       return outcome;
     } catch (error) {
       return { type: 'failed', error: error instanceof Error ? error : new Error(String(error)), stalledBefore: false };
@@ -257,6 +262,9 @@ export async function openStage(
     poll,
     now,
     advance,
+    loseLabels: ({ group, plural }, { metadata: child }) => {
+      strays = [...strays, [group, plural, child.namespace ?? '', child.name]];
+    },
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
     apply: async (object) => await server.apply(object),
     applySecond: async () => {
