@@ -100,6 +100,13 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
       return { from, to, name: `(${from.label} to ${to.label} and back)` };
     }),
   );
+  const droppedCheck = (from: SampleRuns, to: SampleRuns, name: string): BatteryCheck => ({
+    name: `${droppedName} ${name}`,
+    run: async (...[context]) => {
+      const note = await checkDropped(from, to, { seed, rounds, keeps });
+      if (note !== undefined) context?.skip?.(`not checked: ${note}`);
+    },
+  });
   const changes = pairs.flatMap(({ from, to, name }): BatteryCheck[] => [
     {
       name: `${specChangeName} ${name}`,
@@ -109,13 +116,7 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
         if (note !== undefined) context?.skip?.(`not checked: ${note}`);
       },
     },
-    {
-      name: `${droppedName} ${name}`,
-      run: async (...[context]) => {
-        const note = await checkDropped(from, to, { seed, rounds, keeps });
-        if (note !== undefined) context?.skip?.(`not checked: ${note}`);
-      },
-    },
+    ...(owns.length === 0 ? [] : [droppedCheck(from, to, name)]),
   ]);
   const alone: BatteryCheck = {
     name: specChangeName,

@@ -6,7 +6,7 @@ import { isRecord } from '../../core/json.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { repaired } from './change-checks.ts';
-import { randomOf, writeAtRandom, type Random } from './foreign-writer.ts';
+import { type Random, randomOf, writeAtRandom } from './foreign-writer.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { expectEnd, refusalOf, runsOf, type SampleRuns } from './spec-change.ts';
 import type { SampleCheck, Stage } from './stage.ts';
@@ -75,7 +75,9 @@ export async function checkDropped(
     const after = `${when}, and it was changed to ${next.label}`;
     await expectEnd(stage, { runs: nextRuns, keeps, after, advice });
     for (const child of await stage.children()) {
-      const former = before.find(({ object }) => nameOf(object) === nameOf(child.object) && isSame(object, child.object));
+      const former = before.find(
+        ({ object }) => nameOf(object) === nameOf(child.object) && isSame(object, child.object),
+      );
       if (former === undefined || stage.options.createdOnce.some(({ kind }) => kind === child.kind.kind)) continue;
       const reference = calm.get(next)?.get(`${child.kind.kind} ${nameOf(child.object)}`);
       const manager = fieldManagerOf(stage.controller.name);

@@ -124,13 +124,13 @@ export async function writeAtRandom(
   return written;
 }
 
-/** Returns whether the API server did what a writer wanted. It refuses some values: 400, 409 and 422. */
+/** Returns whether the API server did what a writer wanted. It refuses some values; with 500 two items of one key. */
 async function isAccepted(write: Promise<void>): Promise<boolean> {
   try {
     await write;
     return true;
   } catch (error) {
-    if (error instanceof ApiError && [400, 403, 404, 409, 422].includes(error.status)) return false;
+    if (error instanceof ApiError && [400, 403, 404, 409, 422, 500].includes(error.status)) return false;
     throw error;
   }
 }
