@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { controllerIdentity } from '../../src/core/names.ts';
+import { controllerIdentity, fieldManagerOf, ownerUidLabel } from '../../src/core/names.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
@@ -119,6 +119,32 @@ describe.each([
     const applied = configMap(own(fresh()));
     expect(await answer(user, apply(applied))).toBe('allowed');
     expect(await answer(user, remove(applied, { propagationPolicy: 'Foreground' }))).toBe('allowed');
+  });
+
+  it('a child without its controller reference gets that of the owner in its label back, or is deleted, if the controller has applied it', async () => {
+    const withUid = (name: string) => {
+      const { labels, ...metadata } = own(name);
+      return configMap({ ...metadata, labels: { ...labels, [ownerUidLabel]: 'uid-1' } });
+    };
+    const manager = { fieldManager: fieldManagerOf('farmer') };
+    const lost = async (body: object = {}) => {
+      const child = withUid(fresh());
+      expect(await answer(user, apply(child, manager))).toBe('allowed');
+      await clientOf().request(merge(child, bodies.noOwner));
+      await clientOf().request(merge(child, body));
+      return child;
+    };
+    const child = await lost();
+    expect(await answer(user, merge(child, { data: { a: '2' } }))).toContain(foreign);
+    const taken = { ...child.metadata, ownerReferences: [ownerReference('uid-2')] };
+    expect(await answer(user, apply({ ...child, metadata: taken }, manager))).toContain(foreign);
+    expect(await answer(user, apply(child, manager))).toBe('allowed');
+    expect(await answer(user, remove(await lost()))).toBe('allowed');
+    for (const body of [{ metadata: { labels: { [ownerUidLabel]: null } } }, { metadata: { managedFields: [{}] } }]) {
+      const others = await lost(body);
+      expect(await answer(user, apply(others, manager))).toContain(foreign);
+      expect(await answer(user, remove(others))).toContain(foreign);
+    }
   });
 
   it('an object is not created without the label or the controller reference', async () => {

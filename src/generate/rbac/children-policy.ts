@@ -8,7 +8,7 @@
 import type { Allows } from '../../api/allows.ts';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { controllerLabel, controllerLabelValue } from '../../core/names.ts';
+import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import { admissionPolicy, type PolicyRules } from './admission-policy.ts';
 
 type Validation = PolicyRules['validations'][number];
@@ -48,7 +48,10 @@ export function childrenPolicy(
   const label = controllerLabelValue(name, project);
   return admissionPolicy({ controller: name, project }, 'children', {
     target,
-    variables: [...ownership(resource, label), ...(pods.length === 0 ? [] : podVariables(pods))],
+    variables: [
+      ...ownership(resource, label, fieldManagerOf(name, project)),
+      ...(pods.length === 0 ? [] : podVariables(pods)),
+    ],
     validations: [
       { expression: `request.?subResource.orValue('') == ''`, message: `${name} may not use subresources of children` },
       {
@@ -70,26 +73,40 @@ export function childrenPolicy(
 }
 
 /**
- * An object that is stored has the controller reference, and the label of no other controller: one that was
- * removed is put back. An object that will be stored has both. No child changes its owner.
+ * An object that is stored has the controller reference, or has lost it and has the label of its owner and the entry of
+ * this controller's applies (hasLostReference); and it has the label of no other controller: one that was removed is
+ * put back. An object that will be stored has both. No child changes its owner.
  */
 function ownership(
   { group, kind }: { readonly group: string; readonly kind: string },
   label: string,
+  fieldManager: string,
 ): readonly { readonly name: string; readonly expression: string }[] {
   const version = group === '' ? `!r.apiVersion.contains('/')` : `r.apiVersion.startsWith('${group}/')`;
-  const check = (object: string, withoutLabel: string) =>
-    `${object} == null || (${object}.metadata.?ownerReferences.orValue([]).exists(r, r.?controller.orValue(false) && ` +
-    `r.kind == '${kind}' && ${version}) && ` +
-    `${object}.metadata.?labels[?'${controllerLabel}'].orValue('${withoutLabel}') == '${label}')`;
+  const controlled = (object: string) =>
+    `${object}.metadata.?ownerReferences.orValue([]).exists(r, r.?controller.orValue(false) && ` +
+    `r.kind == '${kind}' && ${version})`;
+  const labelled = (object: string, withoutLabel: string) =>
+    `${object}.metadata.?labels[?'${controllerLabel}'].orValue('${withoutLabel}') == '${label}'`;
   const owners = (object: string) =>
     `${object}.metadata.?ownerReferences.orValue([]).filter(r, r.?controller.orValue(false)).map(r, r.uid)`;
+  const formerOwner = `oldObject.metadata.?labels[?'${ownerUidLabel}'].orValue('')`;
+  const lost =
+    `${owners('oldObject')} == [] && ${formerOwner} != '' && oldObject.metadata.?managedFields.orValue([])` +
+    `.exists(m, m.?manager.orValue('') == '${fieldManager}' && m.?operation.orValue('') == 'Apply')`;
   return [
-    { name: 'before', expression: check('oldObject', label) },
-    { name: 'after', expression: check('object', '') },
+    { name: 'lost', expression: `oldObject != null && ${lost}` },
+    {
+      name: 'before',
+      expression:
+        `oldObject == null || ((${controlled('oldObject')} || variables.lost) && ` + `${labelled('oldObject', label)})`,
+    },
+    { name: 'after', expression: `object == null || (${controlled('object')} && ${labelled('object', '')})` },
     {
       name: 'sameOwner',
-      expression: `oldObject == null || object == null || ${owners('oldObject')} == ${owners('object')}`,
+      expression:
+        `oldObject == null || object == null || ${owners('oldObject')} == ${owners('object')} || ` +
+        `(variables.lost && ${owners('object')} == [${formerOwner}])`,
     },
   ];
 }

@@ -1,5 +1,5 @@
 // Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are
-// deleted. An object without the owner's uid in its controller reference is never written.
+// deleted. An object that is no child of the owner (owned-children.ts) is never written.
 //
 // Guarantees: a converged set costs one list and no write (with `isThorough` two more, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
@@ -97,8 +97,11 @@ async function applySet(
   const owned: KubeObject[] = [];
   for (const object of existing.values()) if (await isChild(request, object)) owned.push(object);
   const given = typeof desired === 'function' ? desired(owned) : desired;
-  const found = new Set<object>(owned);
-  const children = given.map((child) => childObject(request, withOwnFields(request, found, child)));
+  const found = new Map<object, KubeObject>(owned.map((one) => [one, one]));
+  const children = given.map((child) => {
+    const live = found.get(child);
+    return childObject(request, (live && withOwnFields(request, live)) ?? child);
+  });
   const returned = new Set<object>(given);
   /**
    * Existing children that the function returned: an apply would take all of their fields. One that has lost its labels

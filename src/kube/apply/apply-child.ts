@@ -21,14 +21,14 @@ import { type KubeObject, parseWritten } from '../client/object.ts';
 import { collectionPath, objectPath } from '../client/path.ts';
 import { getObject } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
-import { type ChildKind, keyOf } from './child-object.ts';
+import { type ChildKind, childObject, keyOf } from './child-object.ts';
 import { emptiedFields, removeFields } from './emptied.ts';
 import { namesOf } from './exact-paths.ts';
 import { typedFieldsOf } from './field-types.ts';
 import { isKnownApply, rememberApply } from './known-applies.ts';
 import { type FieldOfManager, ownEntry, ownedFields } from './managed-fields.ts';
+import { isChild, isIntact, withOwnFields } from './owned-children.ts';
 import { desiredFields, ownedDifference } from './owned-equal.ts';
-import { guardOf, isChild } from './owned-children.ts';
 import { type Claim, type ManagedFields, Ownership } from './ownership.ts';
 import { ChildDeletedError } from './refusal.ts';
 import { claimsAfter } from './refused-fields.ts';
@@ -80,6 +80,7 @@ export async function applyChild(
     // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
     if (live?.metadata.deletionTimestamp !== undefined) return write.outcome(live);
     try {
+      if (live !== undefined && !isIntact(request, live)) live = await write.takeBack(live);
       const after: KubeObject = live === undefined ? await write.create() : await write.update(live);
       if (live === undefined || claims === maxClaims || !write.isContested(after)) return write.outcome(after);
       claims += 1;
@@ -130,6 +131,19 @@ class ChildWrite {
     return after;
   }
 
+  /**
+   * Gives a child its labels and its controller reference back, with what the controller owns of it and nothing else:
+   * the admission policy lets the controller write no child that stays without them, so this is before all else. The
+   * version keeps it from taking a child that another controller has taken since.
+   */
+  async takeBack(live: KubeObject): Promise<KubeObject> {
+    const own = withOwnFields(this.#request, live);
+    if (own === undefined) return live;
+    this.#first = live;
+    const { uid, resourceVersion } = live.metadata;
+    return await this.#apply(childObject(this.#request, own), { uid, resourceVersion }, true);
+  }
+
   /** Writes what differs from a live child. */
   async update(live: KubeObject): Promise<KubeObject> {
     if (this.#first?.metadata.uid !== live.metadata.uid) this.#first = live;
@@ -145,7 +159,7 @@ class ChildWrite {
     if (ownership.isChanged) await this.#own(live, ownership);
     if (!this.#isBuiltIn) await this.#empty();
     // The uid prevents that the apply recreates an object that was deleted since the read.
-    const after = await this.#apply(this.#child, guardOf(this.#request, this.#live), true);
+    const after = await this.#apply(this.#child, { uid: live.metadata.uid }, true);
     this.#remember(after);
     return after;
   }

@@ -5,7 +5,7 @@ import { isRecord } from '../../core/json.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeClient } from '../client/client.ts';
-import { type KubeObject, type ObjectKey, parseObject, safeParseObject } from '../client/object.ts';
+import { type KubeObject, type ObjectKey, parseObject } from '../client/object.ts';
 import { getObject, listPages, listPagesAs } from '../client/read.ts';
 import { type ChildKind, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields } from './managed-fields.ts';
@@ -80,21 +80,10 @@ function hasLostReference({ owner, controllerName, project }: ChildKind, live: K
   return live.metadata.managedFields?.some((one) => one.manager === ours && one.operation === 'Apply') === true;
 }
 
-/** A child that is taken back is written as it was read: another controller may take it meanwhile. */
-export function guardOf({ owner }: ChildKind, live: KubeObject) {
-  const { uid, resourceVersion } = live.metadata;
-  return isOwned(owner, live) ? { uid } : { uid, resourceVersion };
-}
-
-/** Returns what the controller owns of an existing child that a function returned; any other child as it is. */
-export function withOwnFields(
-  { controllerName, project }: ChildKind,
-  existing: ReadonlySet<object>,
-  child: DesiredChild,
-): DesiredChild {
-  const live = existing.has(child) ? safeParseObject(child) : undefined;
-  const fields = live && ownedFields(live, fieldManagerOf(controllerName, project));
-  if (live === undefined || fields === undefined) return child;
+/** Returns what the controller owns of an existing child; undefined if it owns nothing. */
+export function withOwnFields({ controllerName, project }: ChildKind, live: KubeObject): DesiredChild | undefined {
+  const fields = ownedFields(live, fieldManagerOf(controllerName, project));
+  if (fields === undefined) return undefined;
   const own = isRecord(fields.metadata) ? fields.metadata : {};
   const { name, namespace, labels, annotations } = live.metadata;
   const among = (all: Readonly<Record<string, string>> = {}, owned: unknown) =>
