@@ -21,7 +21,8 @@ import { type KubeObject, parseWritten } from '../client/object.ts';
 import { collectionPath, objectPath } from '../client/path.ts';
 import { getObject } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
-import { type ChildKind, childObject, keyOf } from './child-object.ts';
+import { type ChildKind, childObject } from './child-object.ts';
+import { deleteChild } from './delete-child.ts';
 import { emptiedFields, removeFields } from './emptied.ts';
 import { namesOf } from './exact-paths.ts';
 import { typedFieldsOf } from './field-types.ts';
@@ -310,34 +311,6 @@ class ChildWrite {
       if (!(error instanceof ApiError)) throw error;
     }
     return false;
-  }
-}
-
-/**
- * Deletes a child unless it is another object by now, or with a version a changed one. Returns false for one that is
- * gone or going.
- */
-export async function deleteChild(
-  client: KubeClient,
-  { resource, signal }: Pick<ChildKind, 'resource'> & { readonly signal?: AbortSignal | undefined },
-  live: KubeObject,
-  preconditions: { readonly uid: string | undefined; readonly resourceVersion?: string | undefined },
-): Promise<boolean> {
-  try {
-    await client.request({
-      method: 'DELETE',
-      path: objectPath(resource, live.metadata),
-      body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
-      signal,
-    });
-    return true;
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-    // Not every 404 and 409 means that the object is gone: a webhook may refuse the deletion. A read decides.
-    const fresh = await getObject(client, resource, live.metadata, { signal });
-    const isGone = fresh === undefined || fresh.metadata.uid !== live.metadata.uid;
-    if (isGone || fresh.metadata.deletionTimestamp !== undefined) return false;
-    throw new Error(`${keyOf(live.metadata)} was not deleted: ${error.message}`, { cause: error });
   }
 }
 

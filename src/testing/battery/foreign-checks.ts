@@ -1,6 +1,6 @@
-// The checks with other clients that write to the children (foreign-writer.ts): after each round of writes a child is what
-// the controller says, and what a changed spec has dropped is gone. What the controller never set is left to others,
-// and so is what another manager applies.
+// The checks with other clients that write to the children (foreign-writer.ts): after each round of writes a child is
+// what the controller says, and what a changed spec has dropped is gone. What the controller never set is left to
+// others, and so is what another manager applies.
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
 import { fieldManagerOf } from '../../core/names.ts';
@@ -19,8 +19,8 @@ export const foreignWritersName = 'children that other clients write to are what
 export const droppedName = 'what a changed spec drops is gone from children that other clients write to';
 
 const applyAll =
-  'apply every child with all of its fields in every reconcile, by apply or applyAll of the context; a client of your ' +
-  'own repairs nothing; leave a field out that others shall set';
+  'apply every child with all of its fields in every reconcile, by apply or applyAll of the context; a client of ' +
+  'your own repairs nothing; leave a field out that others shall set';
 
 /** Makes the check of the children of one sample. */
 export function foreignWritersCheck({ seed, rounds }: ForeignWriting): SampleCheck {

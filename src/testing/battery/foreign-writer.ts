@@ -1,6 +1,7 @@
-// Other clients of the cluster, which write to the children of the battery's object at random: as kubectl, a backup tool
-// and the controller's own name do. The same seed makes the same writes. What they may destroy is what a controller has
-// to repair: of the evidence that an object is a child (labels, reference, managed fields), one part at a time.
+// Other clients of the cluster, which write to the children of the battery's object at random: as kubectl, a backup
+// tool and the controller's own name do. The same seed makes the same writes. What they may destroy is what a
+// controller has to repair: of the evidence that an object is a child (labels, reference, managed fields), one part at
+// a time.
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
 import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
