@@ -9,7 +9,7 @@ import { repaired } from './change-checks.ts';
 import { type Random, randomOf, writeAtRandom } from './foreign-writer.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
 import { expectEnd, refusalOf, runsOf, type SampleRuns } from './spec-change.ts';
-import type { SampleCheck, Stage } from './stage.ts';
+import { isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
 
 /** The seed of the writes, and how many rounds of them there are. */
 export type ForeignWriting = { readonly seed: number; readonly rounds: number };
@@ -109,8 +109,9 @@ async function writeAndSettle(
   const when = `after ${written.join(', then ')} (seed ${seed}, round ${round})`;
   if ((await stage.settle()) !== undefined) return when;
   const outcome = await stage.reconcile();
-  if (outcome.type === 'done') await converged(stage);
-  fail(`${when}, the reconcile ends as ${describe(outcome)}`, `${applyAll}; ${again(seed)}`);
+  const writes = stage.requests.filter(isWrite).map(lineOf);
+  const what = outcome.type === 'done' ? `every reconcile writes again: ${writes.join(', ')}` : describe(outcome);
+  fail(`${when}, the object does not converge: ${what}`, `${applyAll}; ${again(seed)}`);
 }
 
 function again(seed: number): string {
