@@ -33,7 +33,7 @@ const right = Shop.controller('shop', {
     const containers = [
       { name: 'main', image: 'shop', env: Object.entries(goods).map(([key, value]) => ({ name: key, value })) },
     ];
-    const template = { metadata: { labels }, spec: { containers } };
+    const template = { metadata: { labels }, spec: { automountServiceAccountToken: false, containers } };
     await apply(Deployment, { metadata, spec: { selector: { matchLabels: labels }, template } });
     return { status: {}, conditions: {} };
   },

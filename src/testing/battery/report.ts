@@ -36,7 +36,8 @@ export async function converged(stage: Stage): Promise<void> {
   if (end !== undefined) return;
   const before = new Set((await stage.children()).map(({ object }) => object.metadata.uid));
   const outcome = await stage.reconcile();
-  if (outcome.type === 'failed') {
+  // A refused write is a write, so that an object whose child a policy refuses does not settle.
+  if (outcome.type === 'failed' || outcome.type === 'terminal') {
     const { error } = outcome;
     const change = 'the reconciler where it throws this, or the settings, secrets, objects and crds of the test';
     fail(`the reconcile of the sample fails: ${error.message}`, change, error);
