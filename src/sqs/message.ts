@@ -201,7 +201,7 @@ export function keyOfMessage({ controller, cluster, group, resource, namespace, 
 }
 
 /** Returns the key of a message, and the cluster that it was seen in: what a follow-up keeps of it. */
-export function followedBy(message: Message): Omit<Message, 'cause' | 'merged'> {
+export function followedBy(message: Message): Omit<Message, 'cause' | 'merged' | 'strays'> {
   const { clusterUid } = message;
   return { ...keyOfMessage(message), ...(clusterUid === undefined ? {} : { clusterUid }) };
 }
