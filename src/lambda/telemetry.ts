@@ -132,8 +132,8 @@ export function createTelemetry(
 }
 
 /**
- * Returns the fields of an entry beside those of its line. One of the same name, as in `log.info('found', { service })`,
- * is written under another: Powertools would drop it, or it would hide whose line it is.
+ * Returns the fields of an entry beside those of its line. One of the same name, such as `service`, is written under
+ * another: Powertools would drop it, or it would hide whose line it is.
  */
 function besides(fields: object, more: object): object {
   const own = new Map<string, unknown>(Object.entries(fields));
