@@ -1,6 +1,7 @@
 // The forwarder on a fake queue: batches, deduplication ids, waiting, outages and draining. When a single key may be
 // taken is work-queue.test.ts; the watcher process with a real queue is in test/watcher.
 import { expect, it } from 'vitest';
+import { changeEntry } from '../../src/forwarding/forwarder.ts';
 import { groupIdOf, watchId } from '../../src/sqs/deduplication.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { forwarderFixture, source, target } from './forwarder-harness.ts';
@@ -16,6 +17,15 @@ it('an idle forwarder sends a change at once, with its message group and dedupli
     ...target('a'),
     cause: { type: 'change', uid: 'u', resourceVersion: '7', observedAt: 1_000_000 },
   });
+});
+
+it('B19: a change names the cluster that it was seen in, and its body is read again as it was written', () => {
+  const thing = { controller: 'c', cluster: 'a', group: 'g.example.com', resource: 'things', name: 'one' };
+  const entry = changeEntry({ target: thing, sources: [], observedAt: 1, clusterUid: 'uid-of-a' });
+  expect(parseMessage(entry.body)).toMatchObject({ ...thing, clusterUid: 'uid-of-a' });
+  expect(parseMessage(changeEntry({ target: thing, sources: [], observedAt: 1 }).body)).not.toHaveProperty(
+    'clusterUid',
+  );
 });
 
 it('keys that are added together are sent in one call, and keys added during a call in the next one', async () => {
