@@ -197,9 +197,15 @@ async function runOnCluster(
     breaker.recordTimeout(cluster, { durationMs: durationMs() });
     return postpone('slow', new Error(`no response within ${firstResponseTimeoutMs} ms; other clusters are faster`));
   }
-  if (isGone(report) && (await isOtherCluster(found, message, signal))) {
-    const address = 'the clusters table has the address of another cluster';
-    return postpone('other-cluster', new Error(`${address} for ${cluster}; correct the entry`));
+  try {
+    if (isGone(report) && (await isOtherCluster(found, message, signal))) {
+      const address = 'the clusters table has the address of another cluster';
+      return postpone('other-cluster', new Error(`${address} for ${cluster}; correct the entry`));
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    // Not compared, so it may be gone in another cluster only.
+    return postpone('unreachable', toError(thrown));
   }
   const outcome = limitConflicts(report.outcome, message);
   const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';

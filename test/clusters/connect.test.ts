@@ -63,6 +63,39 @@ const entryOf = (server: WireServer, token: string) => ({
   access: { type: 'token', token },
 });
 
+it('B19: a cluster is compared by the uid of kube-system, read once, again where it differs, and not where a role forbids it', async () => {
+  const state = { uid: 'uid-of-a', status: 200 };
+  const server = await startWireServer(
+    (_, response) =>
+      state.status === 200
+        ? sendJson(response, 200, {
+            ...{ apiVersion: 'v1', kind: 'Namespace' },
+            metadata: { name: 'kube-system', uid: state.uid, resourceVersion: '1' },
+          })
+        : sendJson(
+            response,
+            state.status,
+            statusOf(state.status, state.status === 403 ? 'Forbidden' : 'InternalError'),
+          ),
+    { tls: true },
+  );
+  const { clusters } = createFixture({ a: entryOf(server, 'one') });
+  const isOther = async (uid: string) => {
+    const found = await clusters.find('a');
+    if (found.type !== 'client') throw new Error(found.type);
+    return await found.isOther?.(uid, { signal: new AbortController().signal });
+  };
+  expect([await isOther('uid-of-a'), await isOther('uid-of-a'), server.arrived.length]).toEqual([false, false, 1]);
+  expect([await isOther('uid-of-b'), server.arrived.length]).toEqual([true, 2]);
+  state.uid = 'uid-of-b';
+  expect([await isOther('uid-of-b'), await isOther('uid-of-a')]).toEqual([false, true]);
+  expect(server.arrived[0]?.path).toBe('/api/v1/namespaces/kube-system');
+  state.status = 403;
+  expect(await isOther('uid-of-a')).toBe(false);
+  state.status = 500;
+  await expect(isOther('uid-of-a')).rejects.toThrow();
+});
+
 describe('Clusters.find', () => {
   it('Clusters.find returns a client for the entry, and the same client until the entry changes', async () => {
     const server = await accept();

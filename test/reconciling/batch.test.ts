@@ -111,6 +111,10 @@ it('B19: a key that is gone in another cluster than the one it was seen in is po
   const late = { clusterUid: 'uid-of-b', ...asRetry({ postponements: 100 }) };
   expect(await run([record('south', { clusterUid: 'uid-of-a' }), record('east'), record('west', late)])).toEqual([]);
   expect([timers().length, deadLetters()]).toEqual([1, []]);
+  const unanswered = { type: 'client', client: createClient({ server: new URL('http://127.0.0.1:1') }) } as const;
+  seen.clusterAnswer = { ...unanswered, isOther: async () => Promise.reject(new Error('no uid')) };
+  expect(await run([record('later', { clusterUid: 'uid-of-a' })])).toEqual([]);
+  expect(timers().map(({ name }) => name)).toEqual(['north', 'later']);
 });
 
 it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {
