@@ -1,8 +1,10 @@
 // `outrigger import crd`: writes a foreign kind with its types from a CustomResourceDefinition in a file or a cluster.
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { Command } from 'commander';
 import { SchemaError, UserError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { parseManifests } from '../dev/manifests.ts';
 import { replaceFile } from '../dev/replace-file.ts';
@@ -92,13 +94,37 @@ async function readCrds(file: string): Promise<readonly unknown[]> {
     const hint = isName ? '; to read it from a cluster, add --kubeconfig FILE' : '; give a YAML file with CRDs';
     throw new UserError(`${file}: cannot be read${hint}`, { cause: error });
   });
-  const crds = parseManifests(text, file).filter(({ kind }) => kind === CustomResourceDefinition.kind);
+  const manifests = withinTime(parseMilliseconds(text.length), () => parseManifests(text, file));
+  if (manifests === undefined) throw new UserError(`${file}: is YAML that takes too long to be read`);
+  const crds = manifests.filter(({ kind }) => kind === CustomResourceDefinition.kind);
   if (crds.length === 0)
     throw new UserError(
       `${file}: there is no CustomResourceDefinition in it; give the file that has the CRDs, or the name of one with ` +
         '--kubeconfig FILE',
     );
   return crds.map(({ object }) => object);
+}
+
+/** Ten times what the CRDs of other projects take. There is YAML that takes a time that grows with the square of it. */
+function parseMilliseconds(characters: number): number {
+  return 2_000 + characters / 100;
+}
+
+/** Returns what the function returns, or undefined if it takes longer: V8 then ends it. The function may throw. */
+function withinTime<T>(milliseconds: number, work: () => T): T | undefined {
+  let result: T | undefined;
+  const run = () => {
+    result = work();
+  };
+  try {
+    runInNewContext('run()', { run }, { timeout: Math.ceil(milliseconds) });
+  } catch (error) {
+    // It is an Error of the other context, and so of no class here.
+    const isTimeout = isRecord(error) && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+    if (isTimeout) return undefined;
+    throw error;
+  }
+  return result;
 }
 
 async function readFromCluster(name: string, { kubeconfig, context }: Flags, signal: AbortSignal): Promise<object> {

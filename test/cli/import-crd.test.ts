@@ -151,6 +151,14 @@ it('the CRDs of a List, as kubectl get prints them, are imported', async () => {
   });
 });
 
+it('H7: a file whose YAML takes a time that grows with the square of its length is refused', async () => {
+  await write('anchors.yaml', '&a '.repeat(80_000));
+  expectUserError(
+    await importCrd('anchors.yaml', '--out', 'broken'),
+    'outrigger import crd: anchors.yaml: is YAML that takes too long to be read',
+  );
+});
+
 it('a file that is no YAML, and a schema that is none, are named with the place', async () => {
   await write('broken.yaml', `${JSON.stringify(crd).slice(0, -1)}, kind: Twice}\n`);
   expectUserError(
