@@ -8,8 +8,8 @@ import { execFile } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import { readYamlDocuments } from '../../src/yaml/read.ts';
 import { cachedFolder } from '../../test/support/cached-folder.ts';
 import { orLastLine } from './builder-error.ts';
 import type { Contestant, Program } from './contestant.ts';
@@ -30,7 +30,10 @@ const files = [
 ];
 const buildMilliseconds = 900_000;
 const manifest = z.object({ dependencies: z.object({ pepr: z.string() }) });
-const certificate = z.object({ data: z.object({ 'tls.crt': z.string(), 'tls.key': z.string() }) });
+const certificate = z.object({
+  metadata: z.object({ name: z.literal('pepr-bench-tls') }),
+  data: z.object({ 'tls.crt': z.string(), 'tls.key': z.string() }),
+});
 
 async function install(): Promise<Program> {
   const texts = await Promise.all(files.map((file) => readFile(path.join(sources, file), 'utf8')));
@@ -69,9 +72,8 @@ async function runBuild(cwd: string, command: string, args: readonly string[]): 
  * not start without one.
  */
 async function extractCertificate(dist: string): Promise<void> {
-  const documents = parseAllDocuments(await readFile(path.join(dist, 'pepr-module-bench.yaml'), 'utf8'));
-  const secret = documents.find((document) => document.getIn(['metadata', 'name']) === 'pepr-bench-tls');
-  const { data } = certificate.parse(secret?.toJS());
+  const documents = readYamlDocuments(await readFile(path.join(dist, 'pepr-module-bench.yaml'), 'utf8'));
+  const { data } = certificate.parse(documents.find((document) => certificate.safeParse(document).success));
   for (const [name, value] of Object.entries(data)) {
     await writeFile(path.join(dist, name), Buffer.from(value, 'base64'), { mode: 0o600 });
   }

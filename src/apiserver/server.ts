@@ -3,7 +3,7 @@
 // kube-apiserver pass the same conformance suite (test/conformance). It has no built-in knowledge of Outrigger's own
 // kinds.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { stringify } from 'yaml';
+import { writeYaml } from '../yaml/write.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { Identify } from './admission/user.ts';
 import type { Execute } from './exec/execute.ts';
@@ -160,12 +160,13 @@ function createNamespaces(state: ServerState): void {
 
 /** Returns a kubeconfig for plain HTTP, without credentials. */
 function kubeconfigFor(url: string): string {
-  return stringify({
+  const config = {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'local', cluster: { server: url } }],
     users: [{ name: 'local', user: {} }],
     contexts: [{ name: 'local', context: { cluster: 'local', user: 'local', namespace: 'default' } }],
     'current-context': 'local',
-  });
+  };
+  return writeYaml([config]);
 }

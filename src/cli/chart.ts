@@ -2,35 +2,36 @@
 // objects as `kubectl apply -k infra/kubernetes`. Values replace what kustomization.yaml and watcher.env set.
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Document, isMap, parseAllDocuments, stringify } from 'yaml';
+import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
+import { readYamlDocuments } from '../yaml/read.ts';
+import { Verbatim, writeYaml } from '../yaml/write.ts';
 
 /** The folder of the chart, in the project. */
 export const chartFolder = 'dist/chart';
 const manifests = 'infra/kubernetes';
 
-/** Each placeholder is a scalar while the manifest is YAML, and then becomes Helm's own text. */
-const placeholders = {
-  REPLICAS_VALUE: '{{ .Values.replicas }}',
-  RESOURCES_VALUE: '{{- toYaml .Values.resources | nindent 12 }}',
-  ACCOUNT_VALUE: '{{- toYaml .Values.serviceAccount.annotations | nindent 4 }}',
-  IMAGE_VALUE: `'{{ required "image: the repository and the digest of the watcher" .Values.image }}'`,
-  CHECKSUM_VALUE: `'{{ toJson .Values.settings | sha256sum }}'`,
-};
-type Placeholder = keyof typeof placeholders;
-const placeholder = (name: Placeholder): Placeholder => name;
-
 /** Helm deletes the objects of an uninstalled chart. With a CRD it would delete every object of that kind. */
 const keep = { 'helm.sh/resource-policy': 'keep' };
 const keptKinds = new Set(['CustomResourceDefinition', 'Namespace']);
 
-const settingsTemplate = (metadata: unknown) => `apiVersion: v1
-kind: ConfigMap
-${stringify({ metadata })}data:
-  {{- range $name, $value := .Values.settings }}
-  {{ $name }}: {{ $value | quote }}
-  {{- end }}
-`;
+const annotated = z.looseObject({ annotations: z.record(z.string(), z.unknown()).optional() });
+const object = z.looseObject({ kind: z.string(), metadata: annotated });
+const container = z.looseObject({
+  resources: z.unknown().optional(),
+  envFrom: z.tuple([z.looseObject({ configMapRef: z.object({ name: z.string() }).optional() })]),
+});
+const deployment = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string().optional() }),
+  spec: z.looseObject({
+    replicas: z.number().optional(),
+    template: z.looseObject({
+      metadata: annotated.optional(),
+      spec: z.looseObject({ containers: z.tuple([container]) }),
+    }),
+  }),
+});
+type Deployment = z.output<typeof deployment>;
 
 /** The name and the version of a chart. */
 export type ChartInput = { readonly name: string; readonly version: string };
@@ -47,23 +48,25 @@ export function chartFiles(
   let values: Readonly<Record<string, unknown>> | undefined;
   for (const [file, text] of sources) {
     if (!file.endsWith('.yaml')) continue;
-    const documents = parseAllDocuments(text).map((document) => {
-      const kind = document.get('kind');
-      if (keptKinds.has(String(kind))) annotate(document, keep);
-      if (kind === 'ServiceAccount') document.setIn(['metadata', 'annotations'], placeholder('ACCOUNT_VALUE'));
-      if (kind === 'Deployment') {
-        values = valuesOf(document);
-        files.set('templates/settings.yaml', settingsTemplate(settingsMetadata(document)));
-        useValues(document);
+    const documents = readYamlDocuments(text).map((document) => {
+      const { metadata, ...rest } = object.parse(document);
+      if (keptKinds.has(rest.kind)) {
+        return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...keep } } };
       }
-      return document.toString({ lineWidth: 0 });
+      if (rest.kind === 'ServiceAccount') return { ...rest, metadata: { ...metadata, annotations: accountValue } };
+      if (rest.kind !== 'Deployment') return document;
+      const watcher = deployment.parse(document);
+      const { replicas, template } = watcher.spec;
+      values = { replicas, resources: template.spec.containers[0].resources };
+      files.set('templates/settings.yaml', settingsTemplate(watcher));
+      return withValues(watcher);
     });
-    files.set(`templates/${path.basename(file)}`, fill(documents.join('---\n')));
+    files.set(`templates/${path.basename(file)}`, writeYaml(documents, escapeHelm));
   }
   if (values === undefined) throw new UserError(`${manifests}/watcher has no Deployment`);
   const settings = parseVariables(sources.get('watcher.env') ?? '');
-  files.set('Chart.yaml', stringify({ apiVersion: 'v2', name, version, description: `The watcher of ${name}.` }));
-  files.set('values.yaml', valuesHead + stringify({ image: '', ...values, serviceAccount, settings }));
+  files.set('Chart.yaml', writeYaml([{ apiVersion: 'v2', name, version, description: `The watcher of ${name}.` }]));
+  files.set('values.yaml', valuesHead + writeYaml([{ image: '', ...values, serviceAccount, settings }]));
   return files;
 }
 
@@ -73,42 +76,54 @@ const valuesHead = `# image: the repository and the digest of the watcher (REPOS
 # settings: the settings of the watcher; those of watcher.env when the chart was built.
 `;
 
-const container = ['spec', 'template', 'spec', 'containers', 0];
+const accountValue = new Verbatim('{{- toYaml .Values.serviceAccount.annotations | nindent 4 }}');
 
-function valuesOf(deployment: Document): Readonly<Record<string, unknown>> {
-  const { spec } = deployment.toJS();
-  return { replicas: spec.replicas, resources: spec.template.spec.containers[0].resources };
+/** The Deployment with Helm's values. A change of the settings restarts the watchers. */
+function withValues({ spec, ...rest }: Deployment): object {
+  const { metadata, spec: pod, ...template } = spec.template;
+  const checksum = new Verbatim(`'{{ toJson .Values.settings | sha256sum }}'`);
+  const watcher = {
+    ...pod.containers[0],
+    image: new Verbatim('{{ required "image: the repository and the digest of the watcher" .Values.image | quote }}'),
+    resources: new Verbatim('{{- toYaml .Values.resources | nindent 12 }}'),
+  };
+  return {
+    ...rest,
+    spec: {
+      ...spec,
+      replicas: new Verbatim('{{ .Values.replicas }}'),
+      template: {
+        ...template,
+        metadata: { ...metadata, annotations: { ...metadata?.annotations, 'checksum/settings': checksum } },
+        spec: { ...pod, containers: [watcher] },
+      },
+    },
+  };
 }
 
-function settingsMetadata(deployment: Document): unknown {
-  const name = deployment.getIn([...container, 'envFrom', 0, 'configMapRef', 'name']);
-  return { name, namespace: deployment.getIn(['metadata', 'namespace']) };
+function settingsTemplate({ metadata: { namespace }, spec }: Deployment): string {
+  const name = spec.template.spec.containers[0].envFrom[0].configMapRef?.name;
+  const head = writeYaml([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } }], escapeHelm);
+  return `${head}data:
+  {{- range $name, $value := .Values.settings }}
+  {{ $name }}: {{ $value | quote }}
+  {{- end }}
+`;
 }
 
-function useValues(deployment: Document): void {
-  deployment.setIn(['spec', 'replicas'], placeholder('REPLICAS_VALUE'));
-  deployment.setIn([...container, 'image'], placeholder('IMAGE_VALUE'));
-  deployment.setIn([...container, 'resources'], placeholder('RESOURCES_VALUE'));
-  // A change of the settings restarts the watchers.
-  deployment.setIn(['spec', 'template', 'metadata', 'annotations', 'checksum/settings'], placeholder('CHECKSUM_VALUE'));
+/** Helm reads a file as a template before it is YAML. */
+function escapeHelm(written: string): string {
+  return written.replaceAll('{{', '{{ "{{" }}');
 }
 
-function annotate(document: Document, annotations: Readonly<Record<string, string>>): void {
-  if (!isMap(document.getIn(['metadata', 'annotations'])))
-    document.setIn(['metadata', 'annotations'], document.createNode({}));
-  for (const [name, value] of Object.entries(annotations)) document.setIn(['metadata', 'annotations', name], value);
-}
-
-/** Escapes the text that Helm would read as a template, and inserts the values. */
-function fill(text: string): string {
-  const escaped = text.replaceAll('{{', '{{ "{{" }}');
-  return Object.entries(placeholders).reduce((filled, [name, value]) => filled.replaceAll(name, value), escaped);
-}
-
-/** Parses a file of variables, as kustomize does. */
+/** Parses a file of variables, as kustomize does (kv.go): a line without = is a variable without a value. */
 function parseVariables(text: string): Readonly<Record<string, string>> {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+  const lines = text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .map((line) => line.trimStart());
+  const variables = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(variables.map((line) => [line.replace(/=.*$/s, ''), line.replace(/^[^=]*=?/, '')]));
 }
 
 /** Reads the manifests of a project, and writes its chart. */

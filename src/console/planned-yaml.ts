@@ -1,9 +1,8 @@
 // The YAML of an object with what its next reconcile would write, as the lines of a diff. Pure.
-import { Document, visit } from 'yaml';
 import { isRecord } from '../core/json.ts';
-import { printableJson } from '../core/printable.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import type { ChangedField } from '../kube/dry-run/changed-fields.ts';
+import { writeYaml } from '../yaml/write.ts';
 import type { YamlLine } from './wire.ts';
 
 /** Lines between two changes that are compared one by one; more are shown as removed and added. */
@@ -14,15 +13,7 @@ const flatMaps: readonly string[] = ['labels', 'annotations', 'matchLabels', 'da
 /** Writes an object as YAML, without the managed fields. */
 export function objectYaml(object: KubeObject): string {
   const { managedFields: _, ...metadata } = object.metadata;
-  const document = new Document({ ...object, metadata });
-  visit(document, {
-    Scalar: (__, scalar) => {
-      // It is shown escaped, which only a quoted text may be.
-      if (typeof scalar.value === 'string' && printableJson(scalar.value) !== scalar.value)
-        scalar.type = 'QUOTE_DOUBLE';
-    },
-  });
-  return printableJson(document.toString());
+  return writeYaml([{ ...object, metadata }]);
 }
 
 /** Compares an object as it is with what these changed fields make of it. */

@@ -1,8 +1,7 @@
 // Files that `outrigger dev` wrote, for another command or for its next start.
-import { readFile } from 'node:fs/promises';
 import type * as z from 'zod';
 import { UserError } from '../core/errors.ts';
-import { errorCode } from './explain-error.ts';
+import { readTextFile } from './text-file.ts';
 
 /**
  * Reads a file of this shape; undefined if there is none. Throws UserError for a file that cannot be read, or has
@@ -10,13 +9,8 @@ import { errorCode } from './explain-error.ts';
  * @param what names the content in the error: `a state file of outrigger dev`
  */
 export async function readJsonFile<T>(file: string, shape: z.ZodType<T>, what: string): Promise<T | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw new UserError(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
-  }
+  const text = await readTextFile(file);
+  if (text === undefined) return undefined;
   try {
     return shape.parse(JSON.parse(text));
   } catch (error) {

@@ -3,12 +3,12 @@
 // names, because packaging by osls takes seconds and needs osls. A deploy test compares it with the packaged template.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parse, type Tags, type YAMLSeq } from 'yaml';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { formatZodIssues, isRecord } from '../core/json.ts';
 import { awsOf } from '../generate/aws/resources.ts';
+import { readTemplate } from '../yaml/read-template.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -192,18 +192,9 @@ function substitute(value: unknown, variables: ReadonlyMap<string, string>): unk
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, substitute(one, variables)]));
 }
 
-/** The short forms of CloudFormation's intrinsic functions. */
-const customTags: Tags = [
-  { tag: '!Ref', resolve: (text: string) => ({ Ref: text }) },
-  { tag: '!GetAtt', resolve: (text: string) => ({ 'Fn::GetAtt': text.split('.') }) },
-  { tag: '!Sub', resolve: (text: string) => ({ 'Fn::Sub': text }) },
-  { tag: '!Sub', collection: 'seq', resolve: (found) => ({ 'Fn::Sub': (found as YAMLSeq).toJSON() }) },
-  { tag: '!Join', collection: 'seq', resolve: (found) => ({ 'Fn::Join': (found as YAMLSeq).toJSON() }) },
-];
-
 async function readYaml(root: string, file: string): Promise<unknown> {
   try {
-    return parse(await readFile(path.join(root, file), 'utf8'), { customTags });
+    return readTemplate(await readFile(path.join(root, file), 'utf8'));
   } catch (error) {
     throw new UserError(`${file}: cannot be read: ${String(error)}`, { cause: error });
   }

@@ -3,7 +3,6 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Document, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { toError, UserError } from '../core/errors.ts';
 import { sleep } from '../core/time.ts';
@@ -13,6 +12,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { ApiError, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { pathSegment } from '../kube/client/path.ts';
+import { readYamlDocuments } from '../yaml/read.ts';
 
 /** A manifest, and its file. */
 export type Manifest = {
@@ -68,18 +68,12 @@ export async function readGenerated(
 
 /** Parses the documents of one file. A List yields its items; a Kustomization is skipped. Throws UserError. */
 export function parseManifests(text: string, file: string): readonly Manifest[] {
-  return parseAllDocuments(text, { merge: true }).flatMap((document) => {
-    const value = readDocument(document, file);
-    return value === null ? [] : manifestsOf(value, file);
-  });
+  return readDocuments(text, file).flatMap((value) => manifestsOf(value, file));
 }
 
-function readDocument(parsed: Document, file: string): unknown {
+function readDocuments(text: string, file: string): readonly unknown[] {
   try {
-    const [problem] = parsed.errors;
-    if (problem !== undefined) throw problem;
-    // Throws for aliases of aliases, which would fill the memory.
-    return parsed.toJS();
+    return readYamlDocuments(text);
   } catch (error) {
     throw new UserError(`${file}: the YAML is invalid; fix it: ${toError(error).message}`, { cause: error });
   }

@@ -1,10 +1,10 @@
 // Every generated manifest of a registry, as text by path. `generate` writes them, and `generate --check` compares
 // them. The functions are in functions.ts.
-import { stringify } from 'yaml';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import { writeYaml } from '../yaml/write.ts';
 import { awsOf } from './aws/resources.ts';
 import { checkRegistry } from './check-registry.ts';
 import { crdOf } from './crd/crd.ts';
@@ -85,8 +85,5 @@ function kustomizationOf(resources: readonly string[]): JsonObject {
 
 function yaml(documents: readonly JsonObject[]): string {
   const header = '# Generated from the registry by npm run generate; change that, not this.\n';
-  return (
-    header +
-    documents.map((document) => stringify(document, { lineWidth: 140, aliasDuplicateObjects: false })).join('---\n')
-  );
+  return header + writeYaml(documents);
 }

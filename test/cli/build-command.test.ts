@@ -89,7 +89,7 @@ it('--chart writes a chart with the name and version of the project, and nothing
   expect(await run('--chart')).toEqual({ out, err: '', status: 0 });
   const templates = ['deployment.yaml', 'roles.yaml', 'settings.yaml'].map((name) => `templates/${name}`);
   expect(await filesOf('dist/chart')).toEqual(['Chart.yaml', 'templates', ...templates, 'values.yaml']);
-  expect(await read('dist/chart/Chart.yaml')).toMatch(/^name: outrigger-plant-watcher\nversion: 1\.2\.3$/m);
+  expect(await read('dist/chart/Chart.yaml')).toMatch(/^name: outrigger-plant-watcher\nversion: "1\.2\.3"$/m);
   expect(await read('dist/chart/values.yaml')).toContain('settings:\n  CLUSTER: prod=1\n');
   expect(await read('dist/chart/templates/roles.yaml')).toContain('.Values.serviceAccount.annotations');
 });

@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { chartFolder, writeChart } from '../../src/cli/chart.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { helmBinary } from '../../tools/helm/build.ts';
+import { helmBinaries } from '../../tools/helm/build.ts';
 import { useFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
@@ -27,7 +27,7 @@ const folder = useFolder({ shared: true });
 let helm: string;
 let plane: ControlPlane;
 beforeAll(async () => {
-  ({ helm } = await helmBinary());
+  ({ helm } = await helmBinaries());
   plane = await startControlPlane();
   await cp(manifests, folder.at(manifests), { recursive: true });
   await writeChart(folder.path, { name: 'outrigger-watcher', version: '1.2.3' });

@@ -24,7 +24,7 @@ describe('the YAML of an object with its next write', () => {
   it.each([
     ['a value', { path: 'status.level', before: 3, after: 4 }, ['-  level: 3', '+  level: 4']],
     ['a removed field', { path: 'status.level', before: 3 }, ['-  level: 3']],
-    ['a new field below a new one', { path: 'status.pump.state', after: 'on' }, ['+  pump:', '+    state: on']],
+    ['a new field below a new one', { path: 'status.pump.state', after: 'on' }, ['+  pump:', '+    state: "on"']],
     [
       'a field of a condition',
       { path: 'status.conditions[Ready].status', before: 'False', after: 'True' },

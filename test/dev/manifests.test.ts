@@ -48,6 +48,13 @@ it('readManifests names a missing path, and a folder without a manifest, whose o
   await expect(readManifests(folder.path)).rejects.toThrow(`${folder.path}: has no .yaml or .yml file`);
 });
 
+it('K6: a text that kubectl reads as a boolean is refused in memory, too', async () => {
+  await using server = await startApiServer();
+  const manifests = parseManifests(`${document('a')}data:\n  text: on\n`, 'a.yaml');
+  const applied = applyManifests(server.client, manifests, { signal: new AbortController().signal });
+  await expect(applied).rejects.toThrow(/^a\.yaml: ConfigMap a: .*\.data\.text: expected string/);
+});
+
 it('applyManifests names the file and the object that the API server refuses, also for a field of the wrong type', async () => {
   await using server = await startApiServer();
   const manifests = parseManifests(`${document('a')}data: text\n`, 'a.yaml');

@@ -251,6 +251,34 @@ it('a controller that adds a condition may patch the status, a policy limits it 
   expect(text).toContain('"message":"one may only change the condition a.example.com/B"');
 });
 
+it('K6: namespaces called no and on are texts in every generated file', () => {
+  const files = generatedFiles([running], [], undefined, ['no', 'on']);
+  const rbac = files.get('infra/kubernetes/generated/rbac.yaml') ?? '';
+  expect(rbac).toContain('namespace: "no"\n');
+  expect(rbac).not.toMatch(/: (no|on)$/m);
+});
+
+it.each([
+  [
+    'U+0085 in a description',
+    z.object({ a: z.string().describe('a\u0085b') }),
+    'spec.a.description: "a\u0085b" has U+0085',
+  ],
+  ['U+007F in an enum', z.object({ a: z.enum(['\u007f']) }), 'has U+007F, which kubectl apply -k changes or refuses'],
+  ['half of a surrogate pair', z.object({ '\ud800': z.string() }), 'has U+D800'],
+  ['a field called <<', z.object({ '<<': z.string() }), 'kubectl apply -k drops a field that is called <<'],
+])('K6: %s, which no file brings into a cluster, is refused with its field', (_, spec, problem) => {
+  const definition = {
+    status: z.object({}),
+    conditions: [],
+    group: 'a.example.com',
+    version: 'v1',
+    kind: 'Tree',
+    spec,
+  };
+  expect(() => generatedFiles([], [defineKind(definition)])).toThrow(problem);
+});
+
 describe('generatedFiles errors', () => {
   const setting = (...names: string[]) =>
     only('tree', z.object(Object.fromEntries(names.map((one) => [one, z.string()]))));

@@ -86,7 +86,7 @@ describe('the structure of src', () => {
     expect(own.filter((room) => linesOf(room) > all / 4)).toEqual([]);
   });
 
-  it('core, kube, sqs and reconciling import only the packages of this list, and core no module of Node', () => {
+  it('core, kube, sqs and reconciling import only the packages of this list, and core no module of Node, and yaml is read in its room', () => {
     const modulesOf = (room: string) => {
       const names = files.filter((file) => roomOf(file) === room).flatMap(specifiersOf);
       return [...new Set(names.filter((name) => !name.startsWith('.')))].sort();
@@ -94,6 +94,8 @@ describe('the structure of src', () => {
     const packagesOf = (room: string) => modulesOf(room).filter((name) => !name.startsWith('node:'));
     expect(modulesOf('core')).toEqual(['zod']);
     expect(packagesOf('kube')).toEqual(['ws', 'zod']);
+    const withYaml = files.filter((file) => specifiersOf(file).includes('yaml'));
+    expect(withYaml.filter((file) => roomOf(file) !== 'yaml')).toEqual([]);
     const signing = ['@smithy/core/checksum', '@smithy/core/transport', '@smithy/signature-v4'];
     expect(packagesOf('sqs')).toEqual(['@aws-sdk/client-sqs', ...signing, 'zod']);
     expect(packagesOf('reconciling').filter((name) => name !== 'zod')).toEqual([]);

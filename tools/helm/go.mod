@@ -3,7 +3,12 @@ module example.com/outrigger/helm
 
 go 1.26.0
 
-tool helm.sh/helm/v3/cmd/helm
+tool (
+	example.com/outrigger/helm/read-yaml
+	helm.sh/helm/v3/cmd/helm
+)
+
+require k8s.io/apimachinery v0.37.0
 
 require (
 	dario.cat/mergo v1.0.1 // indirect
@@ -103,7 +108,6 @@ require (
 	helm.sh/helm/v3 v3.22.0 // indirect
 	k8s.io/api v0.37.0 // indirect
 	k8s.io/apiextensions-apiserver v0.37.0 // indirect
-	k8s.io/apimachinery v0.37.0 // indirect
 	k8s.io/apiserver v0.37.0 // indirect
 	k8s.io/cli-runtime v0.37.0 // indirect
 	k8s.io/client-go v0.37.0 // indirect

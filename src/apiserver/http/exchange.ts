@@ -1,7 +1,7 @@
 // One HTTP request as the verbs receive it, and the response that they return. The body is read on demand, up to a size
 // limit.
 import type { IncomingMessage } from 'node:http';
-import { parse } from 'yaml';
+import { readYaml } from '../../yaml/read.ts';
 import { type Identify, type User, userOf } from '../admission/user.ts';
 import { type Json, type JsonObject, parseJsonValue } from '../json.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
@@ -101,7 +101,7 @@ export async function readRequestBody(
   }
   const text = bytes.toString();
   try {
-    return contentType === yamlType ? parse(text) : parseJsonValue(text);
+    return contentType === yamlType ? readYaml(text) : parseJsonValue(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${reason}`, text);

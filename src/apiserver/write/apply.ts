@@ -1,6 +1,6 @@
 // Server-side apply: a PATCH with the configuration of one field manager, for an object or its status.
 // fields/record-apply.ts has the algorithm.
-import { parse } from 'yaml';
+import { readYaml } from '../../yaml/read.ts';
 import { checkTyped } from '../fields/check-typed.ts';
 import { readManaged } from '../fields/managers.ts';
 import { recordApply } from '../fields/record-apply.ts';
@@ -118,7 +118,7 @@ export function parseYaml(text: string): Json {
     // YAML's parser has the error.
   }
   try {
-    return parse(text);
+    return readYaml(text);
   } catch (error) {
     throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`);
   }

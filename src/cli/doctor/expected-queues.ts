@@ -1,14 +1,15 @@
 // The queues of a deployment with their attributes, from the resources that it is deployed from: the generated ones of
 // the registry, and infra/aws/resources.yml for the shared queues. CloudFormation and SQS have the same names for the
 // attributes.
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { toError, UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
+import { readTextFile } from '../../dev/text-file.ts';
 import { namePrefix } from '../../generate/aws/names.ts';
 import { awsOf } from '../../generate/aws/resources.ts';
+import { readTemplate } from '../../yaml/read-template.ts';
 
 /** A queue as it is deployed. */
 export type ExpectedQueue = {
@@ -36,10 +37,7 @@ export async function expectedQueues(
   const aws = z
     .looseObject({ queueNames: z.record(z.string(), z.string()), resources: template })
     .parse(awsOf(registry));
-  const sharedResources = await readFile(path.join(root, 'infra/aws/resources.yml'), 'utf8').catch(() => '');
-  // !GetAtt and !Ref are CloudFormation's own tags; their values are read as strings.
-  const sharedQueues =
-    template.safeParse(parseDocument(sharedResources, { logLevel: 'silent' }).toJS()).data?.Resources ?? {};
+  const sharedQueues = await readSharedResources(path.join(root, 'infra/aws/resources.yml'));
   const queues = Object.entries({ ...aws.resources.Resources, ...sharedQueues }).flatMap(
     ([id, { Type, Properties }]) => {
       const read = Type === 'AWS::SQS::Queue' ? properties.safeParse(Properties).data : undefined;
@@ -63,16 +61,27 @@ export async function expectedQueues(
   return [...found, ...missing.map((name) => ({ name, attributes: {} }))];
 }
 
+async function readSharedResources(file: string): Promise<z.output<typeof template>['Resources']> {
+  const text = await readTextFile(file);
+  if (text === undefined) return {};
+  try {
+    return template.parse(readTemplate(text)).Resources;
+  } catch (error) {
+    throw new UserError(`${file}: not a template of CloudFormation: ${toError(error).message}`, { cause: error });
+  }
+}
+
 /** Strips `${self:custom.prefix}-`, and resolves `${self:custom.queues.timersQueue}`. */
 function nameOf(text: string, names: Readonly<Record<string, string>>): string {
   const [, variable = ''] = /^\$\{self:custom\.queues\.(\w+)\}$/.exec(text) ?? [];
   return (names[variable] ?? text).replace(namePrefix, '');
 }
 
-/** The id in `!GetAtt Id.Arn`, which is read as a string, or in its long form. */
+/** The id in `!GetAtt Id.Arn`, or ''. */
 function idIn(arn: unknown): string {
-  const long = z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) }).safeParse(arn);
-  return long.success ? long.data['Fn::GetAtt'][0] : String(arn).replace(/\.Arn$/, '');
+  return (
+    z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) }).safeParse(arn).data?.['Fn::GetAtt'][0] ?? ''
+  );
 }
 
 /** Keeps the scalar values. A value with a variable is only known at deployment, and is left out. */

@@ -2,10 +2,10 @@
 // rejected, because a function must not run a program, read files that the kubeconfig names, or skip TLS verification.
 // The full client library would triple the function's bundle.
 
-import { parse } from 'yaml';
 import * as z from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Connection } from '../../kube/client/connection.ts';
+import { readYaml } from '../../yaml/read.ts';
 import { bearerToken, checkAuthorities, checkClientCertificate, decodeBase64 } from '../auth/credentials.ts';
 import { parseServer } from '../auth/server-url.ts';
 
@@ -118,10 +118,9 @@ function read(text: string, source: string): z.infer<typeof kubeconfig> {
 
 function parseYaml(text: string, source: string): unknown {
   try {
-    // Warnings would go to stderr and also quote the line.
-    return parse(text, { logLevel: 'error' });
+    return readYaml(text);
   } catch {
-    // No cause: the parser's message quotes the line, which may contain a token.
+    // No cause: the reader's message quotes the line, which may contain a token.
     throw new UserError(`${source}: not YAML; write it as kubectl does (kubectl config view --raw --flatten)`);
   }
 }

@@ -4,6 +4,7 @@ import { checkStructure } from '../../apiserver/registry/structure.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { structuralSchema } from './schema.ts';
+import { rejectTexts } from './texts.ts';
 
 /** The rules of the API server for the names of a CRD (apiextensions, ValidateCustomResourceDefinitionNames). */
 const dnsLabel = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -109,6 +110,7 @@ export function crdOf(
     properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, ...whole },
   };
   rejectWrong(root);
+  rejectTexts(whole, '');
   const content = {
     subresources: {
       status: {},
@@ -172,6 +174,7 @@ function rejectWrong(root: JsonObject): void {
 }
 
 function columnOf(root: JsonObject, name: string, column: PrinterColumn): JsonObject {
+  rejectTexts({ [name]: column }, 'columns');
   const { path, type, wide, description } = typeof column === 'string' ? { path: column } : column;
   const ofField = columnType(root, name, path);
   return {
