@@ -252,7 +252,7 @@ it('a controller that adds a condition may patch the status, a policy limits it 
 });
 
 it('K6: namespaces called no and on are texts in every generated file', () => {
-  const files = generatedFiles([running], [], undefined, ['no', 'on']);
+  const files = generatedFiles(fixtureRegistry, [], undefined, ['no', 'on']);
   const rbac = files.get('infra/kubernetes/generated/rbac.yaml') ?? '';
   expect(rbac).toContain('namespace: "no"\n');
   expect(rbac).not.toMatch(/: (no|on)$/m);
