@@ -11,6 +11,12 @@ if (inRepository && Number.parseInt(process.versions.node, 10) < 24) {
   );
   process.exit(1);
 }
+if (process.versions.pnp !== undefined) {
+  process.stderr.write(
+    "outrigger: Yarn's Plug'n'Play is not supported: write `nodeLinker: node-modules` to .yarnrc.yml, and run yarn install. New projects: npm create outrigger.\n",
+  );
+  process.exit(1);
+}
 // Every further command starts in about two thirds of the time. Without a writable folder there is no cache.
 module.enableCompileCache?.();
 await import(inRepository ? sources.href : new URL('../lib/cli/main.js', import.meta.url).href);

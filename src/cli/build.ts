@@ -2,7 +2,7 @@
 // template and the packages of the functions, and with --chart a Helm chart.
 
 import { execFile } from 'node:child_process';
-import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +15,7 @@ import { UserError } from '../core/errors.ts';
 import { clusterNames } from '../core/names.ts';
 import { withLock } from '../dev/artifacts.ts';
 import { ownModule } from '../dev/lambda/own-module.ts';
+import { moveFolder } from '../dev/move-folder.ts';
 import { findAuthorFiles } from './bundle/author-files.ts';
 import { places, requireWhole } from './bundle/files-rule.ts';
 import { replacements } from './bundle/replacements.ts';
@@ -217,7 +218,7 @@ async function moveBundles(from: string, to: string): Promise<void> {
   }
   for (const name of await readdir(from)) {
     await rm(path.join(to, name), { recursive: true, force: true });
-    await rename(path.join(from, name), path.join(to, name));
+    await moveFolder(path.join(from, name), path.join(to, name));
   }
   await rm(from, { recursive: true, force: true });
 }

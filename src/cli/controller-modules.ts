@@ -1,11 +1,11 @@
 // Which module exports a controller: a controller's function imports it from there. The registry holds values only, so
 // its imports are followed, and the export that is the same object as the controller is taken.
 
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { isRecord } from '../core/json.ts';
+import { readTextFile } from '../dev/text-file.ts';
 import { type ControllerModule, functionsFolder, registryFile } from '../generate/functions.ts';
 
 /** Finds the modules of a project's controllers. A controller that no module exports is left out. */
@@ -30,7 +30,7 @@ export async function findControllerModules(
 
 /** Lists the files that the registry imports, and the registry itself, by their paths in the project. */
 async function importedFiles(root: string): Promise<readonly string[]> {
-  const text = await readFile(path.join(root, registryFile), 'utf8').catch(() => '');
+  const text = (await readTextFile(path.join(root, registryFile))) ?? '';
   const imports = text.matchAll(/^(?:import|export)\s(?!type\s)[^;'"]*?\sfrom\s+(['"])(\.{1,2}\/[^'"]+)\1/gm);
   const files = [...imports].map(([, , specifier = '']) =>
     path.posix.join(path.posix.dirname(registryFile), specifier),

@@ -1,14 +1,16 @@
 // `outrigger generate`: writes every file that follows from the registry, or with --check lists the files that are out
 // of date.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError, UserError } from '../core/errors.ts';
 import { wakeFunction } from '../core/names.ts';
-import { removeFile, replaceFile } from '../dev/replace-file.ts';
+import { errorCode } from '../dev/explain-error.ts';
+import { removeFile } from '../dev/replace-file.ts';
+import { readTextFile, writeTextFile } from '../dev/text-file.ts';
 import { checkStackLimits } from '../generate/aws/limits.ts';
 import { checkResourceLimits } from '../generate/aws/resource-limits.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
@@ -98,11 +100,11 @@ export async function generate(
   const wanted = new Map([...files, ...(await wantedFunctions(controllers, root, { present, namespaces }))]);
   const differences: Difference[] = [];
   for (const [file, text] of wanted) {
-    const before = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+    const before = await readTextFile(path.join(root, file));
     if (before === text) continue;
     differences.push({ file, what: before === undefined ? 'missing' : 'stale' });
     if (check) continue;
-    await replaceFile(path.join(root, file), text, { within: root });
+    await writeTextFile(path.join(root, file), text, root);
   }
   const inFolders = await Promise.all(generatedFolders.map((folder) => filesOf(root, folder)));
   for (const file of [...inFolders.flat(), ...present.generated].filter((one) => !wanted.has(one))) {
@@ -127,7 +129,8 @@ type PresentFunctions = { readonly generated: ReadonlySet<string>; readonly own:
 async function functionsBelow(root: string): Promise<PresentFunctions> {
   const files = (await filesOf(root, functionsFolder)).filter((file) => file.endsWith('.ts'));
   const isGenerated = new Map<string, boolean>();
-  for (const file of files) isGenerated.set(file, isGeneratedFunction(await readFile(path.join(root, file), 'utf8')));
+  for (const file of files)
+    isGenerated.set(file, isGeneratedFunction((await readTextFile(path.join(root, file))) ?? ''));
   const select = (wanted: boolean) => new Set(files.filter((file) => isGenerated.get(file) === wanted));
   return { generated: select(true), own: select(false) };
 }
@@ -160,6 +163,9 @@ async function wantedFunctions(
 }
 
 async function filesOf(root: string, folder: string): Promise<readonly string[]> {
-  const entries = await readdir(path.join(root, folder), { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(path.join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`);
 }

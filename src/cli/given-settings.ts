@@ -1,11 +1,10 @@
 // The settings of controllers that a person gives on one machine: by --set, in the environment, or in the file .env, in
 // this order. The local system and a dry run against it read the same ones.
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Environment } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
-import { errorCode } from '../dev/explain-error.ts';
+import { readTextFile } from '../dev/text-file.ts';
 
 /** Where values come from. */
 export type SettingSources = {
@@ -31,10 +30,5 @@ export function parseSet(text: string): readonly [name: string, value: string] {
 }
 
 async function readEnvFile(file: string): Promise<Environment> {
-  try {
-    return parseEnv(await readFile(file, 'utf8'));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return {};
-    throw new UserError(`${file} cannot be read (${errorCode(error) ?? 'no text'})`, { cause: error });
-  }
+  return parseEnv((await readTextFile(file)) ?? '');
 }

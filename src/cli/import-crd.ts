@@ -8,6 +8,7 @@ import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { parseManifests } from '../dev/manifests.ts';
 import { replaceFile } from '../dev/replace-file.ts';
+import { readTextFile } from '../dev/text-file.ts';
 import { importCrd, importedHeader } from '../generate/import/import-crd.ts';
 import { getObject } from '../kube/client/read.ts';
 import { printLines, runCommand } from './command.ts';
@@ -76,7 +77,7 @@ async function run(from: string, flags: Flags, signal: AbortSignal): Promise<num
       out,
       `${kind.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '-').toLowerCase()}.ts`,
     );
-    const existing = await readFile(file, 'utf8').catch(() => undefined);
+    const existing = await readTextFile(file);
     if (existing !== undefined && !existing.startsWith(`${importedHeader} ${name}, `)) {
       const whose = existing.startsWith(importedHeader) ? 'has the kind of another CRD' : 'is not of this command';
       throw new UserError(`${file} ${whose}, and is not overwritten; name another folder for ${name} with --out`);

@@ -1,7 +1,7 @@
 // The project that a command works on: the folder that it is run in. The command may come out of the package, so the
 // controllers are not among its own modules. They are loaded from the folder.
 
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
@@ -12,6 +12,7 @@ import { formatZodIssues, isRecord, parseJson } from '../core/json.ts';
 import { defaultProject, projectNameProblem } from '../core/names.ts';
 import { namespacesSchema } from '../core/namespaces.ts';
 import { redact } from '../core/redact.ts';
+import { readTextFile } from '../dev/text-file.ts';
 import { type HandlerSource, registryFile } from '../generate/functions.ts';
 
 /** The controllers and kinds of a project. */
@@ -80,7 +81,7 @@ export async function readControllerNames(root: string): Promise<readonly { read
 function placeOf(error: unknown, root: string): string {
   const { stack = '' } = toError(error);
   for (const [, file = '', line] of stack.matchAll(/(?:file:\/\/)?(\/[^\s():]+\.[cm]?[jt]s):(\d+)/g)) {
-    const below = path.relative(root, decodeURI(file));
+    const below = path.relative(root, decodeURIComponent(file));
     if (!below.startsWith('..') && !below.includes('node_modules')) return ` (${below}:${line})`;
   }
   return '';
@@ -112,8 +113,14 @@ export async function readNamespaces(root: string): Promise<readonly string[] | 
 }
 
 async function readSettings(root: string): Promise<{ readonly project?: unknown; readonly namespaces?: unknown }> {
-  const text = await readFile(path.join(root, 'package.json'), 'utf8').catch(() => '{}');
-  return outriggerSettings.safeParse(parseJson(text)).data?.outrigger ?? {};
+  const file = path.join(root, 'package.json');
+  const text = await readTextFile(file);
+  if (text === undefined) return {};
+  const value = parseJson(text);
+  if (value === undefined) throw new UserError(`${file}: not JSON; repair it, because it names the project`);
+  const parsed = outriggerSettings.safeParse(value);
+  if (!parsed.success) throw new UserError(`${file}: ${formatZodIssues(parsed.error)}`);
+  return parsed.data.outrigger ?? {};
 }
 
 const outriggerSettings = z.object({

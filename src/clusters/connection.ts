@@ -1,6 +1,7 @@
 // Creates the connection for an entry of the clusters table, for each type of access, with an error message for each.
 import type { SecretReader } from '../api/secret.ts';
 import { UserError } from '../core/errors.ts';
+import { isRecord, parseJson } from '../core/json.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { isLoopback } from '../kube/client/connection.ts';
 import type { AwsCredentials } from './auth/aws-credentials.ts';
@@ -67,6 +68,8 @@ export async function resolveEntry(name: string, entry: ClusterEntry, secrets: S
   const where = `cluster "${name}": access`;
   const text = await secrets.read(access, where);
   if (access.holds === 'kubeconfig') return { ...entry, access: { type: 'kubeconfig', kubeconfig: text } };
+  if (isRecord(parseJson(text)))
+    throw new UserError(`${where}: its secret is JSON; name the key that has the token (access.key)`);
   const token = bearerToken.safeParse(text.trim());
   if (!token.success) throw new UserError(`${where}: its secret is not a token; store only the token`);
   return { ...entry, access: { type: 'token', token: token.data } };

@@ -2,9 +2,10 @@
 // a fake that packages one function. The bundles are tested in build.test.ts, the real osls in
 // test/deploy/other-tools.test.ts, and the chart in a cluster in test/cluster/chart.test.ts.
 import { createHash } from 'node:crypto';
-import { readdir, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { buildCommand } from '../../src/cli/build.ts';
 import { useFolder } from '../support/folder.ts';
 import { expectUserError, runHere } from './command-result.ts';
@@ -93,6 +94,27 @@ it('--chart writes a chart with the name and version of the project, and nothing
   expect(await read('dist/chart/values.yaml')).toContain('settings:\n  CLUSTER: prod=1\n');
   expect(await read('dist/chart/templates/roles.yaml')).toContain('.Values.serviceAccount.annotations');
 });
+
+// /dev/shm is a file system of its own on Linux.
+it.skipIf(!existsSync('/dev/shm'))(
+  'B8: a dist on another device gets the bundles, and a second build replaces them',
+  async () => {
+    const elsewhere = await mkdtemp('/dev/shm/outrigger-test-');
+    onTestFinished(async () => await rm(elsewhere, { recursive: true }));
+    await symlink(elsewhere, at('dist'));
+    await write('dist/tree/index.mjs', 'old');
+    for (const _ of [1, 2]) expect(await run()).toEqual({ out: 'built dist/\n', err: '', status: 0 });
+    expect(await filesOf('dist')).toEqual([
+      'tree',
+      'tree/index.mjs',
+      'tree/index.mjs.map',
+      'watcher',
+      'watcher/index.mjs',
+      'watcher/index.mjs.map',
+    ]);
+    expect(await read('dist/tree/index.mjs')).not.toBe('old');
+  },
+);
 
 it.each([
   ['a source that does not compile', 'functions/tree.ts', 'export const handler = (;', [], 'functions/tree.ts:1:'],

@@ -1,13 +1,13 @@
 // Only what `outrigger generate` does to a folder: which files it writes, reports, deletes and leaves alone.
-import { access, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { access, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { generate, removalHints } from '../../src/cli/generate.ts';
-import { loadProject } from '../../src/cli/project.ts';
+import { loadProject, readNamespaces, readProjectName } from '../../src/cli/project.ts';
 import { only } from '../generate/sample-registry.ts';
 import { useFolder } from '../support/folder.ts';
-import { runIn } from './command-result.ts';
+import { expectUserError, runIn, runProcess } from './command-result.ts';
 
 const crd = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
 const treeFunction = 'functions/tree.ts';
@@ -39,6 +39,43 @@ describe('generate', () => {
     expect(await write()).toContainEqual({ file: crd, what: 'missing' });
     expect(await readText(crd)).toMatch(/^# Generated from the registry/);
     expect(await check()).toEqual([]);
+  });
+
+  it('B10: a checkout with CRLF is up to date, and a stale file keeps its CRLF and its byte order mark', async () => {
+    await write();
+    const [manifest, source] = [await readText(crd), await readText(treeFunction)];
+    await writeText(crd, manifest.replaceAll('\n', '\r\n'));
+    await writeText(treeFunction, `\ufeff${source.replaceAll('\n', '\r\n')}`);
+    expect(await check()).toEqual([]);
+    await writeText(crd, manifest.replaceAll('\n', '\r\n').replace('Tree', 'Bush'));
+    expect(await write()).toEqual([{ file: crd, what: 'stale' }]);
+    expect(await readText(crd)).toBe(manifest.replaceAll('\n', '\r\n'));
+  });
+
+  it('B7: a package.json with a byte order mark names the project, and a broken one is an error that names it', async () => {
+    const settings = JSON.stringify({ outrigger: { project: 'cafe', namespaces: ['no'] } });
+    await writeText('package.json', `\ufeff${settings}`);
+    expect([await readProjectName(folder.path), await readNamespaces(folder.path)]).toEqual(['cafe', ['no']]);
+    for (const broken of [settings.replace('}}', ',}}'), '[]', '{"outrigger": "cafe"}', '']) {
+      await writeText('package.json', broken);
+      for (const reading of [() => readProjectName(folder.path), () => readNamespaces(folder.path), write])
+        await expect(reading(), broken).rejects.toThrow(folder.at('package.json'));
+    }
+    await rm(folder.at('package.json'));
+    await mkdir(folder.at('package.json'));
+    await expect(readProjectName(folder.path)).rejects.toThrow(`${folder.at('package.json')}: cannot be read (EISDIR)`);
+  });
+
+  it('B8: a project in a folder with # ? and % is loaded, and an error of its sources names their place', async () => {
+    await writeText('a #b?c%20d/src/controllers/registry.ts', "\nthrow new Error('no registry');\n");
+    const argv = [path.resolve('bin/outrigger.js'), 'generate', '--check'];
+    const result = await runProcess(argv, folder.at('a #b?c%20d'));
+    expectUserError(result, 'cannot be loaded: no registry (src/controllers/registry.ts:2)');
+  });
+
+  it('B7: a generated file that cannot be read is not replaced', async () => {
+    await mkdir(folder.at(crd), { recursive: true });
+    await expect(write()).rejects.toThrow(`${folder.at(crd)}: cannot be read (EISDIR)`);
   });
 
   it('generate does not write a file that is up to date', async () => {

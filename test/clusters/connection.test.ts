@@ -37,4 +37,12 @@ describe('connectionOf', () => {
       connection({ server: 'https://host', ca: 'eA==', access: { type: 'token', token: 'x' } }),
     ).rejects.toThrow('cluster "a": ca: no PEM certificate');
   });
+
+  it('B13: a secret that is JSON, without a key that names its token, is refused with advice', async () => {
+    const access = { type: 'secret', secret: 'a', holds: 'token' };
+    const reader = { read: async () => '{"token":"x"}', forget: () => {} };
+    await expect(resolveEntry('a', parseEntry('a', { server: 'https://host', access }), reader)).rejects.toThrow(
+      'cluster "a": access: its secret is JSON; name the key that has the token (access.key)',
+    );
+  });
 });

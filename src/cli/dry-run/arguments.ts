@@ -22,7 +22,7 @@ export function permissionArguments(): readonly string[] {
   ];
 }
 
-/** Loads the gate before everything else. */
+/** Loads the gate, by its URL, before everything else. A path may have a # or ?. */
 export function gateArguments(gate: string): readonly string[] {
   return [`--import=${gate}`];
 }

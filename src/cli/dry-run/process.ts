@@ -2,6 +2,7 @@
 // and the next dry run starts a new one.
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import type { Environment } from '../../api/definition.ts';
 import { ownModule } from '../../dev/lambda/own-module.ts';
 import type { Message } from '../../sqs/message.ts';
@@ -105,7 +106,7 @@ export function createDryRunProcess(start: DryRunStart): DryRunProcess {
 function startProcess({ root, project, environment, onLine }: DryRunStart): ChildProcess {
   const child = fork(ownModule(import.meta, './child'), {
     cwd: root,
-    execArgv: [...permissionArguments(), ...gateArguments(ownModule(import.meta, './gate'))],
+    execArgv: [...permissionArguments(), ...gateArguments(pathToFileURL(ownModule(import.meta, './gate')).href)],
     // Node adds this variable to the environment of a process, unless it is named there.
     env: { NODE_V8_COVERAGE: undefined, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

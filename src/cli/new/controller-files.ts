@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { type HandlerSource, registryFile } from '../../generate/functions.ts';
+import { writeYaml } from '../../yaml/write.ts';
 import { packageRoot } from '../project.ts';
 
 /** The names of a new controller, each derived from the given one. */
@@ -137,6 +138,7 @@ function fill(template: string, { kind, name, variable, group, isClusterScoped =
     .replaceAll('NEW_SCOPE', isClusterScoped ? "\n  scope: 'Cluster'," : '')
     .replaceAll('NEW_PLACE', isClusterScoped ? ", namespace: 'default'" : '')
     .replaceAll('NEW_NAMESPACE', isClusterScoped ? '' : '\n  namespace: default')
+    .replaceAll('NEW_YAML_KIND', writeYaml([kind]).trimEnd())
     .replaceAll('NEW_KIND', kind)
     .replaceAll('NEW_RESOURCE', kind.toLowerCase())
     .replaceAll('NEW_NAME', name)

@@ -2,14 +2,13 @@
 // that runs with it. If one file cannot be written or edited, none is.
 
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { UserError } from '../../core/errors.ts';
 import { ownModule } from '../../dev/lambda/own-module.ts';
-import { replaceFile } from '../../dev/replace-file.ts';
+import { readTextFile, writeTextFile } from '../../dev/text-file.ts';
 import { nameProblem } from '../../generate/check-registry.ts';
 import { functionFile } from '../../generate/functions.ts';
 import { printLines, runCommand } from '../command.ts';
@@ -78,7 +77,7 @@ async function run(root: string, given: string, { group, clusterScoped = false }
   }
   const changed = editsOf(names, sources);
   for (const [file, text] of [...files, ...changed]) {
-    await replaceFile(path.join(root, file), text, { within: root });
+    await writeTextFile(path.join(root, file), text, root);
   }
   await formatSources(root, [...files.keys(), ...changed.keys()]);
   const generated = await generateInNewProcess(root);
@@ -116,7 +115,7 @@ function checkedNames(registry: readonly ControllerDefinition[], given: string, 
 async function readSources(root: string, names: NewNames): Promise<ReadonlyMap<string, SourceFile>> {
   const found = new Map<string, SourceFile>();
   for (const { file } of newLines(names)) {
-    const text = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+    const text = await readTextFile(path.join(root, file));
     if (text !== undefined) found.set(file, { file, text });
   }
   return found;

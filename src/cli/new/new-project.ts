@@ -3,7 +3,7 @@
 // existing file is shown first, and written only after a confirmation.
 
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
 import { projectNameProblem } from '../../core/names.ts';
-import { replaceFile } from '../../dev/replace-file.ts';
+import { readTextFile, writeTextFile } from '../../dev/text-file.ts';
 import { printError, printLines, runCommand } from '../command.ts';
 import { fileExists, packageRoot, readProjectName } from '../project.ts';
 import { diffLines } from './diff-lines.ts';
@@ -88,7 +88,7 @@ async function run(root: string, { name, ...flags }: Flags): Promise<number> {
   }
   for (const { file, text } of changes) {
     const target = path.join(root, file);
-    await replaceFile(target, text, { within: (await repositoryOf(root)) ?? root });
+    await writeTextFile(target, text, (await repositoryOf(root)) ?? root);
   }
   const initialized = await initRepository(root);
   printLines([
@@ -107,7 +107,7 @@ async function planProject(
   manifest: Readonly<Record<string, unknown>> | undefined,
   project: string,
 ): Promise<{ readonly changes: readonly Change[]; readonly hints: readonly string[] }> {
-  const readText = async (file: string) => await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+  const readText = async (file: string) => await readTextFile(path.join(root, file));
   const tsconfig = await readText('tsconfig.json');
   const gitignore = await readText('.gitignore');
   const isModule = manifest === undefined || manifest.type === 'module';
@@ -118,9 +118,8 @@ async function planProject(
   const changes: Change[] = [];
   const inTheWay: string[] = [];
   for (const [file, text] of await requiredFiles(content)) {
-    const before = await readText(file);
-    if (before === undefined && !(await fileExists(path.join(root, file)))) changes.push({ file, text, before });
-    else if (before !== text) inTheWay.push(file);
+    if (!(await fileExists(path.join(root, file)))) changes.push({ file, text, before: undefined });
+    else if ((await readText(file).catch(() => undefined)) !== text) inTheWay.push(file);
   }
   if (inTheWay.length > 0)
     throw new UserError(
@@ -180,7 +179,7 @@ async function ownPackages(): Promise<{
 
 /** Reads a package.json; undefined for none. Throws UserError for one that cannot be parsed. */
 async function readManifest(folder: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined);
+  const text = await readTextFile(path.join(folder, 'package.json'));
   if (text === undefined) return undefined;
   const value = parseJson(text);
   if (!isRecord(value)) throw new UserError('package.json is not a JSON object; repair it first');

@@ -1,11 +1,11 @@
 // `outrigger upgrade`: brings the files that a project got from the package to the installed version, as a three-way
 // merge. `outrigger new project` has stored what the files were (base-file.ts). What the author changed stays.
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
-import { removeFile, replaceFile } from '../../dev/replace-file.ts';
+import { removeFile } from '../../dev/replace-file.ts';
+import { readTextFile, writeTextFile } from '../../dev/text-file.ts';
 import { printError, printLines, runCommand } from '../command.ts';
 import { packageVersion } from '../package-version.ts';
 import { readProjectName } from '../project.ts';
@@ -38,7 +38,7 @@ shows them. Exit status: 0 when the files are those of the installed version; 1 
 /** Upgrades the project in a folder. Returns the exit status. */
 export async function upgrade(root: string, flags: Flags): Promise<number> {
   const project = await readProjectName(root);
-  const read = async (file: string) => await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+  const read = async (file: string) => await readTextFile(path.join(root, file));
   const stored = await read(baseFile);
   if (stored === undefined)
     throw new UserError(`there is no ${baseFile} here; run it in a project that outrigger new project has made`);
@@ -84,7 +84,7 @@ async function write(
   for (const { file, text } of texts) {
     const target = path.join(root, file);
     if (text === undefined) await removeFile(target, { within: root });
-    else await replaceFile(target, text, { within: root });
+    else await writeTextFile(target, text, root);
   }
 }
 

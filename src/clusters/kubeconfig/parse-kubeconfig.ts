@@ -118,7 +118,8 @@ function read(text: string, source: string): z.infer<typeof kubeconfig> {
 
 function parseYaml(text: string, source: string): unknown {
   try {
-    return readYaml(text);
+    // For client-go an empty text is an absent one.
+    return JSON.parse(JSON.stringify(readYaml(text), (_, value: unknown) => (value === '' ? undefined : value)));
   } catch {
     // No cause: the reader's message quotes the line, which may contain a token.
     throw new UserError(`${source}: not YAML; write it as kubectl does (kubectl config view --raw --flatten)`);

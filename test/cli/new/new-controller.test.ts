@@ -3,8 +3,10 @@
 import { cp, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { newNames } from '../../../src/cli/new/controller-files.ts';
+import { newFiles, newNames } from '../../../src/cli/new/controller-files.ts';
 import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
+import { readTextFile, writeTextFile } from '../../../src/dev/text-file.ts';
+import { readYamlDocuments } from '../../../src/yaml/read.ts';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
 import { tsc } from '../../support/tsc.ts';
 import { expectUserError, runIn, runProcess } from '../command-result.ts';
@@ -98,6 +100,21 @@ describe('new controller errors', () => {
     expect(result.err).toMatch(/^outrigger new controller: /);
     expectUserError(result, line);
     expect(await read(registryFile)).toBe(before);
+  });
+
+  it('B10: withEntry and withImport get a registry with CRLF as lines, and it keeps its CRLF', async () => {
+    await write('crlf.ts', '\ufeffa\r\nb\r\n');
+    expect(await readTextFile(folder.at('crlf.ts'))).toBe('a\nb\n');
+    await writeTextFile(folder.at('crlf.ts'), 'a\nb\nc\n', folder.path);
+    expect(await read('crlf.ts')).toBe('\ufeffa\r\nb\r\nc\r\n');
+  });
+
+  it('K6: the sample of a kind called No is one for kubectl', async () => {
+    const names = newNames('No');
+    const layout = { listed: new Set<string>(), handlers: 'package', besideJest: false } as const;
+    const files = names === undefined ? new Map() : await newFiles(names, layout);
+    const [sample] = readYamlDocuments(files.get('infra/kubernetes/samples/no.yaml') ?? '');
+    expect(sample).toMatchObject({ kind: 'No', metadata: { name: 'my-no' } });
   });
 
   it('new controller outside of a project names the missing registry', async () => {

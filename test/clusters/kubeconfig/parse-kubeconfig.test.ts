@@ -36,6 +36,14 @@ describe('parseKubeconfig', () => {
     expect(connection.token).toBeUndefined();
   });
 
+  it('B13: a field with an empty text is absent, as for client-go', () => {
+    const cluster = { 'certificate-authority-data': '', 'proxy-url': '', 'tls-server-name': '' };
+    const user = { ...inlineCertificate('server', 'server'), token: '', username: '' };
+    const connection = read(kubeconfig({ cluster, user }));
+    expect([connection.ca, connection.serverName, connection.token]).toEqual([undefined, undefined, undefined]);
+    expect(connection.clientCertificate?.cert).toBe(pem('server.pem'));
+  });
+
   it('parseKubeconfig reads the given context', () => {
     expect(read(kubeconfig({ current: 'nowhere' }), 'here').server.port).toBe('6443');
   });
