@@ -16,7 +16,10 @@ type Mask = (written: string) => string;
 /** Above it go-yaml reads no key in front of a colon: 1,024 characters. */
 const longestKey = 1_000;
 
-/** Writes JSON values as the documents of one file. Throws a TypeError for what JSON or UTF-8 cannot have. */
+/**
+ * Writes JSON values as the documents of one file. Half of a surrogate pair is U+FFFD, as in UTF-8. Throws a TypeError
+ * for what JSON cannot have.
+ */
 export function writeYaml(documents: readonly unknown[], mask: Mask = (written) => written): string {
   return documents.map((value) => nodeOf(value, -2, mask).trimStart()).join('---\n');
 }
@@ -78,8 +81,7 @@ function isLiteral(text: string): boolean {
 
 /** Quotes a text as JSON does, and escapes what is not printable for every reader. */
 function quote(text: string): string {
-  if (!text.isWellFormed()) throw new TypeError(`${JSON.stringify(text)} has half of a surrogate pair`);
-  return JSON.stringify(text).replaceAll(/(?! )[\p{C}\p{Z}]/gu, (character) => {
+  return JSON.stringify(text.toWellFormed()).replaceAll(/(?! )[\p{C}\p{Z}]/gu, (character) => {
     const code = character.codePointAt(0)?.toString(16) ?? '';
     return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
   });

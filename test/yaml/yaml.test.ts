@@ -42,8 +42,8 @@ describe('K6: YAML that is written', () => {
     );
   });
 
-  it('half of a surrogate pair and a number without a text are refused, and a member that is undefined is left out', () => {
-    expect(() => writeYaml([{ a: '\ud800' }])).toThrow('surrogate');
+  it('half of a surrogate pair is U+FFFD, a number without a text is refused, and a member that is undefined is left out', () => {
+    expect(writeYaml([{ a: '\ud800' }])).toBe('a: "\ufffd"\n');
     expect(() => writeYaml([Number.NaN])).toThrow('NaN');
     expect(writeYaml([{ a: undefined, b: new Verbatim('{{ c }}') }])).toBe('b: {{ c }}\n');
   });
