@@ -68,9 +68,9 @@ const watchListFile = 'infra/kubernetes/generated/watch-list.json';
  * folder, which may be somebody else's. Throws UserError if there is no such file.
  */
 export async function readControllerNames(root: string): Promise<readonly { readonly name: string }[]> {
-  const text = await readFile(path.join(root, watchListFile), 'utf8').catch(() => {
+  const text = await readTextFile(path.join(root, watchListFile));
+  if (text === undefined)
     throw new UserError(`there is no ${watchListFile} here; run it in the folder of the project, or npm run generate`);
-  });
   const parsed = z.object({ resources: z.array(subscribed) }).safeParse(parseJson(text));
   if (!parsed.success) throw new UserError(`${watchListFile}: ${formatZodIssues(parsed.error)}; run npm run generate`);
   const names = parsed.data.resources.flatMap(({ subscribers }) => subscribers.map(({ controller }) => controller));
