@@ -121,6 +121,31 @@ it('fields of a child that another manager has set too are logged when they are 
   ]);
 });
 
+it('a field that a controller drops and another applier keeps is logged with that manager, and one at an exact path goes', async () => {
+  const object = await apply('a', { size: 3 });
+  const key = { name: 'k', namespace: object.metadata.namespace };
+  const { log, lines } = createRecorder();
+  const says = async (data: Record<string, string>, exact: readonly string[] = []) => {
+    widgets.behaviour.reconcile = async (_, { apply: applyChild }) => {
+      await applyChild(configMap, { metadata: { name: 'k' }, data }, { exact });
+      return { status: {}, conditions: { Built: built } };
+    };
+    await reconcile('a', {}, { log });
+  };
+  await says({ a: '1', b: '2' });
+  const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { b: '2' } };
+  await applyObject(widgets.client, configMap, theirs, { fieldManager: 'kubectl' });
+  await says({ a: '1' });
+  expect(await getObject(widgets.client, configMap, key)).toMatchObject({ data: { a: '1', b: '2' } });
+  await says({ a: '1' }, ['data']);
+  expect((await getObject(widgets.client, configMap, key))?.data).toEqual({ a: '1' });
+  const field = { child: `${key.namespace}/k`, fieldManager: 'kubectl', field: 'data.b' };
+  expect(lines.filter(({ message }) => message.startsWith('field '))).toMatchObject([
+    { level: 'info', message: 'field kept by another manager', fields: field },
+    { level: 'warn', message: 'field of another manager removed', fields: field },
+  ]);
+});
+
 it('children that are created again are a write to an observed object', async () => {
   await apply('a', { size: 3, parts: ['one'] });
   expect(await reconcile('a')).toMatchObject({ observedBefore: false });

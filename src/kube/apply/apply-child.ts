@@ -4,7 +4,6 @@
 //
 // Guarantees: a child that is as desired costs no request, a change one. A conflict is read again. An immutable field
 // is never changed by a deletion, unless `recreate` says so.
-import { isRecord } from '../../core/json.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
@@ -31,7 +30,7 @@ import { type FieldOfManager, ownEntry, ownedFields } from './managed-fields.ts'
 import { isChild, isIntact, withOwnFields } from './owned-children.ts';
 import { desiredFields, ownedDifference } from './owned-equal.ts';
 import { type Claim, type ManagedFields, Ownership } from './ownership.ts';
-import { ChildDeletedError } from './refusal.ts';
+import { ChildDeletedError, withAdvice } from './refusal.ts';
 import { claimsAfter } from './refused-fields.ts';
 
 /** How a child is applied. */
@@ -209,7 +208,7 @@ class ChildWrite {
       await deleteChild(this.#client, this.#request, live, { uid, resourceVersion });
       return new ChildDeletedError(live, error);
     }
-    return isImmutable(error) ? withAdvice(error) : error;
+    return withAdvice(error);
   }
 
   outcome(object: KubeObject): ChildOutcome {
@@ -318,16 +317,4 @@ class ChildWrite {
 function isOtherObject(error: unknown): error is ApiError {
   if (isConflict(error) || isFieldManagerConflict(error) || isNotFound(error)) return true;
   return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
-}
-
-/** The texts of kube-apiserver 1.36.3 for a field that no update can change. Only the advice depends on them. */
-const immutableTexts = /field is immutable|may not change once set|cannot change roleRef|updates to .* are forbidden/;
-
-function isImmutable({ body }: ApiError): boolean {
-  return isRecord(body) && immutableTexts.test(body.message ?? '');
-}
-
-function withAdvice({ request, status, body, retryAfterSeconds }: ApiError): ApiError {
-  const advice = 'an update cannot change this field; give the child another name, or apply it with `recreate: true`';
-  return new ApiError(request, status, { ...body, message: `${body?.message ?? ''}; ${advice}` }, retryAfterSeconds);
 }

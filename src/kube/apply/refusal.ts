@@ -47,3 +47,14 @@ export function asRefusal(error: unknown, { metadata: { namespace } }: KubeObjec
   if (mayBeOfWebhook(error) || [...classes, ...elsewhere].includes(classifyResponse(error))) return error;
   throw error;
 }
+
+/** The texts of kube-apiserver 1.36.3 for a field that no update can change. Only the advice depends on them. */
+const immutableTexts = /field is immutable|may not change once set|cannot change roleRef|updates to .* are forbidden/;
+
+/** Adds to the refusal of a change what the author can do, if no update can change the field. */
+export function withAdvice(error: ApiError): ApiError {
+  const { request, status, body, retryAfterSeconds } = error;
+  if (body?.message === undefined || !immutableTexts.test(body.message)) return error;
+  const advice = 'an update cannot change this field; give the child another name, or apply it with `recreate: true`';
+  return new ApiError(request, status, { ...body, message: `${body.message}; ${advice}` }, retryAfterSeconds);
+}

@@ -269,4 +269,19 @@ export const ownershipSituations: readonly Situation[] = [
     of: valueAt('spec.egress'),
     end: null,
   },
+  {
+    title:
+      'a child without its labels gets them back before its managers are edited: the policy on children asks for them',
+    kind: ConfigMap,
+    exact: ['data'],
+    run: [
+      says(data({ a: '1' })),
+      patches('kubectl-edit', { metadata: { labels: null }, ...data({ z: '9' }) }),
+      says(data({ a: '1' })),
+      says(data({ a: '1' })),
+    ],
+    requests: 'C; S, M, S; 0',
+    of: (object) => [at(object, 'data'), Object.keys(object.metadata.labels ?? {}).length],
+    end: [{ a: '1' }, 2],
+  },
 ];

@@ -224,16 +224,20 @@ const serviceSituations: readonly Situation[] = [
       end: ['NodePort', 'Cluster'],
     },
   ),
-  there(
-    '29: a load balancer with a class becomes a cluster address',
-    Service,
-    service({ http: 80 }, { type: 'LoadBalancer', loadBalancerClass: 'e.example.com/lb' }),
-    service({ http: 80 }),
-    {
-      of: (object) => [at(object, 'spec.type'), at(object, 'spec.loadBalancerClass') ?? null],
-      end: ['ClusterIP', null],
-    },
-  ),
+  {
+    ...there(
+      '29: a load balancer with a class becomes a cluster address',
+      Service,
+      service({ http: 80 }, { type: 'LoadBalancer', loadBalancerClass: 'e.example.com/lb' }),
+      service({ http: 80 }),
+      {
+        of: (object) => [at(object, 'spec.type'), at(object, 'spec.loadBalancerClass') ?? null],
+        end: ['ClusterIP', null],
+      },
+    ),
+    // The server in memory refuses it.
+    onlyReal: true,
+  },
   refused(
     '30: a Service cannot lose its address, and what was claimed for it is given back',
     Service,
