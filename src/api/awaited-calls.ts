@@ -36,7 +36,7 @@ class Calls {
   }
 }
 
-/** A promise that tells when it is awaited: an await calls `then` of a promise that is not just a Promise (ECMA-262). */
+/** A promise that tells when it is awaited: an await calls `then` of a subclass of Promise (ECMA-262). */
 class WatchedCall<T> extends Promise<T> {
   static override get [Symbol.species]() {
     return Promise;

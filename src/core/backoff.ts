@@ -22,8 +22,6 @@ export function retryBackoffOf({ firstSeconds, maxSeconds }: RetryPolicy): Backo
 
 /** After a failed reconcile, and a failed finalize, of a controller that declares no other. */
 export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
-/** Between the reads of an object that may be gone in spite of its finalizer: many within the time of one key. */
-export const verifyBackoff: Backoff = { firstSeconds: 0.1, maxSeconds: 0.5, jitter: [1, 1] };
 /** After a conflict that fresh reads did not resolve. */
 export const conflictBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
 /**

@@ -11,7 +11,7 @@ import type { Called, Identity } from './pass.ts';
 /** The outcome, and whether the object may be gone: a write has not found it, and it cannot be read. */
 export type AfterError = { readonly outcome: Outcome; readonly mayBeGone: boolean };
 
-/** Decides the outcome of a pass that threw. Throws the signal's reason if that is aborted and nothing runs any more. */
+/** Decides the outcome of a pass that threw. Throws the signal's reason if it is aborted and nothing runs any more. */
 export async function afterError(
   thrown: unknown,
   input: ReconcileInput,

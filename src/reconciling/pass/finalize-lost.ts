@@ -21,7 +21,7 @@ export function isLost(effects: Pass, latest: Pass | undefined, { outcome }: Rec
 /** Part of the time in which a failure is reported after the deadline. */
 const lastReadMs = 500;
 
-/** Returns whether the object of a pass cannot be read any more. The reconciler still runs, so there is no later pass. */
+/** Returns whether the object of a pass cannot be read. Its reconciler still runs, so there is no later pass. */
 export async function seemsGone({ client, identity, message, read }: Pass): Promise<boolean> {
   const { resource } = identity.declaration;
   const signal = AbortSignal.timeout(lastReadMs);

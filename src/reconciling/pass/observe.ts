@@ -48,7 +48,7 @@ function taskOf({ declaration }: Identity, read: KubeObject): Task {
 /** The generation of an object, and the one that its status shows as observed. */
 type Generations = { readonly now: number; readonly observed: number | undefined };
 
-/** Undefined for a kind whose status does not show what was observed: its generation may be raised by our own writes. */
+/** Undefined for a kind whose status does not show what was observed: our own writes may raise its generation. */
 function generationsOf(
   { statusWriter }: Identity,
   { metadata: { generation } }: KubeObject,
