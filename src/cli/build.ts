@@ -225,10 +225,10 @@ async function moveBundles(from: string, to: string): Promise<void> {
 
 const registryQuery = `
   import { registry } from './src/controllers/registry.ts';
-  const { requireOneZod } = await import(process.argv[1]);
+  const { requireOneZod, ZodCopyError } = await import(process.argv[1]);
   const withExec = registry.filter(({ declaration }) => declaration.exec !== undefined).map(({ name }) => name);
   let secondZod;
-  try { requireOneZod(registry); } catch ({ message }) { secondZod = message; }
+  try { requireOneZod(registry); } catch (error) { if (error instanceof ZodCopyError) secondZod = error.message; }
   process.stdout.write(JSON.stringify({ withExec, secondZod }));
 `;
 const registryAnswer = z.object({
