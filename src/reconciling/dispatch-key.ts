@@ -2,8 +2,8 @@
 // letter), and release the messages of the key.
 
 import type { ClusterLookup, FindCluster } from '../clusters/connect.ts';
-import { isClusterName } from '../core/cluster-name.ts';
 import { unlessAborted } from '../core/async.ts';
+import { isClusterName } from '../core/cluster-name.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import { ReconcileTimeoutError, toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';

@@ -3,9 +3,9 @@
 // from it is test/forwarding/watch-loop-checkpoint.test.ts.
 import { describe, expect, it } from 'vitest';
 import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
-import { readClusterUid } from '../../src/kube/client/cluster-uid.ts';
 import { checkpointName } from '../../src/core/names.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/client/client.ts';
+import { readClusterUid } from '../../src/kube/client/cluster-uid.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { statusOf } from '../kube/wire-server.ts';

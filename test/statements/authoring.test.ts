@@ -39,7 +39,14 @@ it('every member of a controller, and every privilege that it can allow, is in i
     ...{ reconcile: true, finalize: true },
   } satisfies Record<Exclude<keyof AnySpec, keyof OptionsSpec>, true>;
   const privileges = {
-    ...{ serviceAccountName: true, automountServiceAccountToken: true, secrets: true, hostNamespaces: true, hostPorts: true, privileged: true },
+    ...{
+      serviceAccountName: true,
+      automountServiceAccountToken: true,
+      secrets: true,
+      hostNamespaces: true,
+      hostPorts: true,
+      privileged: true,
+    },
     ...{ nodeName: true, priorityClassName: true, externalIPs: true, volumes: true, serviceTypes: true },
     ...{ clusterRoles: true, grants: true },
   } satisfies Record<keyof Allows, true>;

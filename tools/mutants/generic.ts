@@ -141,7 +141,9 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
     },
     {
       name: 'writes its children whether they differ or not',
-      edits: [{ file: children, find: same, replace: same.replace('(', `(${isNot('this.#request.controllerName')} && `) }],
+      edits: [
+        { file: children, find: same, replace: same.replace('(', `(${isNot('this.#request.controllerName')} && `) },
+      ],
     },
     {
       name: 'does not retry when a child was not created',
