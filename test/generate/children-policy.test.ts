@@ -124,7 +124,7 @@ describe.each([
   it('a child without its controller reference gets that of the owner in its label back, or is deleted, if the controller has applied it', async () => {
     const withUid = (name: string) => {
       const { labels, ...metadata } = own(name);
-      return configMap({ ...metadata, labels: { ...labels, [ownerUidLabel]: 'uid-1' } });
+      return configMap({ ...metadata, labels: { ...labels, [ownerUidLabel]: ownerReference().uid } });
     };
     const manager = { fieldManager: fieldManagerOf('farmer') };
     const lost = async (body: object = {}) => {
