@@ -1,11 +1,10 @@
 // The primary object of one reconcile: its latest version, the status fields that the controller owns, and the number
 // of writes so far. Every write to the object itself carries the resource version that is kept here.
 
-import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
-import { ownedFields } from '../kube/apply/managed-fields.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
+import { type OwnStatus, ownedStatusOf } from './status/own-status.ts';
 
 /** The primary object of a reconcile. */
 export type PrimaryObject = {
@@ -22,7 +21,7 @@ export type PrimaryObject = {
   /** Counts a write whose result is not stored. */
   countWrite(): void;
   hasFinalizer(): boolean;
-  /** Returns the status fields that the controller's field manager owns. */
+  /** Returns the fields of the status that are the controller's. */
   ownedStatus(): Readonly<Record<string, unknown>>;
   /** Returns the generation that was read. The object that a write returned may have a later one. */
   generation(): number;
@@ -33,7 +32,11 @@ export type PrimaryObject = {
 /** Creates the primary object from an object that was read. */
 export function createPrimaryObject(
   read: KubeObject,
-  { fieldManager, finalizer }: { readonly fieldManager: string; readonly finalizer: string },
+  {
+    fieldManager,
+    finalizer,
+    statusWriter: { own },
+  }: { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { readonly own: OwnStatus } },
 ): PrimaryObject {
   let object = read;
   let owned: { readonly of: KubeObject; readonly status: Readonly<Record<string, unknown>> } | undefined;
@@ -61,19 +64,13 @@ export function createPrimaryObject(
     },
     hasFinalizer: () => holds(object),
     ownedStatus: () => {
-      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager) };
+      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager, own) };
       return owned.status;
     },
     generation: () => generationOf(read),
     writes: () => writes,
     noops: () => noops,
   };
-}
-
-/** Reads the fields of an object's status that a field manager owns. */
-export function ownedStatusOf(object: KubeObject, fieldManager: string): Readonly<Record<string, unknown>> {
-  const status = ownedFields(object, fieldManager, 'status')?.status;
-  return isRecord(status) ? status : {};
 }
 
 /** Reads an object's generation; 0 for a kind without generations. */

@@ -7,7 +7,8 @@ it('an object that a write returns without the finalizer that was read is a conf
   const finalizer = 'outrigger.dev/widget';
   const metadata = { name: 'one', uid: 'u', resourceVersion: '1', finalizers: [finalizer] };
   const read = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-  const primary = createPrimaryObject(read, { fieldManager: 'm', finalizer });
+  const own = { conditions: [], fields: [], sharedFields: [] };
+  const primary = createPrimaryObject(read, { fieldManager: 'm', finalizer, statusWriter: { own } });
   const returned = { ...read, metadata: { ...metadata, resourceVersion: '2', finalizers: [] } };
   expect(() => primary.written(returned)).toThrow(expect.toSatisfy(isConflict));
   expect(primary.current()).toBe(read);

@@ -7,7 +7,7 @@ import { Deployment, Namespace } from '../../src/kubernetes.ts';
 import { useReconciles } from './client-reconciles.ts';
 import { owned, redundant } from './foreign-conditions.ts';
 
-const { deployed, labelled, patch, read, requests, run } = await useReconciles();
+const { deployed, patch, read, requests, run } = await useReconciles();
 const conditionsOf = async (kind: Kind) => {
   const status = Object((await read(kind))?.status);
   return z.array(z.looseObject({ type: z.string(), status: z.string() })).parse(status.conditions ?? []);
@@ -29,11 +29,27 @@ it('a Namespace gets the condition, and nothing else of it changes; the next rec
   expect(requests).toHaveLength(1);
 });
 
-it('a Namespace that leaves the selection loses the condition and the mark', async () => {
+it.each([
+  ['a Namespace that leaves the selection', async () => undefined],
+  [
+    'K18: a Namespace whose managed fields are cleared before it leaves the selection',
+    async () => await patch(Namespace, { metadata: { managedFields: [{}] } }),
+  ],
+  [
+    'K18: a Namespace in which another client has written the condition, too',
+    async () => {
+      const { conditions } = Object((await read(Namespace))?.status);
+      await patch(Namespace, { status: { conditions: [] } }, 'status');
+      await patch(Namespace, { status: { conditions } }, 'status');
+      await run(owned);
+    },
+  ],
+])('%s loses the condition and the mark', async (_, share) => {
   await patch(Namespace, { metadata: { annotations: { 'team.example.com/owner': 'blue' } } });
   await run(owned);
+  await share();
   expect(await conditionsOf(Namespace)).toMatchObject([{ status: 'True', reason: 'HasOwner', message: 'blue' }]);
-  await labelled({});
+  await patch(Namespace, { metadata: { labels: { tenant: null } } });
   expect(await run(owned)).toMatchObject({ outcome: { type: 'done' } });
   expect(await conditionsOf(Namespace)).toEqual([]);
   expect(Object.keys((await read(Namespace))?.metadata.labels ?? {})).not.toContain('outrigger.dev/managed-by-owned');

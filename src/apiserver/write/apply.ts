@@ -95,7 +95,7 @@ function readConfig(text: string, target: ObjectTarget, subresource: string): Ap
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) {
     throw badRequest('metadata.managedFields must be nil');
   }
-  const content = subresource === '' ? withoutStatus(sent, resource) : { status: sent.status ?? null };
+  const content = subresource === '' ? withoutStatus(sent, resource) : onlyStatus(sent);
   const ignored = Object.keys(metadata).filter((field) => !['name', 'namespace', 'resourceVersion'].includes(field));
   const kept = subresource === '' ? metadata : omitFields(metadata, ...ignored);
   const config = { ...content, apiVersion, kind: resource.kind, metadata: kept };
@@ -108,6 +108,11 @@ function readConfig(text: string, target: ObjectTarget, subresource: string): Ap
 /** Removes a status from the configuration of an object. It is ignored if the kind has a status subresource. */
 function withoutStatus(sent: JsonObject, { status }: ApiResource): JsonObject {
   return status ? omitFields(sent, 'status') : sent;
+}
+
+/** A configuration without a status gives up the manager's fields of it. One that is null is refused. */
+function onlyStatus({ status }: JsonObject): JsonObject {
+  return status === undefined ? {} : { status };
 }
 
 /** Parses YAML. Most configurations are JSON, whose parser is several times faster. Throws a 400 StatusError. */

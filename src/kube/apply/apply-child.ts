@@ -26,7 +26,7 @@ import { emptiedFields, removeFields } from './emptied.ts';
 import { namesOf } from './exact-paths.ts';
 import { typedFieldsOf } from './field-types.ts';
 import { isKnownApply, rememberApply } from './known-applies.ts';
-import { type FieldOfManager, ownEntry, ownedFields } from './managed-fields.ts';
+import { type FieldOfManager, ownedFields } from './managed-fields.ts';
 import { isChild, isIntact, withOwnFields } from './owned-children.ts';
 import { desiredFields, ownedDifference } from './owned-equal.ts';
 import { type Claim, type ManagedFields, Ownership } from './ownership.ts';
@@ -248,8 +248,7 @@ class ChildWrite {
   async #empty(): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
-    const { fieldsV1 } = ownEntry(live, this.#fieldManager) ?? {};
-    const pointers = emptiedFields(desiredFields(this.#child), live, fieldsV1);
+    const pointers = emptiedFields(desiredFields(this.#child), live, { fieldManager: this.#fieldManager });
     if (pointers.length === 0) return;
     const { resource, signal } = this.#request;
     const options = { fieldManager: this.#fieldManager, signal };

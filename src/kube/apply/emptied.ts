@@ -1,30 +1,38 @@
-// Maps and lists that become empty. The server removes what a manager applied before and applies no longer, and makes
-// null of a map or list of a custom kind that is empty afterwards, also when it is applied as empty: `{}` is refused
-// ("must be of type object"), and of `[]` nothing is left [tried on kube-apiserver 1.36.3]. If their content is removed
-// before, they are stored as applied. A JSON patch removes it, also of a required map and in an item of a keyed list,
-// and leaves no entry in managedFields.
+// What has to be removed from an object before an apply, because the apply alone does not end where it says. A JSON
+// patch removes it from all of its managers, also in an item of a keyed list, and makes no entry in managedFields.
 import { isRecord } from '../../core/json.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, parseWritten } from '../client/object.ts';
 import { valueAtStep } from './field-tree.ts';
-import { matchesPath } from './managed-fields.ts';
+import { matchesPath, ownEntry } from './managed-fields.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The manager whose fields are applied, in the object itself or through a subresource. */
+type Owner = { readonly fieldManager: string; readonly subresource?: string };
 
 /**
- * Returns the JSON pointers of what a manager owns in maps and lists that are desired empty, in the order of the live
- * object. Most times there is nothing.
- * @param desired the desired object, or its part at `pointer`
- * @param live the same part of the live object
- * @param fields the same part of the `fieldsV1` of the manager's entry
+ * Returns the JSON pointers of what a manager owns in maps and lists that are desired empty. Most times there is
+ * nothing. The server removes what the manager applied before, and makes null of a map or list of a custom kind that is
+ * empty afterwards, also when it is applied as empty: `{}` is refused ("must be of type object"), and of `[]` nothing is
+ * left [tried on kube-apiserver 1.36.3]. Without its content it is stored as applied.
  */
-export function emptiedFields(desired: unknown, live: unknown, fields: unknown, pointer = ''): readonly string[] {
-  if (!isRecord(fields)) return [];
-  const isEmptied = isEmpty(desired);
-  return ownedParts(live, fields).flatMap(({ name, value, path }) => {
-    const below = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return isEmptied ? [below] : emptiedFields(valueAtStep(desired, path), value, fields[path], below);
-  });
+export function emptiedFields(desired: unknown, object: KubeObject, owner: Owner): readonly string[] {
+  const entry = ownEntry(object, owner.fieldManager, owner.subresource);
+  const others = (object.metadata.managedFields ?? []).filter((one) => one !== entry);
+  const root = { pointer: '', live: object, ours: entry?.fieldsV1, others: others.map(({ fieldsV1 }) => fieldsV1) };
+  return emptiedBelow(root, desired);
+}
+
+/**
+ * Returns the JSON pointers of what a manager owns, does not desire any more, and another manager owns by an `Update`:
+ * the server would keep it. What another manager applies stays.
+ */
+export function heldFields(desired: unknown, object: KubeObject, owner: Owner): readonly string[] {
+  const entry = ownEntry(object, owner.fieldManager, owner.subresource);
+  const others = (object.metadata.managedFields ?? []).filter((one) => one !== entry);
+  const fieldsOf = (operation: string) =>
+    others.filter((one) => one.operation === operation).map((one) => one.fieldsV1);
+  const root = { pointer: '', live: object, ours: entry?.fieldsV1, others: fieldsOf('Update') };
+  return heldBelow(root, desired, fieldsOf('Apply'));
 }
 
 /**
@@ -38,36 +46,96 @@ export async function removeFields(
   pointers: readonly string[],
   { fieldManager, signal }: { readonly fieldManager: string; readonly signal?: AbortSignal | undefined },
 ): Promise<KubeObject> {
-  // The last one first: a removal moves the items behind it.
-  const removals = pointers.toReversed().map((pointer) => ({ op: 'remove', path: pointer }));
+  // The last item of a list first: a removal moves those behind it.
+  const collator = new Intl.Collator('en', { numeric: true });
+  const last = [...new Set(pointers)].sort((a, b) => collator.compare(b, a));
   const { body } = await client.request({
     method: 'PATCH',
     path,
     query: { fieldManager },
     contentType: 'application/json-patch+json',
-    body: [{ op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion }, ...removals],
+    body: [
+      { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+      ...last.map((pointer) => ({ op: 'remove', path: pointer })),
+    ],
     signal,
   });
   return parseWritten(body, `PATCH ${path}`, uid);
 }
 
+/** A part of the live object, and what the managers own in it. */
+type Place = {
+  readonly pointer: string;
+  readonly live: unknown;
+  readonly ours: unknown;
+  readonly others: readonly unknown[];
+};
+
+/** A part that the manager owns, or owns something in, by the element of its path in managedFields. */
+type Part = Place & { readonly path: string };
+
+function emptiedBelow(place: Place, desired: unknown): readonly string[] {
+  const parts = ownedParts(place);
+  if (isEmpty(desired)) return parts.flatMap(removable);
+  return parts.flatMap((part) => emptiedBelow(part, valueAtStep(desired, part.path)));
+}
+
+/** Returns the part itself, or what the manager owns in a map in which another one owns more. */
+function removable(part: Part): readonly string[] {
+  return isRemovable(part) ? [part.pointer] : ownedParts(part).flatMap(removable);
+}
+
+/** An item goes as a whole: what another manager has in it is nothing without its key. */
+function isRemovable(part: Part): boolean {
+  if (!part.path.startsWith('f:')) return true;
+  const items = ownedParts(part);
+  const hasMore = Array.isArray(part.live) && items.length > 0 && items.length < part.live.length;
+  return !hasMore && part.others.every((fields) => isWithin(fields, part.ours));
+}
+
+function heldBelow(place: Place, desired: unknown, applied: readonly unknown[]): readonly string[] {
+  return ownedParts(place).flatMap((part) => {
+    const wanted = valueAtStep(desired, part.path);
+    const kept = fieldsAt(applied, part.path);
+    const isHeld = wanted === undefined && part.others.length > 0 && kept.length === 0;
+    return isHeld && isRemovable(part) ? [part.pointer] : heldBelow(part, wanted, kept);
+  });
+}
+
+function ownedParts({ pointer, live, ours, others }: Place): readonly Part[] {
+  if (!isRecord(ours)) return [];
+  const part = (name: string, value: unknown, path: string): Part => ({
+    path,
+    pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    live: value,
+    ours: ours[path],
+    others: fieldsAt(others, path),
+  });
+  if (isRecord(live)) {
+    const names = Object.keys(live).filter((name) => Object.hasOwn(ours, `f:${name}`));
+    return names.map((name) => part(name, live[name], `f:${name}`));
+  }
+  if (!Array.isArray(live)) return [];
+  const paths = Object.keys(ours).filter((path) => path !== '.' && !path.startsWith('f:'));
+  return live.flatMap((item: unknown, index) => {
+    const path = paths.find((one) => matchesPath(one, item, index));
+    return path === undefined ? [] : [part(String(index), item, path)];
+  });
+}
+
+function fieldsAt(entries: readonly unknown[], path: string): readonly unknown[] {
+  return entries.flatMap((fields) => (isRecord(fields) && Object.hasOwn(fields, path) ? [fields[path]] : []));
+}
+
+function isWithin(theirs: unknown, ours: unknown): boolean {
+  const paths = isRecord(theirs) ? Object.keys(theirs).filter((path) => path !== '.') : [];
+  return paths.every((path) => {
+    const [inner] = fieldsAt([ours], path);
+    return inner !== undefined && fieldsAt([theirs], path).every((fields) => isWithin(fields, inner));
+  });
+}
+
 function isEmpty(desired: unknown): boolean {
   if (Array.isArray(desired)) return desired.length === 0;
   return isRecord(desired) && Object.keys(desired).length === 0;
-}
-
-type Part = { readonly name: string; readonly value: unknown; readonly path: string };
-
-/** Returns the parts of a live map or list that a tree of fields names, with their path elements. */
-function ownedParts(live: unknown, fields: Fields): readonly Part[] {
-  if (isRecord(live)) {
-    const parts = Object.entries(live).map(([name, value]) => ({ name, value, path: `f:${name}` }));
-    return parts.filter(({ path }) => Object.hasOwn(fields, path));
-  }
-  if (!Array.isArray(live)) return [];
-  const paths = Object.keys(fields).filter((path) => path !== '.' && !path.startsWith('f:'));
-  return live.flatMap((value: unknown, index) => {
-    const path = paths.find((one) => matchesPath(one, value, index));
-    return path === undefined ? [] : [{ name: String(index), value, path }];
-  });
 }

@@ -1,10 +1,13 @@
 // The two ways of writing a controller's status: with Ready and observedGeneration for the kind's first controller, and
 // as a status slice for every other one. The rest of the reconcile uses a StatusWriter and need not know which of the
 // two it is.
+import { runtimeConditions } from '../../api/conditions.ts';
+import type { KindDefinition } from '../../api/custom-kind.ts';
 import type { ControllerDeclaration } from '../../api/definition.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { DeclaredCondition } from '../../api/result.ts';
 import { observedGenerationOf, type StatusSlice } from '../../api/status-slice.ts';
+import type { OwnStatus } from './own-status.ts';
 import { isSliceStalled, sliceAfterFailure, sliceAfterResult, sliceWhileFinalizing } from './slice-status.ts';
 import {
   isStalled,
@@ -20,6 +23,8 @@ import {
 export type StatusWriter = {
   /** The types of the conditions that the author reports. */
   readonly declared: readonly string[];
+  /** What of the status is the controller's, whoever has written it. */
+  readonly own: OwnStatus;
   /** Whether the controller writes a status. It does not for a foreign kind. */
   readonly writesStatus: boolean;
   afterResult(result: AnyResult, input: StatusInput, retryState?: RetryState): OwnedStatus;
@@ -42,6 +47,7 @@ export function createStatusWriter({
   return statusSlice === undefined
     ? {
         declared: definition?.conditions ?? [],
+        own: ownOf(definition),
         writesStatus: definition !== undefined,
         showsObserved: definition !== undefined,
         afterResult: statusAfterResult,
@@ -55,6 +61,7 @@ export function createStatusWriter({
       ? foreignSliceWriter(statusSlice)
       : {
           declared: statusSlice.conditions,
+          own: { conditions: statusSlice.conditions, fields: statusSlice.status, sharedFields: [] },
           writesStatus: true,
           showsObserved: true,
           afterResult: sliceAfterResult,
@@ -63,6 +70,16 @@ export function createStatusWriter({
           isStalled: isSliceStalled,
           observed,
         };
+}
+
+/** What is the first controller's: all of the status but slices. Of a foreign kind it is nothing. */
+function ownOf(definition: KindDefinition | undefined): OwnStatus {
+  if (definition === undefined) return { conditions: [], fields: [], sharedFields: [] };
+  return {
+    conditions: [...runtimeConditions, ...definition.conditions],
+    fields: ['observedGeneration'],
+    sharedFields: Object.keys(definition.status.shape),
+  };
 }
 
 /**
@@ -75,6 +92,7 @@ function foreignSliceWriter({ conditions: declared }: StatusSlice): StatusWriter
   });
   return {
     declared,
+    own: { conditions: declared, fields: [], sharedFields: [] },
     writesStatus: true,
     showsObserved: false,
     afterResult: (...given) => foreign(sliceAfterResult(...given)),

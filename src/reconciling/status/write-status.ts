@@ -14,7 +14,8 @@ import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { objectPath } from '../../kube/client/path.ts';
 import { getObject } from '../../kube/client/read.ts';
-import { objectKeyOf, ownedStatusOf, type PrimaryObject } from '../primary-object.ts';
+import { objectKeyOf, type PrimaryObject } from '../primary-object.ts';
+import { ownedStatusOf, remnants } from './own-status.ts';
 import type { OwnedStatus } from './status.ts';
 import type { StatusWriter } from './status-writer.ts';
 
@@ -29,6 +30,8 @@ export type StatusDeps = {
   readonly signal: AbortSignal;
 };
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Attempts to write one status while other writers make the version stale. */
 const maxWrites = 3;
 
@@ -38,7 +41,7 @@ const maxWrites = 3;
  * reconciler need not run again. If the input has changed, the conflict is thrown.
  */
 export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: StatusDeps): Promise<void> {
-  const { client, resource, fieldManager, finalizer, signal } = deps;
+  const { client, resource, fieldManager, signal } = deps;
   if (!deps.statusWriter.writesStatus) return;
   // As JSON, so that undefined fields are absent. Fields that the author copied from another writer are found by
   // comparison with the object that the reconciler read. Compared with a fresh object, an old copy would look like a
@@ -51,31 +54,49 @@ export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, d
     } catch (error) {
       if (!isConflict(error) || writes === maxWrites) throw error;
       const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
-      if (fresh === undefined || !hasSameInputs(primary.current(), fresh, { fieldManager, finalizer })) throw error;
+      if (fresh === undefined || !hasSameInputs(primary.current(), fresh, deps)) throw error;
       primary.replace(fresh);
     }
   }
 }
 
-async function applyIfChanged(
-  primary: PrimaryObject,
-  wanted: Readonly<Record<string, unknown>>,
-  { client, resource, fieldManager, log, signal }: StatusDeps,
-): Promise<void> {
-  const { status } = primary.current();
-  if (ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: status })) return;
-  const ours = ownEntry(primary.current(), fieldManager, 'status')?.fieldsV1;
-  const emptied = emptiedFields({ status: wanted }, primary.current(), ours);
-  if (emptied.length > 0) {
-    const { metadata } = primary.current();
-    const path = objectPath(resource, metadata, 'status');
-    primary.written(await removeFields(client, path, metadata, emptied, { fieldManager, signal }));
+async function applyIfChanged(primary: PrimaryObject, wanted: Fields, deps: StatusDeps): Promise<void> {
+  const { client, resource, fieldManager, statusWriter, log, signal } = deps;
+  const object = primary.current();
+  const left = remnants(wanted, object, fieldManager, statusWriter.own);
+  if (left.length === 0 && isStored(wanted, primary, fieldManager)) return;
+  const emptied = isEmpty(wanted) ? [] : emptiedFields({ status: wanted }, object, { fieldManager, ...ofStatus });
+  const removed = [...left, ...emptied];
+  if (removed.length > 0) {
+    const path = objectPath(resource, object.metadata, 'status');
+    primary.written(await removeFields(client, path, object.metadata, removed, { fieldManager, signal }));
+    if (isStored(wanted, primary, fieldManager)) return;
   }
   const { resourceVersion = '', uid } = primary.current().metadata;
-  const key = objectKeyOf(primary.current());
-  const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
-  const returned = await applyStatus(client, resource, target, wanted, { fieldManager, signal });
+  const target = {
+    apiVersion: resource.apiVersion,
+    kind: resource.kind,
+    key: objectKeyOf(object),
+    resourceVersion,
+    uid,
+  };
+  // Of an empty one the API server would make null, which it refuses.
+  const status = isEmpty(wanted) ? undefined : wanted;
+  const returned = await applyStatus(client, resource, target, status, { fieldManager, signal });
   if (primary.written(returned) === 'no-op') log.warn('apply changed nothing', { noopApplies: 1 });
+}
+
+const ofStatus = { subresource: 'status' };
+
+/** Returns whether the status is in the object, and is recorded as the manager's. */
+function isStored(wanted: Fields, primary: PrimaryObject, fieldManager: string): boolean {
+  const object = primary.current();
+  if (ownEntry(object, fieldManager, 'status') === undefined && !isEmpty(wanted)) return false;
+  return ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: object.status });
+}
+
+function isEmpty(fields: Fields): boolean {
+  return Object.keys(fields).length === 0;
 }
 
 /** Gives up all status fields of the controller's field manager: an apply without them. */
@@ -87,7 +108,7 @@ export async function giveUpStatus(primary: PrimaryObject, deps: StatusDeps): Pr
 function hasSameInputs(
   last: KubeObject,
   fresh: KubeObject,
-  { fieldManager, finalizer }: Pick<StatusDeps, 'fieldManager' | 'finalizer'>,
+  { fieldManager, finalizer, statusWriter: { own } }: StatusDeps,
 ): boolean {
   const [a, b] = [last.metadata, fresh.metadata];
   // An object whose finalizer another client removed gets it again.
@@ -95,6 +116,6 @@ function hasSameInputs(
   // Without a generation it is unknown whether the rest of the object is the same. A deletion raises it, too.
   const isSame = a.uid === b.uid && a.generation !== undefined && a.generation === b.generation;
   const isPaused = b.annotations?.[pausedAnnotation] === 'true';
-  const [owned, freshOwned] = [ownedStatusOf(last, fieldManager), ownedStatusOf(fresh, fieldManager)];
+  const [owned, freshOwned] = [ownedStatusOf(last, fieldManager, own), ownedStatusOf(fresh, fieldManager, own)];
   return isSame && !isPaused && ownedEqual({ ...owned }, freshOwned, { isBuiltIn: false });
 }

@@ -2,7 +2,7 @@
 // Only what is stored; the content of a status is in status.test.ts and slice-status.test.ts.
 import { expect, it } from 'vitest';
 import { useApiServer } from '../../harness/api-server.ts';
-import { widgetsOn } from '../widgets.ts';
+import { widget, widgetsOn } from '../widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
@@ -44,4 +44,147 @@ it('N1: a map of a status that becomes empty keeps what another manager owns in 
   await becomes({ nodes: one });
   await widgets.mergePatch('a', { status: { nodes: { b: '2' } } }, `${widgets.pathOf('a')}/status`);
   await becomes({ nodes: {} }, { nodes: { b: '2' } });
+});
+
+const managers = { first: 'outrigger-widget', slice: 'outrigger-widget-painter' };
+const statusPath = () => `${widgets.pathOf('a')}/status`;
+const patch = async (body: object, path = statusPath()) => await widgets.mergePatch('a', body, path);
+const statusOf = async () => Object((await read('a'))?.status);
+const typesOf = async () => (await statusOf()).conditions.map((one: { type: string }) => one.type).sort();
+/** Applies a status as another client. */
+const applyBy = async (manager: string, status: object) => {
+  const body = { apiVersion: 'reconcile.example.com/v1', kind: 'Widget', metadata: { name: 'a' }, status };
+  const query = { fieldManager: manager, force: true };
+  await widgets.client.request({
+    ...{ method: 'PATCH', path: statusPath(), contentType: 'application/apply-patch+yaml', body, query },
+  });
+};
+/** Replaces the status by an older one, as a backup does. */
+const restore = async (status: unknown) => {
+  const body = { ...(await read('a')), status };
+  const query = { fieldManager: 'backup' };
+  await widgets.client.request({ method: 'PUT', path: statusPath(), body, query });
+};
+const clear = async () => await patch({ metadata: { managedFields: [{}] } }, widgets.pathOf('a'));
+const settles = async () => {
+  widgets.requests.length = 0;
+  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
+  expect(widgets.requests).toHaveLength(1);
+};
+
+/** How others get a share in a status, or the record of it is lost. */
+const shares: readonly (readonly [string, (before: object) => Promise<unknown>])[] = [
+  ['its managed fields are cleared', clear],
+  [
+    'its managed fields are cleared and it is written once more',
+    async () => {
+      await clear();
+      await reconcile('a');
+    },
+  ],
+  [
+    'a backup has restored it',
+    async (before) => {
+      await restore({});
+      await restore(before);
+    },
+  ],
+  ['another client applies it', async (before) => await applyBy('someone', before)],
+  [
+    'another client applies it after its managed fields are cleared',
+    async (before) => {
+      await clear();
+      await applyBy('someone', before);
+    },
+  ],
+];
+
+it.each(shares)('K18: a failure that is over is no longer reported although %s', async (_, share) => {
+  await apply('a', { size: 3 });
+  widgets.throws(new Error('no clay'));
+  await reconcile('a');
+  expect(await typesOf()).toEqual(['Ready', 'Reconciling']);
+  await share(await statusOf());
+  await becomes({ size: 3 });
+  expect(await typesOf()).toEqual(['Built', 'Ready']);
+  widgets.throws(new Error('no clay'));
+  await reconcile('a');
+  expect(await typesOf()).toContain('Reconciling');
+  expect((await statusOf()).size).toBe(3);
+});
+
+it.each(shares.slice(0, 3))('K18: a field of a status that is dropped goes although %s', async (_, share) => {
+  await apply('a', { size: 3 });
+  await becomes({ size: 1, note: 'x', plan: { due: 'x', nodes: one }, zones: [{ name: 'z', nodes: one }] });
+  await share(await statusOf());
+  await becomes({ size: 2 });
+});
+
+it.each(shares.slice(0, 3))('K18: a failed reconcile keeps the fields of a status although %s', async (_, share) => {
+  await apply('a', { size: 3 });
+  await becomes({ size: 1, plan: { nodes: one } });
+  await share(await statusOf());
+  widgets.throws(new Error('no clay'));
+  await reconcile('a');
+  expect(await statusOf()).toMatchObject({ size: 1, plan: { nodes: one } });
+});
+
+it('K18: a reconcile removes a failure that another client reports in the conditions of the runtime', async () => {
+  await apply('a', { size: 3 });
+  await becomes({ size: 1 });
+  const lastTransitionTime = '2026-01-01T00:00:00Z';
+  const forged = { status: 'True', reason: 'R', message: '', lastTransitionTime };
+  await applyBy('someone', { conditions: ['Stalled', 'Reconciling', 'Theirs'].map((type) => ({ type, ...forged })) });
+  await becomes({ size: 1 });
+  expect(await typesOf()).toEqual(['Built', 'Ready', 'Theirs']);
+});
+
+it('K18: what another client writes or applies in a status stays', async () => {
+  await apply('a', { size: 3 });
+  await patch({ status: { note: 'theirs' } });
+  await becomes({ size: 1 }, { note: 'theirs' });
+  await applyBy('someone', { plan: { nodes: one } });
+  await becomes({ size: 2 }, { note: 'theirs', plan: { nodes: one } });
+});
+
+it.each([
+  ['its managed fields are cleared', clear],
+  ['a backup has restored it', async () => await restore(await statusOf())],
+])('K18: two controllers of one kind keep their parts of a status although %s', async (_, share) => {
+  await apply('a', { size: 3 });
+  returns({ status: { size: 1, note: 'x' } });
+  await reconcile('a');
+  await widgets.paint('a');
+  await share();
+  returns({ status: { size: 2 } });
+  await reconcile('a');
+  expect(await statusOf()).toMatchObject({ size: 2, coat: 'red' });
+  expect(await typesOf()).toEqual(['Built', 'Painted', 'Ready']);
+  widgets.paintReturns({ status: {} });
+  await widgets.paint('a');
+  expect(await statusOf()).not.toHaveProperty('coat');
+  expect(await typesOf()).toEqual(['Built', 'Painted', 'Ready']);
+  expect(await widgets.owned('a', managers.slice)).toEqual({ conditions: ['Painted'] });
+  await settles();
+});
+
+const glazer = widget.statusSlice({ status: ['coat'], conditions: ['Glazed'] }).controller('widget-glazer', {
+  selector: { matchLabels: { glaze: 'yes' } },
+  reconcile: async () => ({ status: { coat: 'clear' }, conditions: { Glazed: { status: 'True', reason: 'Done' } } }),
+  finalize: async () => 'done',
+});
+it.each([
+  ['its fields are the only ones', async () => undefined],
+  ['its managed fields are cleared', clear],
+  ['another client applies them', async () => await applyBy('someone', { conditions: (await statusOf()).conditions })],
+])('N1b: the slice of an object that leaves the selection is given up when %s', async (_, share) => {
+  const glaze = widgets.reconcileBy(glazer);
+  await apply('a', { size: 3 }, { labels: { glaze: 'yes' } });
+  expect((await glaze('a')).outcome).toEqual({ type: 'done' });
+  await share();
+  await patch({ metadata: { labels: { glaze: null } } }, widgets.pathOf('a'));
+  expect((await glaze('a')).outcome).toEqual({ type: 'done' });
+  const { status = {}, metadata } = Object(await read('a'));
+  expect(Object.values(status).flat()).toEqual([]);
+  expect(metadata.finalizers ?? []).toEqual([]);
 });
