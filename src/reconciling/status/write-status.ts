@@ -3,6 +3,7 @@
 // if the input of the status is unchanged.
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
+import { isBuiltInGroup } from '../../core/kind-names.ts';
 import type { Log } from '../../core/log.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { applyStatus } from '../../kube/apply/apply.ts';
@@ -64,13 +65,13 @@ async function applyIfChanged(primary: PrimaryObject, wanted: Fields, deps: Stat
   const { client, resource, fieldManager, statusWriter, log, signal } = deps;
   const object = primary.current();
   const left = remnants(wanted, object, fieldManager, statusWriter.own);
-  if (left.length === 0 && isStored(wanted, primary, fieldManager)) return;
+  if (left.length === 0 && isStored(wanted, primary, deps)) return;
   const emptied = isEmpty(wanted) ? [] : emptiedFields({ status: wanted }, object, { fieldManager, ...ofStatus });
   const removed = [...left, ...emptied];
   if (removed.length > 0) {
     const path = objectPath(resource, object.metadata, 'status');
     primary.written(await removeFields(client, path, object.metadata, removed, { fieldManager, signal }));
-    if (isStored(wanted, primary, fieldManager)) return;
+    if (isStored(wanted, primary, deps)) return;
   }
   const { resourceVersion = '', uid } = primary.current().metadata;
   const target = {
@@ -89,10 +90,12 @@ async function applyIfChanged(primary: PrimaryObject, wanted: Fields, deps: Stat
 const ofStatus = { subresource: 'status' };
 
 /** Returns whether the status is in the object, and is recorded as the manager's. */
-function isStored(wanted: Fields, primary: PrimaryObject, fieldManager: string): boolean {
+function isStored(wanted: Fields, primary: PrimaryObject, { fieldManager, resource }: StatusDeps): boolean {
   const object = primary.current();
   if (ownEntry(object, fieldManager, 'status') === undefined && !isEmpty(wanted)) return false;
-  return ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn: false, live: object.status });
+  // A built-in kind leaves out empty values.
+  const isBuiltIn = isBuiltInGroup(resource.group);
+  return ownedEqual(wanted, primary.ownedStatus(), { isBuiltIn, live: object.status });
 }
 
 function isEmpty(fields: Fields): boolean {
