@@ -117,10 +117,7 @@ export function createContext(
     if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
     for (const formerController of new Set(result.replaced))
       log.warn('child of another controller overwritten', { kind: kind.kind, formerController });
-    for (const { type, ...field } of result.notes) {
-      const { level, message } = noteLog[type];
-      log[level](message, { kind: kind.kind, ...field, ...(type === 'unchanged' ? { noopApplies: 1 } : {}) });
-    }
+    for (const note of result.notes) logNote(log, kind, note);
   }
 
   const context: UntypedContext = {
@@ -197,13 +194,19 @@ export function createContext(
   return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops, end };
 }
 
-/** How what became of a field of a child is logged. */
-const noteLog = {
-  overwritten: { level: 'warn', message: 'field of another manager overwritten' },
-  removed: { level: 'warn', message: 'field of another manager removed' },
-  kept: { level: 'info', message: 'field kept by another manager' },
-  unchanged: { level: 'warn', message: 'apply changed nothing' },
-} as const satisfies Readonly<Record<FieldNote['type'], object>>;
+/** Logs what became of a field of a child. */
+function logNote(log: Log, { kind }: Kind, { type, ...field }: FieldNote): void {
+  switch (type) {
+    case 'overwritten':
+      return log.warn('field of another manager overwritten', { kind, ...field });
+    case 'removed':
+      return log.warn('field of another manager removed', { kind, ...field });
+    case 'kept':
+      return log.info('field kept by another manager', { kind, ...field });
+    case 'unchanged':
+      return log.warn('apply changed nothing', { kind, ...field, noopApplies: 1 });
+  }
+}
 
 const toKey = ([, , namespace, name]: ObjectName): Key => (namespace === '' ? { name } : { namespace, name });
 

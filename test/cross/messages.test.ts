@@ -11,7 +11,7 @@ import { inMemory as harness } from './in-memory.ts';
 
 const everyOne = it.each(harness.registry);
 
-const fields = ['v', 'controller', 'cluster', 'object', 'cause', 'merged'];
+const fields = ['v', 'controller', 'cluster', 'clusterUid', 'object', 'cause', 'merged', 'strays'];
 const causes: readonly string[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
 const marks = { labels: { 'example.com/mark': 'marked-label' }, annotations: { 'example.com/mark': 'marked-note' } };
 
