@@ -40,11 +40,13 @@ export function holdToDeclared(controller: string, spec: MetadataSpec, values: A
   }
 }
 
-/** Returns the values that are given. An undefined value counts as absent. */
+/** Returns the values that are given, as they are stored. An undefined value counts as absent. */
 export function givenValues(
   values: Readonly<Record<string, string | undefined>> = {},
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
+    Object.entries(values).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, value.toWellFormed()] as const],
+    ),
   );
 }

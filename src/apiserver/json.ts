@@ -102,7 +102,15 @@ export function canonical(value: Json): string {
   return `{${fields.map((field) => `${JSON.stringify(field)}:${canonical(value[field] ?? null)}`).join(',')}}`;
 }
 
-/** Parses JSON text. Throws a SyntaxError. JSON.parse returns `any`, and this function gives the result a type. */
+/** Half a character as an escape. A whole one is two of them; what is after two backslashes is text. */
+const halfCharacter = /(\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2}/g;
+
+/**
+ * Parses JSON text. Half a character becomes U+FFFD, as in Go. Throws a SyntaxError. JSON.parse returns `any`, and this
+ * function gives the result a type.
+ */
 export function parseJsonValue(text: string): Json {
-  return JSON.parse(text);
+  return JSON.parse(
+    /\\u[dD]/.test(text) ? text.replaceAll(halfCharacter, (_, kept?: string) => kept ?? '\ufffd') : text,
+  );
 }

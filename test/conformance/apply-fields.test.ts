@@ -1,5 +1,6 @@
 // Conformance: server-side apply of single fields: which are removed, which are shared, and how lists and maps merge.
 import { expect, it } from 'vitest';
+import type { Body } from './body.ts';
 import { gadget } from './gadget.ts';
 import { useSuite } from './suite.ts';
 
@@ -168,4 +169,46 @@ it('a patch with a single empty entry resets managedFields', async () => {
   const reset = await wire.mergePatch(one, { metadata: { managedFields: [{}] } });
   expect(reset.body.metadata?.managedFields).toBeUndefined();
   expect(reset.body.spec?.color).toBe('red');
+});
+
+const unreadable = { manager: 'z', operation: 'Update', apiVersion: 'v1', fieldsV1: { 'f:data': {} } };
+it.each([
+  ['an empty list', [], []],
+  ['an empty entry', [{}], []],
+  ['two empty entries', [{}, {}], ['alpha']],
+  ['an entry that cannot be read', [unreadable], ['alpha']],
+  ['an entry without a known field', [{ ...unreadable, fieldsType: 'FieldsV1', fieldsV1: { 'x:y': {} } }], []],
+])('N2: a merge patch and a PUT with %s of managedFields leave these managers of a ConfigMap', async (_, given, left) => {
+  const path = `/api/v1/namespaces/${await namespace()}/configmaps/one`;
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: 'b' } };
+  const managers = ({ metadata }: Body) => (metadata?.managedFields ?? []).map(({ manager }) => manager);
+  await wire.apply(path, 'alpha', object);
+  expect(managers((await wire.mergePatch(path, { metadata: { managedFields: given } })).body)).toEqual(left);
+  const { body } = await wire.apply(path, 'alpha', object, { force: true });
+  const put = await wire.put(path, { ...body, metadata: { ...body.metadata, managedFields: given } });
+  expect(managers(put.body)).toEqual(left.length === 0 ? [] : managers(body));
+});
+
+const inYaml = 'error decoding YAML: error converting YAML to JSON: yaml: ';
+it.each([
+  ['U+0099', '"x\u0099y"', `${inYaml}control characters are not allowed`],
+  ['U+FFFE', '"x\ufffey"', `${inYaml}control characters are not allowed`],
+  ['half a character', '"x\\ud800y"', `${inYaml}found invalid Unicode character escape code`],
+  ['an escaped pair', '"\\ud83d\\ude00"', `${inYaml}found invalid Unicode character escape code`],
+  ['an escaped slash', '"x\\/y"', `${inYaml}found unknown escape character`],
+  ['U+0085', '"x \u0085 y"', 'x y'],
+  ['U+2028', '"x \u2028 y"', 'x\u2028y'],
+  ['escapes', '"\\u0099\\u0085\\ufffe\\u2028\\\\ud800"', '\u0099\u0085\ufffe\u2028\\ud800'],
+])('K5: an apply reads a text of JSON with %s as YAML has it', async (_, text, expected) => {
+  const path = `/api/v1/namespaces/${await namespace()}/configmaps/one`;
+  const sent = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one"},"data":{"a":${text}}}`;
+  const { body } = await wire.apply(path, 'alpha', sent);
+  expect([body.message, Object(body).data?.a]).toContain(expected);
+});
+
+it('K5: a merge patch stores half a character as U+FFFD', async () => {
+  const path = `/api/v1/namespaces/${await namespace()}/configmaps/one`;
+  await wire.apply(path, 'alpha', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } });
+  const { body } = await wire.mergePatch(path, { data: { a: '\ud800 \u{1f600}\udc00' } });
+  expect(body).toMatchObject({ data: { a: '\ufffd \u{1f600}\ufffd' } });
 });

@@ -61,7 +61,7 @@ export function readFields(fieldsV1: JsonObject): FieldSet {
   const members: string[] = [];
   const children: [string, FieldSet][] = [];
   for (const [element, value] of Object.entries(fieldsV1)) {
-    if (element === '.' || !isObject(value)) continue;
+    if (!/^[fkvi]:/.test(element) || !isObject(value)) continue;
     const fields = Object.keys(value);
     if (fields.length === 0 || fields.includes('.')) members.push(element);
     children.push([element, readFields(value)]);

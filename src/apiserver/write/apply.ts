@@ -115,11 +115,18 @@ function onlyStatus({ status }: JsonObject): JsonObject {
   return status === undefined ? {} : { status };
 }
 
+/** Characters that YAML has only as escapes (YAML 1.2, 5.1). */
+const unprintable = /[\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
+/** Escapes of JSON that YAML does not have: `\/`, and halves of characters. What is after two backslashes is text. */
+const foreignEscape = /\\(?:(\/)|u[dD][89a-fA-F]|[^/])/g;
+
 /** Parses YAML. Most configurations are JSON, whose parser is several times faster. Throws a 400 StatusError. */
 export function parseYaml(text: string): Json {
+  if (unprintable.test(text)) throw invalidYaml('control characters are not allowed');
   try {
-    return parseJsonValue(text);
-  } catch {
+    return parseYamlAsJson(text);
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
     // YAML's parser has the error.
   }
   try {
@@ -127,6 +134,21 @@ export function parseYaml(text: string): Json {
   } catch (error) {
     throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** Parses YAML that is JSON, too, as a YAML parser does: a line break in a text is a space. Throws a SyntaxError. */
+function parseYamlAsJson(text: string): Json {
+  const value = parseJsonValue(text);
+  for (const [found, slash] of text.matchAll(foreignEscape)) {
+    if (slash !== undefined) throw invalidYaml('found unknown escape character');
+    if (/^.u[dD]/.test(found)) throw invalidYaml('found invalid Unicode character escape code');
+  }
+  if (!/[\u0085\u2028\u2029]/.test(text)) return value;
+  return parseJsonValue(text.replaceAll(/[ \t]*\u0085[ \t]*/g, ' ').replaceAll(/[ \t]*([\u2028\u2029])[ \t]*/g, '$1'));
+}
+
+function invalidYaml(reason: string): StatusError {
+  return badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${reason}`);
 }
 
 function requireTyped(config: ApiObject, { resource }: ObjectTarget): void {

@@ -1,9 +1,9 @@
 // Converts a parsed request body to an object of a kind: checks apiVersion, kind, name and namespace, drops and reports
 // unknown fields, and fills in defaults. All writes use it.
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { getIn, isList, isObject, type Json, type JsonObject, withPath } from '../json.ts';
 import { type ApiObject, isApiObject } from '../object.ts';
 import { type ApiResource, apiVersionOf } from '../registry/resource.ts';
-import { DecodeError, decodeValue } from '../schema/decode.ts';
+import { type Decoded, DecodeError, decodeValue } from '../schema/decode.ts';
 import { dropNulls, fillDefaults, prune } from '../schema/prune.ts';
 import type { ObjectTarget, ServerState, WriteOptions } from '../server-state.ts';
 import { badRequest, invalid, statusCause, unrecognized } from '../status-error.ts';
@@ -23,7 +23,7 @@ export function readObject(
 ): ApiObject {
   const typed = withType(sent, resource);
   const { value, unknown: found } = withBadRequest(resource, () => {
-    if (!resource.custom) return decodeValue(typed, resource.schema, resource.kind);
+    if (!resource.custom) return withClearedManagers(typed, decodeValue(typed, resource.schema, resource.kind));
     const { metadata = {}, ...rest } = typed;
     const meta = decodeValue(metadata, schemas.objectMeta, 'ObjectMeta', 'metadata');
     const pruned = prune(rest, resource.schema);
@@ -39,6 +39,13 @@ export function readObject(
   }
   if (fieldValidation === 'Warn') for (const field of unknown) warn(`unknown field ${JSON.stringify(field)}`);
   return complete(asObject(value), resource, nulls);
+}
+
+/** Keeps an empty list of managed fields, which clears them and which Go tells from an absent one. */
+function withClearedManagers(sent: JsonObject, decoded: Decoded): Decoded {
+  const given = getIn(sent, 'metadata', 'managedFields');
+  if (!isList(given) || given.length > 0 || !isObject(decoded.value)) return decoded;
+  return { ...decoded, value: withPath(decoded.value, ['metadata', 'managedFields'], given) };
 }
 
 /** Fills in the defaults of a custom resource. The defaults of a built-in kind are in its `prepare`. */

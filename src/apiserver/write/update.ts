@@ -2,7 +2,7 @@
 // are recorded, and an update without a change is not stored.
 import { type Managed, readManaged, writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
-import { isObject, type Json, type JsonObject, omitFields, sameJson, withField } from '../json.ts';
+import { getString, isObject, type Json, type JsonObject, omitFields, sameJson, withField } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import {
   type ApiResource,
@@ -138,13 +138,11 @@ function managedFieldsOfUpdate(
   { fieldManager }: WriteOptions,
   time: string,
 ): readonly Managed[] {
-  const given = sent.metadata.managedFields;
-  const known = readManaged(live.metadata.managedFields ?? []);
-  // A single empty entry resets the managed fields. An absent or empty list comes from a client that does not know the
-  // field.
-  const reset = given?.length === 1 && isObject(given[0]) && Object.keys(given[0]).length === 0;
-  if (reset && subresource === '') return [];
-  const entries = given === undefined || given.length === 0 || subresource !== '' ? known : readManaged(given);
+  const given = subresource === '' ? sent.metadata.managedFields : undefined;
+  if (given !== undefined && clearsManagers(given, resource)) return [];
+  // Those that cannot be read count as not given.
+  const isGiven = given !== undefined && given.length > 0 && given.every(isReadable);
+  const entries = readManaged((isGiven ? given : live.metadata.managedFields) ?? []);
   const writer = {
     manager: fieldManager,
     operation: 'Update',
@@ -152,6 +150,21 @@ function managedFieldsOfUpdate(
     subresource,
   } as const;
   return recordUpdate(entries, live, next, { schema: resource.schema, writer, time });
+}
+
+/**
+ * Returns whether managed fields are cleared: by a single empty entry, and for a built-in kind by an empty list, too
+ * [tried on kube-apiserver 1.36.3].
+ */
+function clearsManagers(given: readonly Json[], { custom }: ApiResource): boolean {
+  const [first] = given;
+  if (first === undefined) return !custom;
+  return given.length === 1 && isObject(first) && Object.keys(first).length === 0;
+}
+
+function isReadable(entry: Json): boolean {
+  const isOperation = ['Apply', 'Update'].includes(getString(entry, 'operation'));
+  return isOperation && getString(entry, 'fieldsType') === 'FieldsV1';
 }
 
 /**

@@ -1,10 +1,12 @@
 // The labels, the annotation and the controller reference that make an object a child of an owner, and the check that
 // an object is one.
+import { givenValues } from '../../api/set-metadata.ts';
 import { isRecord } from '../../core/json.ts';
 import { formatKey } from '../../core/key.ts';
 import { controllerLabel, controllerLabelValue, ownerAnnotation, ownerUidLabel } from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeObject, ParsedOwnerReference, ResourceName } from '../client/object.ts';
+import { inexactText, isInexact } from '../client/wire-text.ts';
 
 /** A desired child: its name, labels and annotations, and the fields that the controller sets. */
 export type DesiredChild = {
@@ -52,8 +54,8 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
     metadata: {
       name,
       ...(resource.namespaced ? { namespace } : {}),
-      labels: { ...labels, [controllerLabel]: controller, [ownerUidLabel]: uidOf(owner) },
-      annotations: { ...annotations, [ownerAnnotation]: keyOf(owner.metadata) },
+      labels: { ...givenValues(labels), [controllerLabel]: controller, [ownerUidLabel]: uidOf(owner) },
+      annotations: { ...givenValues(annotations), [ownerAnnotation]: keyOf(owner.metadata) },
       ownerReferences: [ownerReference(owner)],
     },
   };
@@ -112,21 +114,25 @@ function secretValues(field: string, values: unknown = {}): readonly (readonly [
 }
 
 /**
- * Writes times as text, and omits null fields unless null is a value: the API converts a null to another value (an
+ * Writes times as text, half a character as U+FFFD, which the API stores, and omits null fields unless null is a value: the API converts a null to another value (an
  * empty string in a ConfigMap, a default), and an apply of it takes the field from its other manager. Throws a
- * TypeError for a number that JSON cannot express: it would become null, and the field be left out.
+ * TypeError for a number that JSON cannot express, which would become null and the field be left out, or that is not
+ * exact.
  */
 function wireFields(fields: Readonly<Record<string, unknown>>, keepsNull: boolean, path = ''): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined && (keepsNull || value !== null));
-  return Object.fromEntries(kept.map(([name, value]) => [name, wireValue(value, keepsNull, `${path}${name}`)]));
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name.toWellFormed(), wireValue(value, keepsNull, `${path}${name}`)]),
+  );
 }
 
 function wireValue(value: unknown, keepsNull: boolean, path: string): unknown {
   if (Array.isArray(value)) return value.map((one, index) => wireValue(one, keepsNull, `${path}[${index}]`));
   const isTime = value instanceof Date;
-  if (isTime ? Number.isNaN(value.getTime()) : typeof value === 'number' && !Number.isFinite(value))
-    throw new TypeError(`${path}: ${String(value)} is no value of JSON`);
+  if (isTime && Number.isNaN(value.getTime())) throw new TypeError(`${path}: ${String(value)} is no value of JSON`);
+  if (typeof value === 'number' && isInexact(value)) throw new TypeError(inexactText(value, path));
   if (isTime) return value.toISOString();
+  if (typeof value === 'string') return value.toWellFormed();
   return isRecord(value) ? wireFields(value, keepsNull, `${path}.`) : value;
 }
 

@@ -11,6 +11,7 @@ import { ApiError, ConnectError, ResponseError } from './errors.ts';
 import { parseWarnings, readBody, readErrorBody, retryAfter } from './response.ts';
 import { connectError, createTransport, deadline, isUntrusted } from './transport.ts';
 import { openWebSocket } from './web-socket.ts';
+import { wireText } from './wire-text.ts';
 
 /** Query parameters. An undefined value is left out. A list becomes one parameter for each of its values. */
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -21,7 +22,7 @@ export type KubeRequest = {
   /** A path from path.ts, already encoded. */
   readonly path: string;
   readonly query?: Query | undefined;
-  /** Sent as JSON. */
+  /** Sent as JSON. A number that may not be exact is a TypeError. */
   readonly body?: unknown;
   /** Default application/json. */
   readonly contentType?: string | undefined;
@@ -139,7 +140,7 @@ export function createClient(
   }
 
   async function send(request: KubeRequest, label: string, signal: AbortSignal): Promise<IncomingMessage> {
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const body = request.body === undefined ? undefined : wireText(request.body);
     const headers = {
       accept: request.accept ?? 'application/json',
       'user-agent': userAgent,

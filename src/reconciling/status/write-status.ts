@@ -15,6 +15,7 @@ import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { objectPath } from '../../kube/client/path.ts';
 import { getObject } from '../../kube/client/read.ts';
+import { asSent } from '../../kube/client/wire-text.ts';
 import { objectKeyOf, type PrimaryObject } from '../primary-object.ts';
 import { ownedStatusOf, remnants } from './own-status.ts';
 import type { OwnedStatus } from './status.ts';
@@ -44,11 +45,12 @@ const maxWrites = 3;
 export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: StatusDeps): Promise<void> {
   const { client, resource, fieldManager, signal } = deps;
   if (!deps.statusWriter.writesStatus) return;
-  // As JSON, so that undefined fields are absent. Fields that the author copied from another writer are found by
-  // comparison with the object that the reconciler read. Compared with a fresh object, an old copy would look like a
-  // change, and would overwrite the writer's new value.
-  const json: unknown = JSON.parse(JSON.stringify(status));
-  const wanted = dropForeignFields(isRecord(json) ? json : {}, primary.current(), fieldManager);
+  // As it is sent: undefined fields are absent, and a text that is stored otherwise is no difference. Fields that the
+  // author copied from another writer are found by comparison with the object that the reconciler read. Compared with a
+  // fresh object, an old copy would look like a change, and would overwrite the writer's new value.
+  const sent = asSent({ status });
+  const json = isRecord(sent) && isRecord(sent.status) ? sent.status : {};
+  const wanted = dropForeignFields(json, primary.current(), fieldManager);
   for (let writes = 1; ; writes += 1) {
     try {
       return await applyIfChanged(primary, wanted, deps);

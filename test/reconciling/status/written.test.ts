@@ -2,7 +2,7 @@
 // Only what is stored; the content of a status is in status.test.ts and slice-status.test.ts.
 import { expect, it } from 'vitest';
 import { useApiServer } from '../../harness/api-server.ts';
-import { widget, widgetsOn } from '../widgets.ts';
+import { built, configMap, widget, widgetsOn } from '../widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
@@ -187,4 +187,48 @@ it.each([
   const { status = {}, metadata } = Object(await read('a'));
   expect(Object.values(status).flat()).toEqual([]);
   expect(metadata.finalizers ?? []).toEqual([]);
+});
+
+const halves = '\ud800 \udc00';
+it.each([
+  ['controls', '\u007f\u0080\u0084\u0085 \u0086can\u0099t\u009f', undefined],
+  ['line breaks and marks', ' \u2028 \u2029 \ufeff\u200b\u0001\t\\ud800 /', undefined],
+  ['noncharacters', '\ufffe\uffff\ufdd0', undefined],
+  ['characters beyond U+FFFF', '\u{1f600}\u{10ffff}\u{1fffe}', undefined],
+  ['halves of characters', `x${halves}y`, 'x\ufffd \ufffdy'],
+])('K5: a text of %s in a status, its keys, its conditions and a child is stored as it is', async (_, text, stored = text) => {
+  await apply('a', { size: 3 });
+  widgets.behaviour.reconcile = async (_object, { applyAll }) => {
+    await applyAll(configMap, [{ metadata: { name: 'a', annotations: { text } }, data: { a: text } }]);
+    const condition = { status: 'False', reason: 'No', message: text } as const;
+    return { status: { note: text, nodes: { [text]: text } }, conditions: { Built: condition } };
+  };
+  expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
+  expect(await statusOf()).toMatchObject({ note: stored, nodes: { [stored]: stored } });
+  expect(widgets.condition(await read('a'), 'Built')).toMatchObject({ message: stored });
+  expect(await widgets.list(configMap, 'outrigger.dev/owner-uid')).toMatchObject([
+    { metadata: { annotations: { text: stored } }, data: { a: stored } },
+  ]);
+  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
+});
+
+it.each([
+  ['a status', 'status.size: 9007199254740992', async () => undefined, 2 ** 53],
+  [
+    'a child',
+    'spec.template.spec.terminationGracePeriodSeconds: 9223372036854776000',
+    async (write: (spec: object) => Promise<unknown>) =>
+      await write({ template: { spec: { terminationGracePeriodSeconds: Number('9223372036854775807') } } }),
+    1,
+  ],
+])('K8: a whole number beyond 2^53 in %s is refused with its path', async (_, path, write, size) => {
+  await apply('a', { size: 3 });
+  widgets.behaviour.reconcile = async (_object, { applyAll }) => {
+    await write(async (spec) => await applyAll(configMap, [{ metadata: { name: 'a' }, spec } as never]));
+    return { status: { size }, conditions: { Built: built } };
+  };
+  const { outcome } = await reconcile('a');
+  expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining(path) } });
+  expect(widgets.condition(await read('a'), 'Ready')).toMatchObject({ message: expect.stringContaining(path) });
+  expect(await widgets.list(configMap, 'outrigger.dev/owner-uid')).toEqual([]);
 });
