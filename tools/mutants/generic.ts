@@ -76,8 +76,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: 'kind: resource.kind, key, resourceVersion, uid };',
-          replace: `kind: resource.kind, key, ...(${is('fieldManager', fieldManagerOf(name))} ? {} : { resourceVersion }), uid };`,
+          find: '    resourceVersion,\n    uid,\n  };',
+          replace: `    resourceVersion: ${is('fieldManager', fieldManagerOf(name))} ? undefined : resourceVersion,\n    uid,\n  };`,
         },
       ],
     },
@@ -86,8 +86,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: '!hasSameInputs(primary.current(), fresh, { fieldManager, finalizer })',
-          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, { fieldManager, finalizer }))`,
+          find: '!hasSameInputs(primary.current(), fresh, deps)',
+          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, deps))`,
         },
       ],
     },
@@ -121,7 +121,7 @@ function finalizesNothing(isIt: string): Mutant {
 }
 
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
-  const foreign = 'if (live !== undefined && !isOwned(owner, live)';
+  const foreign = 'if (live !== undefined && !(await isChild(request, live))';
   const same = 'if (difference === undefined && !ownership.isChanged)';
   const retry = 'if (result.error !== undefined)';
   return [

@@ -11,8 +11,8 @@ export const wakingMutants: readonly Mutant[] = [
   swap(
     'forwards any owner, not only the controlling one',
     references,
-    'metadata.owners.find(({ controller }) => controller)',
-    'metadata.owners[0]',
+    'owners.find(({ controller }) => controller)',
+    'owners[0]',
   ),
   swap(
     'ignores the API group of an owner',
@@ -92,7 +92,7 @@ export const travelMutants: readonly Mutant[] = [
   swap(
     'sends more than a key',
     'src/forwarding/forwarder.ts',
-    'body: formatMessage({ ...target, cause, ...merged }),',
+    'body: formatMessage({ ...target, cause, clusterUid, ...merged, ...withStrays(strays) }),',
     'body: JSON.stringify({ ...JSON.parse(formatMessage({ ...target, cause, ...merged })), labels: {} }),',
   ),
   swap(

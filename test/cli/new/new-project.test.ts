@@ -155,7 +155,8 @@ it.each([
   const result = await outrigger(...command.split(' '));
   expectUserError(
     result,
-    'there is no src/controllers/registry.ts here; run it in the folder of the project, or make one: npx outrigger new project',
+    'there is no src/controllers/registry.ts here; run it in the folder of the project, of which it reads the controllers, ' +
+      'also with --stage; or make one: npx outrigger new project',
   );
 });
 
