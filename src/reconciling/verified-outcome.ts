@@ -64,6 +64,14 @@ async function verifiedOutcome(error: ApiError, input: VerificationInput): Promi
     }
     const fresh = await getObject(client, resource, message, { signal });
     if (fresh === undefined || fresh.metadata.uid !== read.metadata.uid) return { type: 'nothing', reason: 'gone' };
+    // What is left in a namespace whose deletion was forced can be read, and each write of it is a 404 of the namespace
+    // [tried on kube-apiserver 1.36.3].
+    if (isNotFound(error) && error.body?.details?.kind === 'namespaces' && resource.plural !== 'namespaces') {
+      const text =
+        `NamespaceGone: the namespace ${message.namespace} does not exist, so the API server refuses each write to ` +
+        'what is left in it; create the namespace again, and delete it if the object is to go';
+      return failed(new Error(text, { cause: error }));
+    }
     if (!isNotFound(error) || !error.request.endsWith('/status')) return failed(error);
     const text =
       `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; ` +

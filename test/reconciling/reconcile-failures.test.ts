@@ -229,6 +229,20 @@ it('a reconcile of an existing object without a status subresource fails, and is
   expect(countedOf(outcome)).toContain('StatusSubresourceMissing');
 });
 
+it.each([
+  ['new', async () => undefined],
+  ['known', async () => void (await reconcile())],
+])('K13: a reconcile of a %s object in a namespace that does not exist fails, and names the namespace', async (_, before) => {
+  await before();
+  await apply(8);
+  const details = { name: widgets.namespace, kind: 'namespaces' };
+  const { outcome } = await reconcile(async ({ method, path }) => {
+    if (method === 'PATCH') throw new ApiError(`PATCH ${path}`, 404, { kind: 'Status', reason: 'NotFound', details });
+  });
+  const message = expect.stringContaining(`NamespaceGone: the namespace ${widgets.namespace} does not exist`);
+  expect(outcome).toMatchObject({ type: 'failed', error: { message } });
+});
+
 it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s fails', async (status) => {
   await reconcile();
   const { client, namespace } = widgets;
