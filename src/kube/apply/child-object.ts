@@ -114,10 +114,10 @@ function secretValues(field: string, values: unknown = {}): readonly (readonly [
 }
 
 /**
- * Writes times as text, half a character as U+FFFD, which the API stores, and omits null fields unless null is a value: the API converts a null to another value (an
- * empty string in a ConfigMap, a default), and an apply of it takes the field from its other manager. Throws a
- * TypeError for a number that JSON cannot express, which would become null and the field be left out, or that is not
- * exact.
+ * Writes times as text, half a character as U+FFFD, which the API stores, and omits null fields unless null is a value:
+ * the API converts a null to another value (an empty string in a ConfigMap, a default), and an apply of it takes the
+ * field from its other manager. Throws a TypeError for a number that JSON cannot express, which would become null and
+ * the field be left out, or that may not be exact.
  */
 function wireFields(fields: Readonly<Record<string, unknown>>, keepsNull: boolean, path = ''): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined && (keepsNull || value !== null));

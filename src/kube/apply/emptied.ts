@@ -11,9 +11,9 @@ type Owner = { readonly fieldManager: string; readonly subresource?: string };
 
 /**
  * Returns the JSON pointers of what a manager owns in maps and lists that are desired empty. Most times there is
- * nothing. The server removes what the manager applied before, and makes null of a map or list of a custom kind that is
- * empty afterwards, also when it is applied as empty: `{}` is refused ("must be of type object"), and of `[]` nothing is
- * left [tried on kube-apiserver 1.36.3]. Without its content it is stored as applied.
+ * nothing. The server removes what the manager applied before, and makes null of a map or list of a custom kind that
+ * is empty afterwards, also when it is applied as empty: `{}` is refused ("must be of type object"), and of `[]`
+ * nothing is left [tried on kube-apiserver 1.36.3]. Without its content it is stored as applied.
  */
 export function emptiedFields(desired: unknown, object: KubeObject, owner: Owner): readonly string[] {
   const entry = ownEntry(object, owner.fieldManager, owner.subresource);

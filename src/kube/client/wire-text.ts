@@ -3,8 +3,8 @@
 import { isRecord } from '../../core/json.ts';
 
 /**
- * YAML takes these as the JSON escapes \uXXXX alone. Those beyond U+FFFF must not be escaped: of their two halves each is
- * refused [tried on kube-apiserver 1.36.3, and with sigs.k8s.io/yaml 1.3, 1.4 and 1.6].
+ * YAML takes these as the JSON escapes \uXXXX alone. Those beyond U+FFFF must not be escaped: of their two halves each
+ * is refused [tried on kube-apiserver 1.36.3, and with sigs.k8s.io/yaml 1.3, 1.4 and 1.6].
  */
 const escaped = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** JSON.stringify escapes half a character; what is after two backslashes is text. */
