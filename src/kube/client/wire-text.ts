@@ -17,7 +17,7 @@ const halfCharacter = /(\\\\)|\\ud[89a-f][0-9a-f]{2}/g;
  */
 export function wireText(body: unknown): string {
   const text = JSON.stringify(body, (_, value: unknown) => {
-    if (typeof value === 'number' && isInexact(value)) throw new TypeError(inexactAt(body, '') ?? `${value}`);
+    if (typeof value === 'number' && isRounded(value)) throw new TypeError(inexactAt(body, '') ?? `${value}`);
     return value;
   });
   const whole = text.includes('\\ud') ? text.replaceAll(halfCharacter, (_, kept?: string) => kept ?? '\ufffd') : text;
@@ -34,9 +34,14 @@ export function isInexact(value: number): boolean {
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
+/** Such a number that may have been an integer of 64 bits. A larger one, written like 1e300, was none before. */
+function isRounded(value: number): boolean {
+  return isInexact(value) && !(Number.isFinite(value) && Math.abs(value) >= 1e21);
+}
+
 /** Says where the first such number is. */
 function inexactAt(value: unknown, path: string): string | undefined {
-  if (typeof value === 'number' && isInexact(value)) return inexactText(value, path);
+  if (typeof value === 'number' && isRounded(value)) return inexactText(value, path);
   const parts: readonly (readonly [string, unknown])[] = Array.isArray(value)
     ? value.map((one, index) => [`${path}[${index}]`, one] as const)
     : Object.entries(isRecord(value) ? value : {}).map(([name, one]) => [path === '' ? name : `${path}.${name}`, one]);
