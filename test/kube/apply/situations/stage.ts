@@ -124,6 +124,11 @@ export class Stage {
     await this.merge(fieldManager, { metadata: { ownerReferences: [...ownerReferences, second], finalizers } });
   }
 
+  /** Deletes the child. */
+  async remove(): Promise<void> {
+    await this.#send('DELETE', this.#path(), {});
+  }
+
   /** Clears all managers, as a broken client does. */
   async clear(): Promise<void> {
     await this.merge('cleaner', { metadata: { managedFields: [{}] } });
