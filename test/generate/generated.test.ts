@@ -66,6 +66,8 @@ async function dryRunCreate(kind: AnyCustomKind, spec: unknown): Promise<unknown
     return z.object({ spec: z.unknown() }).parse(response.body).spec;
   } catch (error) {
     if (error instanceof ApiError && error.status === 422) return new Error(error.message);
+    // The client refuses a whole number that it cannot send exactly.
+    if (error instanceof TypeError) return error;
     throw error;
   }
 }

@@ -40,13 +40,14 @@ it.each([
     [forEach('spec.all')],
   ],
   [
-    'rules with functions of ip and format',
+    'rules with functions of format and semver',
     z.object({
-      a: ruled(text.max(9), "{'b': ip(self).family()} == {}"),
-      b: ruled(text.max(9), 'ip.isCanonical(self)'),
+      a: ruled(text.max(9), '!format.dns1123Label().validate(self).hasValue()'),
+      b: ruled(text.max(9), 'isSemver(self)'),
     }),
-    [lacks('spec.a', 'family'), lacks('spec.a', 'ip'), lacks('spec.b', 'ip.isCanonical')],
+    [lacks('spec.a', 'validate'), lacks('spec.a', 'format.dns1123Label'), lacks('spec.b', 'isSemver')],
   ],
+  ['a rule with functions of ip', z.object({ a: ruled(text.max(9), "{'b': ip(self).family()} == {}") }), []],
   ['a rule with functions of sets', z.object({ a: ruled(text.max(9), "sets.equivalent([self], ['a'])") }), []],
   ['no rule', z.object({ all: z.array(text) }), []],
 ])('the hints for %s name each unbounded field once', (_, spec, expected) => {

@@ -90,7 +90,7 @@ it('a field of a child that is undefined is not given, in metadata, in the spec 
     spec: {
       replicas: undefined,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers } },
+      template: { metadata: { labels }, spec: { automountServiceAccountToken: false, containers } },
     },
   } satisfies Desired<typeof Deployment>;
   const written: unknown[] = [];

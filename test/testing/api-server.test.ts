@@ -133,7 +133,7 @@ it('built-in kinds of all groups are served, and a pod on a node has the log of 
         apiVersion: 'networking.k8s.io/v1',
         kind: 'Ingress',
         metadata: { name: 'one' },
-        spec: { ingressClassName: 'x' },
+        spec: { ingressClassName: 'x', defaultBackend: { service: { name: 'one', port: { number: 80 } } } },
       },
       { ...pod, spec: { ...pod.spec, nodeName: 'node' } },
     ],
