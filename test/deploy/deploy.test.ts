@@ -13,7 +13,7 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../src/core/names.ts';
-import { mapsKeys } from '../../src/generate/aws/role.ts';
+import { sendsToItself } from '../../src/generate/aws/role.ts';
 import {
   type OslsResult,
   paramsOf,
@@ -209,7 +209,7 @@ describe('a deployment with osls', () => {
       [
         ...consume.map((action) => `sqs:${action} ${queueArn(controllerQueue(name))}`),
         // Sends to its own queue are for requeueOwners of mapping functions.
-        ...[...(mapsKeys(declaration) ? [controllerQueue(name)] : []), deadLetters, timersQueue].map(
+        ...[...(sendsToItself(declaration) ? [controllerQueue(name)] : []), deadLetters, timersQueue].map(
           (queue) => `sqs:SendMessage ${queueArn(queue)}`,
         ),
         `s3:GetObject arn:aws:s3:::${bucketName()}/clusters.json`,

@@ -22,7 +22,7 @@ import {
   stackParametersOf,
 } from './parameters.ts';
 import { queriesOf } from './queries.ts';
-import { mapsKeys, roleOf } from './role.ts';
+import { roleOf, sendsToItself } from './role.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
 /** The maximum of SQS: 14 days. */
@@ -90,7 +90,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
       SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
       // Here and not for all functions: only reconciles are traced, and the headers may have a key.
       ...Object.fromEntries(traceVariables.map((one) => [one, `\${param:${one}}`])),
-      ...(mapsKeys(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
+      ...(sendsToItself(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
       ...settingsEnvironment(controller),
     },
     events: [

@@ -8,7 +8,7 @@ import { arnOf, deduplicationSecret, logicalId, namePrefix, ownArn, ref } from '
 /** Makes the role of a controller's function. */
 export function roleOf({ name, declaration }: ControllerDefinition): JsonObject {
   const id = logicalId(name);
-  const sendsMappedKeys = mapsKeys(declaration);
+  const sendsOwnKeys = sendsToItself(declaration);
   const statements = [
     allow(
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
@@ -16,12 +16,12 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
     ),
     allow(
       ['sqs:SendMessage'],
-      [...(sendsMappedKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
+      [...(sendsOwnKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
     ),
     ...readsTable(),
     allow(
       ['secretsmanager:GetSecretValue'],
-      [...secretsOf(declaration.settings), ...(sendsMappedKeys ? [ref(deduplicationSecret)] : [])],
+      [...secretsOf(declaration.settings), ...(sendsOwnKeys ? [ref(deduplicationSecret)] : [])],
     ),
     writesLogs(name),
   ];
@@ -66,9 +66,9 @@ export function writesLogs(name: string): JsonObject {
   );
 }
 
-/** Whether a function sends mapped keys to its own queue. */
-export function mapsKeys({ watches }: ControllerDefinition['declaration']): boolean {
-  return watches.some(({ label }) => label === undefined);
+/** Whether a function sends keys to its own queue: those that it maps, and that of an object that got its finalizer. */
+export function sendsToItself({ watches, finalizes }: ControllerDefinition['declaration']): boolean {
+  return finalizes || watches.some(({ label }) => label === undefined);
 }
 
 /**
