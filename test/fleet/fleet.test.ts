@@ -149,7 +149,8 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     const ofFlood = fleet.entries.filter(({ cluster, cause }) => cluster === 'flooding' && cause === 'change');
     const messages = new Set(ofFlood.map(({ messageId }) => messageId));
     expect(messages.size).toBeGreaterThan(pace.burst);
-    expect(messages.size).toBeLessThanOrEqual(pace.burst + pace.perSecond * seconds);
+    // The first message of a new object gives it its finalizer, and is followed by one of the function's own.
+    expect(messages.size).toBeLessThanOrEqual(2 * (pace.burst + pace.perSecond * seconds));
   });
 
   it('a slow cluster converges while it is slow', async () => {

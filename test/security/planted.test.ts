@@ -79,6 +79,9 @@ it(
     await apply(Ingredient, 'poisoned', { spec: { item: 'poison', amount: 1, unit: 'g' } }, lastApplied);
     await apply(Ingredient, 'good', { spec: { item: 'salt', amount: 1, unit: 'g' } }, lastApplied);
     await apply(Foo, 'seen', { spec: { deploymentName: 'seen', replicas: 1 } }, lastApplied);
+    const until = { timeout: 90_000, interval: 250 };
+    // It has its finalizer by then: a message that adds it ends there.
+    await expect.poll(() => messageOf(Ingredient, 'poisoned'), until).toMatch(/\[redacted\]/);
     const last: Message = {
       ...{ controller: 'ingredient', cluster: localCluster, namespace, name: 'poisoned' },
       ...{ group: Ingredient.group, resource: Ingredient.plural },
@@ -101,12 +104,11 @@ it(
     }
 
     // The journey ends when every planned failure has happened and was reported.
-    const until = { timeout: 90_000, interval: 250 };
     await expect.poll(() => messageOf(WaterTank, 'walled'), until).toMatch(/\[redacted\]/);
-    await expect.poll(() => messageOf(Ingredient, 'poisoned'), until).toMatch(/\[redacted\]/);
     await expect.poll(() => messageOf(Ingredient, 'good'), until).toMatch(/"status":"True"/);
     await expect.poll(async () => (await textsOf(Event)).length, until).toBeGreaterThan(0);
-    await expect.poll(() => lettersOf('ingredient-dlq.fifo'), until).toHaveLength(3);
+    // A key of an unknown cluster waits for its entry.
+    await expect.poll(() => lettersOf('ingredient-dlq.fifo'), until).toHaveLength(2);
     await expect
       .poll(() => [...system.used.keys()].sort(), until)
       .toEqual(
