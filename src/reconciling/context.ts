@@ -196,16 +196,10 @@ export function createContext(
 
 /** Logs what became of a field of a child. */
 function logNote(log: Log, { kind }: Kind, { type, ...field }: FieldNote): void {
-  switch (type) {
-    case 'overwritten':
-      return log.warn('field of another manager overwritten', { kind, ...field });
-    case 'removed':
-      return log.warn('field of another manager removed', { kind, ...field });
-    case 'kept':
-      return log.info('field kept by another manager', { kind, ...field });
-    case 'unchanged':
-      return log.warn('apply changed nothing', { kind, ...field, noopApplies: 1 });
-  }
+  if (type === 'overwritten') log.warn('field of another manager overwritten', { kind, ...field });
+  else if (type === 'removed') log.warn('field of another manager removed', { kind, ...field });
+  else if (type === 'kept') log.info('field kept by another manager', { kind, ...field });
+  else log.warn('apply changed nothing', { kind, ...field, noopApplies: 1 });
 }
 
 const toKey = ([, , namespace, name]: ObjectName): Key => (namespace === '' ? { name } : { namespace, name });
