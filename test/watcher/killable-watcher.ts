@@ -19,6 +19,8 @@ export type KillableWatcher = {
   /** The low watermarks by plural. Kinds whose low watermark is unknown are missing. */
   accepted(): ReadonlyMap<string, string>;
   writeCheckpoint(): Promise<void>;
+  /** Whether it started without the checkpoint because it could not be read: it has listed what exists. */
+  ignoredCheckpoint(): boolean;
   kill(): void;
 };
 
@@ -57,7 +59,7 @@ export function startKillableWatcher({
       return response;
     },
   };
-  const { log } = createRecorder();
+  const { log, lines } = createRecorder();
   const random = () => 0.5;
   const checkpoint = createWatchCheckpoint({ client, log, now, wait: async (_, until) => await aborted(until) });
   const forwarder = createForwarder({
@@ -94,6 +96,7 @@ export function startKillableWatcher({
     writeCheckpoint: async () => {
       if (!signal.aborted) await checkpoint.flush();
     },
+    ignoredCheckpoint: () => lines.some(({ message }) => message.startsWith('watch checkpoint ignored')),
     kill: () => lifetime.abort(),
   };
 }

@@ -68,6 +68,7 @@ export async function openWatcherFixture() {
   const changes: Change[] = [];
   const acceptances: { readonly queue: string; readonly pot: string; readonly order: number }[] = [];
   const running = new Set<KillableWatcher>();
+  let ignoredCheckpoint = false;
   let mode: SqsMode = 'accept';
   let modeChanged = Promise.withResolvers<void>();
   const send: Send = async (queue, entries) => {
@@ -120,6 +121,7 @@ export async function openWatcherFixture() {
   };
   const kill = (watcher: KillableWatcher) => {
     watcher.kill();
+    ignoredCheckpoint ||= watcher.ignoredCheckpoint();
     running.delete(watcher);
   };
 
@@ -178,6 +180,8 @@ export async function openWatcherFixture() {
     breakStreams: (fault: StreamFault) => void proxy.breakStreams(fault),
     /** Makes the next requests of the watchers fail. */
     failRequests,
+    /** Whether a watcher that was killed could not read the checkpoint, so it listed what exists. */
+    ignoredCheckpoint: () => ignoredCheckpoint,
     /** Resolves when the low watermarks of this watcher include every change until now. */
     caughtUp: async (watcher: KillableWatcher) => {
       const last = [await putPot('last'), await putLid('last', 'last')];

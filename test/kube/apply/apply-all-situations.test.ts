@@ -1,6 +1,6 @@
 // The situations of a child, as test cases for any API server: what others do to it, the requests of each reconcile,
 // and how it ends. The requests are those of the algorithm in apply-child.ts; a second reconcile has none.
-import { beforeAll, expect, inject, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { useApiServer } from '../../harness/api-server.ts';
 import { useNamespace } from '../namespace.ts';
 import { customSituations, serveGizmos } from './situations/custom.ts';
@@ -21,16 +21,7 @@ const situations: readonly Situation[] = [
 ];
 beforeAll(() => serveGizmos(fixture.client));
 
-const isReal = inject('apiServer') === 'real';
-
-it.each(situations.filter(({ onlyReal = false }) => isReal || !onlyReal))('$title ($requests)', async ({
-  kind,
-  run,
-  requests,
-  of,
-  end,
-  ...options
-}) => {
+it.each(situations)('$title ($requests)', async ({ kind, run, requests, of, end, ...options }) => {
   const stage = new Stage(fixture, kind, options);
   for (const step of run) await step(stage);
   expect({ requests: stage.reconciles.join('; '), end: of(await stage.read()) }).toEqual({ requests, end });

@@ -125,7 +125,6 @@ const keptSituations: readonly Situation[] = [
     requests: 'C; S422, M, S; 0',
     of: (object) => [portsOf(object), object.metadata.annotations?.tool, object.metadata.labels?.t],
     end: [['http:80'], 'x', 'y'],
-    onlyReal: true,
   },
   {
     title: '70: a sidecar of another applier stays',
@@ -354,7 +353,6 @@ const restoreSituations: readonly Situation[] = [
     requests: 'S; S422, M, S; 0',
     of: valueAt('spec.strategy'),
     end: { type: 'Recreate' },
-    onlyReal: true,
   },
   {
     title: '94: the volume of a restored claim is not touched',
@@ -378,7 +376,6 @@ const refusedSituations: readonly Situation[] = [
     requests: 'C; S422, M, S422, M; 0; S',
     of: (object) => [at(object, 'spec.clusterIP') !== 'None', portsOf(object)],
     end: [true, ['http:82']],
-    onlyReal: true,
   },
   {
     title: '81: a mistake of the author does not cost another client its port',
@@ -393,7 +390,6 @@ const refusedSituations: readonly Situation[] = [
     requests: 'C; S422, M, S422, M; S; 0',
     of: (object) => [portsOf(object)].flat().toSorted(),
     end: ['http:83', 'z:81'],
-    onlyReal: true,
   },
   {
     title: '82: a strategy, a volume and a variable are contested at once',
@@ -436,7 +432,6 @@ const refusedSituations: readonly Situation[] = [
       Object.keys(Object(at(object, 'spec.template.spec.volumes.0'))).toSorted(),
     ],
     end: [{ type: 'Recreate' }, [{ name: 'E', value: 'x' }], ['emptyDir', 'name']],
-    onlyReal: true,
   },
   {
     title: '93: K7: the role of a binding changes, and the author allows its deletion',
@@ -446,7 +441,6 @@ const refusedSituations: readonly Situation[] = [
     requests: 'C; S422, P409, D; C; 0',
     of: valueAt('roleRef.name'),
     end: 'edit',
-    onlyReal: true,
   },
   {
     title: '93: a mistake of the author does not cost the child, although he allows its deletion',
@@ -478,7 +472,6 @@ const refusedSituations: readonly Situation[] = [
     requests: 'C; S422; 0',
     of: (object) => [at(object, 'spec.serviceName'), at(object, 'spec.replicas'), managersOf(object)],
     end: ['s', 5, ['kubectl-edit/Update', 'outrigger-cases/Apply']],
-    onlyReal: true,
   },
 ];
 
@@ -537,7 +530,6 @@ const conflictSituations: readonly Situation[] = [
     requests: 'C; S422, M, S; 0; S; 0',
     of: portsOf,
     end: ['http:80'],
-    onlyReal: true,
   },
   {
     title: '101: a replace with another port is repaired, and the port dropped',
@@ -562,7 +554,6 @@ const conflictSituations: readonly Situation[] = [
     requests: 'C; S422, M, S; 0; S; 0',
     of: portsOf,
     end: ['http:80'],
-    onlyReal: true,
   },
   {
     title: '102: a forced apply by kubectl that the server refuses changes nothing',
@@ -578,7 +569,6 @@ const conflictSituations: readonly Situation[] = [
     requests: 'C; 0; 0; S; 0',
     of: portsOf,
     end: ['http:80'],
-    onlyReal: true,
   },
   {
     title: '103: kubectl sets an image, scales, restarts, labels and annotates',

@@ -197,7 +197,6 @@ export const ownershipSituations: readonly Situation[] = [
       at(object, 'spec.template.spec.containers.1') ?? null,
     ],
     end: ['c', null],
-    onlyReal: true,
   },
   {
     title: '12: a key that an edit has added to exact data goes',

@@ -13,8 +13,6 @@ export type Situation = StageOptions & {
   /** What is compared at the end. */
   readonly of: (object: KubeObject) => unknown;
   readonly end: unknown;
-  /** The server in memory does not refuse what the real one refuses here. */
-  readonly onlyReal?: boolean;
 };
 
 export type Step = (stage: Stage) => Promise<void>;

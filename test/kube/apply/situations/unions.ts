@@ -91,7 +91,7 @@ function contradicted(
   of: Situation['of'],
   end: unknown,
 ): Situation {
-  return { title, kind, run, requests, of, end, onlyReal: true };
+  return { title, kind, run, requests, of, end };
 }
 
 const repaired = 'C; S422, M, S; 0';
@@ -119,7 +119,6 @@ const strategySituations: readonly Situation[] = [
     requests: 'C; S; 0; S; 0',
     of: strategy,
     end: { type: 'Recreate' },
-    onlyReal: true,
   },
   contradicted(
     '19: a rolling update becomes Recreate with a null beside it',
@@ -170,16 +169,13 @@ const strategySituations: readonly Situation[] = [
       end: 'RollingUpdate',
     },
   ),
-  {
-    ...there(
-      '23: a StatefulSet with a partition becomes OnDelete',
-      StatefulSet,
-      statefulSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }),
-      statefulSet({ updateStrategy: { type: 'OnDelete' } }),
-      { of: valueAt('spec.updateStrategy'), end: { type: 'OnDelete' } },
-    ),
-    onlyReal: true,
-  },
+  there(
+    '23: a StatefulSet with a partition becomes OnDelete',
+    StatefulSet,
+    statefulSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }),
+    statefulSet({ updateStrategy: { type: 'OnDelete' } }),
+    { of: valueAt('spec.updateStrategy'), end: { type: 'OnDelete' } },
+  ),
   there('24: a DaemonSet becomes OnDelete', DaemonSet, workload(), workload({ updateStrategy: { type: 'OnDelete' } }), {
     of: valueAt('spec.updateStrategy.type'),
     end: 'OnDelete',
@@ -224,20 +220,16 @@ const serviceSituations: readonly Situation[] = [
       end: ['NodePort', 'Cluster'],
     },
   ),
-  {
-    ...there(
-      '29: a load balancer with a class becomes a cluster address',
-      Service,
-      service({ http: 80 }, { type: 'LoadBalancer', loadBalancerClass: 'e.example.com/lb' }),
-      service({ http: 80 }),
-      {
-        of: (object) => [at(object, 'spec.type'), at(object, 'spec.loadBalancerClass') ?? null],
-        end: ['ClusterIP', null],
-      },
-    ),
-    // The server in memory refuses it.
-    onlyReal: true,
-  },
+  there(
+    '29: a load balancer with a class becomes a cluster address',
+    Service,
+    service({ http: 80 }, { type: 'LoadBalancer', loadBalancerClass: 'e.example.com/lb' }),
+    service({ http: 80 }),
+    {
+      of: (object) => [at(object, 'spec.type'), at(object, 'spec.loadBalancerClass') ?? null],
+      end: ['ClusterIP', null],
+    },
+  ),
   refused(
     '30: a Service cannot lose its address, and what was claimed for it is given back',
     Service,
@@ -247,7 +239,6 @@ const serviceSituations: readonly Situation[] = [
       requests: 'C; 0; S422, M, S422, M; S422, M, S422, M',
       of: (object) => at(object, 'spec.clusterIP') === 'None',
       end: false,
-      onlyReal: true,
     },
   ),
 ];
@@ -405,7 +396,6 @@ const otherSituations: readonly Situation[] = [
   refused('47: the image of a Job cannot change', Job, job(), job({}, { image: 'j' }), {
     of: valueAt('spec.template.spec.containers.0.image'),
     end: 'i',
-    onlyReal: true,
   }),
   thereAndBack(
     '48: a budget of a minimum becomes one of a maximum, and back',
@@ -433,12 +423,10 @@ const otherSituations: readonly Situation[] = [
   refused('50: a claim cannot shrink', PersistentVolumeClaim, claimOf('2Gi'), claimOf('1Gi'), {
     of: valueAt('spec.resources.requests.storage'),
     end: '2Gi',
-    onlyReal: true,
   }),
   refused('51: the role of a binding cannot change', RoleBinding, binding('view'), binding('edit'), {
     of: valueAt('roleRef.name'),
     end: 'view',
-    onlyReal: true,
   }),
   refused(
     '52: the selector of a Deployment cannot change',
@@ -450,7 +438,7 @@ const otherSituations: readonly Situation[] = [
         template: { metadata: { labels: { a: 'c' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
       },
     },
-    { of: valueAt('spec.selector.matchLabels.a'), end: 'b', onlyReal: true },
+    { of: valueAt('spec.selector.matchLabels.a'), end: 'b' },
   ),
   refused(
     '53: the type of a Secret cannot change',
@@ -460,7 +448,6 @@ const otherSituations: readonly Situation[] = [
     {
       of: valueAt('type'),
       end: 'Opaque',
-      onlyReal: true,
     },
   ),
   there(
