@@ -80,6 +80,34 @@ it('N1: a dry run shows what goes from a map of the status that becomes empty', 
   expect(fields).toEqual(['a', 'b'].map((name) => ({ path: `status.zones[${name}].nodes.a/~1`, before: 'x' })));
 });
 
+it('a dry run shows what a patch of managedFields lets go, and the patch itself not', async () => {
+  await widgets.apply('one', { size: 1, parts: ['left'] });
+  await widgets.reconcile('one');
+  const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/left`;
+  // An edit co-owns a key of the child, and adds one.
+  await widgets.mergePatch('left', { data: { size: '2', theirs: '1' } }, path);
+  await widgets.reconcile('one');
+  await widgets.mergePatch('left', { data: { size: '1' } }, path);
+  widgets.behaviour.reconcile = async (_, { applyAll }) => {
+    await applyAll(configMap, [{ metadata: { name: 'left' }, data: { other: 'x' } }]);
+    return { status: { size: 1 }, conditions: { Built: built } };
+  };
+  const { changes } = await dryRun('one');
+  expect(changes).toEqual([
+    {
+      ...{ type: 'change', object: `ConfigMap ${widgets.namespace}/left` },
+      fields: [
+        { path: 'data.other', after: 'x' },
+        { path: 'data.size', before: '1' },
+      ],
+    },
+  ]);
+  await widgets.reconcile('one');
+  const [left] = await widgets.list(configMap, 'outrigger.dev/owner-uid');
+  expect(left).toMatchObject({ data: { other: 'x', theirs: '1' } });
+  expect(Object.keys(Object(left?.data))).not.toContain('size');
+});
+
 it('a dry run of a reconcile that throws returns the error and its status', async () => {
   widgets.throws(new Error('no clay'));
   await widgets.apply('one', { size: 1 });

@@ -185,6 +185,33 @@ describe('startSystem', () => {
     expect(system.reconciles).toHaveLength(rested);
   });
 
+  it.each([
+    ['K12: a child that lost its labels gets them back as the same object', 'a b', ['a', 'b']],
+    ['K19: a child that lost its labels and is dropped by the spec goes', 'b', ['b']],
+  ])('%s, without a resync', async (_, text, names) => {
+    const words = Note.controller('words', {
+      owns: [ConfigMap],
+      reconcile: async ({ spec }, { applyAll }) => {
+        const made = await applyAll(
+          ConfigMap,
+          spec.text.split(' ').map((name) => ({ metadata: { name } })),
+        );
+        return { status: { length: made.length }, conditions: {} };
+      },
+    });
+    await using system = await startSystem({ controllers: [words], objects: [aNote('a b')] });
+    await system.settled();
+    const list = async () => await system.cluster.list(ConfigMap, { namespace: 'default' });
+    const before = await list();
+    const labels = { 'outrigger.dev/controller': null, 'outrigger.dev/owner-uid': null };
+    await system.cluster.patch(ConfigMap, { ...one, name: 'a' }, { metadata: { labels } });
+    await system.cluster.apply(aNote(text));
+    await system.settled();
+    const shown = (found: typeof before) => found.map(({ metadata: { name, uid, labels } }) => ({ name, uid, labels }));
+    expect(shown(await list())).toEqual(shown(before.filter(({ metadata: { name } }) => names.includes(name))));
+    expect(system.reconciles.map(({ cause }) => cause)).not.toContain('resync');
+  });
+
   it('a run of a mapping function is no reconcile of the object, and has a list of its own', async () => {
     const themed = Note.controller('themed', {
       watches: [ConfigMap, Job].map((kind) => ({ kind, mapToKeys: async () => [one] })),

@@ -7,6 +7,7 @@
 import { isRecord } from '../../core/json.ts';
 import { isControllerManager } from '../../core/names.ts';
 import type { KubeObject } from '../client/object.ts';
+import { hasInexact } from '../client/wire-text.ts';
 import { type FieldTypes, TypedField, typesAt } from './field-types.ts';
 import { ownedFields } from './managed-fields.ts';
 import { sameQuantity } from './quantity.ts';
@@ -164,19 +165,23 @@ function sameTime(a: unknown, b: unknown, digits: number): boolean {
 }
 
 /**
- * Omits from a status the fields that another Outrigger controller owns with an equal value. Conditions are kept,
- * because each controller owns its own.
+ * Omits from a status the fields that another Outrigger controller owns with an equal value, and those of any client
+ * with a number that was read and cannot be sent. Conditions are kept, because each controller owns its own.
  */
 export function dropForeignFields(status: Fields, object: KubeObject, fieldManager: string): Fields {
   const managers = (object.metadata.managedFields ?? []).flatMap(({ manager = '' }) =>
     manager !== fieldManager && isControllerManager(manager) ? [manager] : [],
   );
-  const others = managers.flatMap((manager) => {
+  const ownedBy = (manager: string): Fields => {
     const owned = ownedFields(object, manager, 'status')?.status;
-    return isRecord(owned) ? [owned] : [];
-  });
+    return isRecord(owned) ? owned : {};
+  };
+  const [others, ours] = [managers.map(ownedBy), ownedBy(fieldManager)];
+  const isIn = (other: unknown, field: string, value: unknown) =>
+    isRecord(other) && field in other && differenceOf(value, other[field], { isBuiltIn: false }) === undefined;
   const isRepeated = ([field, value]: readonly [string, unknown]) =>
     !['conditions', 'observedGeneration'].includes(field) &&
-    others.some((other) => field in other && differenceOf(value, other[field], { isBuiltIn: false }) === undefined);
+    (others.some((other) => isIn(other, field, value)) ||
+      (hasInexact(value) && !(field in ours) && isIn(object.status, field, value)));
   return Object.fromEntries(Object.entries(status).filter((entry) => !isRepeated(entry)));
 }

@@ -16,17 +16,30 @@ const halfCharacter = /(\\\\)|\\ud[89a-f][0-9a-f]{2}/g;
  * store another one than was meant. A number that was read is not exact either if it is that large.
  */
 export function wireText(body: unknown): string {
+  return textOf(body, isRounded);
+}
+
+/**
+ * Returns a value as the API server returns it when it is sent: what is compared with what was read. That may have
+ * numbers of others that are not exact. Throws a TypeError that names a number that is no number of JSON.
+ */
+export function asSent(value: unknown): unknown {
+  return JSON.parse(textOf(value, (one) => !Number.isFinite(one)));
+}
+
+function textOf(body: unknown, isRefused: (value: number) => boolean): string {
   const text = JSON.stringify(body, (_, value: unknown) => {
-    if (typeof value === 'number' && isRounded(value)) throw new TypeError(inexactAt(body, '') ?? `${value}`);
+    if (typeof value === 'number' && isRefused(value))
+      throw new TypeError(inexactAt(body, '', isRefused) ?? `${value}`);
     return value;
   });
   const whole = text.includes('\\ud') ? text.replaceAll(halfCharacter, (_, kept?: string) => kept ?? '\ufffd') : text;
   return whole.replaceAll(escaped, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns a value as the API server returns it when it is sent: what is compared with what was read. */
-export function asSent(value: unknown): unknown {
-  return JSON.parse(wireText(value));
+/** Returns whether a value has a number that wireText refuses. */
+export function hasInexact(value: unknown): boolean {
+  return inexactAt(value, '', isRounded) !== undefined;
 }
 
 /** Returns whether a number cannot be sent as it was meant: a whole one beyond 2^53 has been rounded. */
@@ -39,14 +52,14 @@ function isRounded(value: number): boolean {
   return isInexact(value) && !(Number.isFinite(value) && Math.abs(value) >= 1e21);
 }
 
-/** Says where the first such number is. */
-function inexactAt(value: unknown, path: string): string | undefined {
-  if (typeof value === 'number' && isRounded(value)) return inexactText(value, path);
+/** Says where the first number is that is refused. */
+function inexactAt(value: unknown, path: string, isRefused: (value: number) => boolean): string | undefined {
+  if (typeof value === 'number' && isRefused(value)) return inexactText(value, path);
   const parts: readonly (readonly [string, unknown])[] = Array.isArray(value)
     ? value.map((one, index) => [`${path}[${index}]`, one] as const)
     : Object.entries(isRecord(value) ? value : {}).map(([name, one]) => [path === '' ? name : `${path}.${name}`, one]);
   for (const [at, part] of parts) {
-    const found = inexactAt(part, at);
+    const found = inexactAt(part, at, isRefused);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -2,8 +2,10 @@
 // cases for any API server.
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError } from '../../../src/kube/client/errors.ts';
+import { RoleBinding, Secret, Service, StatefulSet } from '../../../src/kubernetes.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { child, useChildren } from './apply-all-harness.ts';
+import { binding, service, statefulSet } from './situations/objects.ts';
 
 const { connect } = await useApiServer();
 const { fixture, children, beforeRequest } = useChildren(connect);
@@ -70,4 +72,20 @@ it.each([429, 503])('applyAll stops at once at a %i that names a delay: it is th
   });
   await expect(children([child('a', {}), child('b', {})], {}, throttling)).rejects.toMatchObject({ status });
   expect(await read('b')).toBeUndefined();
+});
+
+it.each([
+  [Secret, { type: 'Opaque' }, { type: 'example.com/t' }],
+  [Service, service({ http: 80 }), service({ http: 80 }, { clusterIP: 'None' })],
+  [RoleBinding, binding('view'), binding('edit')],
+  [StatefulSet, statefulSet(), statefulSet({ serviceName: 't' })],
+])('R7: the refusal of a change that no update can make says what the author can do (row %#)', async (kind, a, b) => {
+  const { apiVersion } = kind;
+  const apply = async (fields: object, more: object = {}) =>
+    await children([{ ...fields, metadata: { name: 'c' } }], { resource: kind, apiVersion, kind: kind.kind, ...more });
+  const advice = /; an update cannot change this field; give the child another name, or apply it with `recreate: true`/;
+  await apply(a);
+  await expect(apply(b)).rejects.toThrow(advice);
+  await apply(b, { recreate: true }).catch(() => undefined);
+  expect(await apply(b)).toMatchObject({ objects: [b] });
 });

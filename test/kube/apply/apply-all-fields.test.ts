@@ -1,6 +1,6 @@
 // Fields of children that the API server stores in another form, or that other clients change: applyAll writes them
 // once, and nothing the second time. As test cases for any API server.
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../../src/api/custom-kind.ts';
 import { crdOf } from '../../../src/generate/crd/crd.ts';
@@ -82,21 +82,17 @@ it('applyAll with an exact list removes items of others from it, and keeps the s
   expect(await apply(90)).toMatchObject({ writes: 0, noops: 0 });
 });
 
-// The in-memory server accepts this write.
-it.runIf(inject('apiServer') === 'real')(
-  'applyAll removes an item of others from a list only if the server rejects the apply because of it',
-  async () => {
-    const ports = [{ name: 'main', port: 80 }];
-    const apply = () => applyService(ports);
-    const [created] = (await apply()).objects;
-    await patch(services, 's', { spec: { ports: [...ports, { name: 'guest', port: 82 }] } });
-    expect(await apply()).toMatchObject({ writes: 0 });
-    // Renumbered under the same name. The server would reject an apply, because of the repeated name.
-    await patch(services, 's', { spec: { ports: [{ name: 'main', port: 81 }] } });
-    expect(await apply()).toMatchObject({ writes: 1, objects: [{ spec: created?.spec }] });
-    expect(await apply()).toMatchObject({ writes: 0, noops: 0 });
-  },
-);
+it('applyAll removes an item of others from a list only if the server rejects the apply because of it', async () => {
+  const ports = [{ name: 'main', port: 80 }];
+  const apply = () => applyService(ports);
+  const [created] = (await apply()).objects;
+  await patch(services, 's', { spec: { ports: [...ports, { name: 'guest', port: 82 }] } });
+  expect(await apply()).toMatchObject({ writes: 0 });
+  // Renumbered under the same name. The server would reject an apply, because of the repeated name.
+  await patch(services, 's', { spec: { ports: [{ name: 'main', port: 81 }] } });
+  expect(await apply()).toMatchObject({ writes: 1, objects: [{ spec: created?.spec }] });
+  expect(await apply()).toMatchObject({ writes: 0, noops: 0 });
+});
 
 it('applyAll of a Secret with stringData writes once, corrects drift, and removes a key that is no longer desired', async () => {
   const secrets = { resource: { ...configMaps, plural: 'secrets' }, kind: 'Secret' };

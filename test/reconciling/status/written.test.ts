@@ -232,3 +232,21 @@ it.each([
   expect(widgets.condition(await read('a'), 'Ready')).toMatchObject({ message: expect.stringContaining(path) });
   expect(await widgets.list(configMap, 'outrigger.dev/owner-uid')).toEqual([]);
 });
+
+it('K8: a whole number beyond 2^53 that another client wrote is left as it is, also if the author copies the status', async () => {
+  await apply('a', { size: 3 });
+  await widgets.client.request({
+    ...{ method: 'PATCH', path: statusPath(), query: { fieldManager: 'other' } },
+    contentType: 'application/merge-patch+json',
+    // As it is on the wire: no number of JavaScript.
+    body: { status: { size: Reflect.get(JSON, 'rawJSON')('1152921504606846977') } },
+  });
+  widgets.behaviour.reconcile = async ({ status }) => {
+    const { size, note } = Object(status);
+    return { status: { size, note: `${note ?? ''}x` }, conditions: { Built: built } };
+  };
+  for (const note of ['x', 'xx']) {
+    expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
+    expect(await statusOf()).toMatchObject({ note, size: 2 ** 60 });
+  }
+});
