@@ -84,10 +84,10 @@ it('a dry run shows what a patch of managedFields lets go, and the patch itself 
   await widgets.apply('one', { size: 1, parts: ['left'] });
   await widgets.reconcile('one');
   const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/left`;
-  // An edit co-owns a key of the child, and adds one.
+  // Two edits end with the value of the child, and co-own it.
   await widgets.mergePatch('left', { data: { size: '2', theirs: '1' } }, path);
-  await widgets.reconcile('one');
   await widgets.mergePatch('left', { data: { size: '1' } }, path);
+  await widgets.reconcile('one');
   widgets.behaviour.reconcile = async (_, { applyAll }) => {
     await applyAll(configMap, [{ metadata: { name: 'left' }, data: { other: 'x' } }]);
     return { status: { size: 1 }, conditions: { Built: built } };

@@ -189,13 +189,14 @@ describe('startSystem', () => {
     ['K12: a child that lost its labels gets them back as the same object', 'a b', ['a', 'b']],
     ['K19: a child that lost its labels and is dropped by the spec goes', 'b', ['b']],
   ])('%s, without a resync', async (_, text, names) => {
+    const seen: number[] = [];
     const words = Note.controller('words', {
       owns: [ConfigMap],
       reconcile: async ({ spec }, { applyAll }) => {
-        const made = await applyAll(
-          ConfigMap,
-          spec.text.split(' ').map((name) => ({ metadata: { name } })),
-        );
+        const made = await applyAll(ConfigMap, (existing) => {
+          seen.push(existing.length);
+          return spec.text.split(' ').map((name) => ({ metadata: { name } }));
+        });
         return { status: { length: made.length }, conditions: {} };
       },
     });
@@ -204,11 +205,13 @@ describe('startSystem', () => {
     const list = async () => await system.cluster.list(ConfigMap, { namespace: 'default' });
     const before = await list();
     const labels = { 'outrigger.dev/controller': null, 'outrigger.dev/owner-uid': null };
+    seen.length = 0;
     await system.cluster.patch(ConfigMap, { ...one, name: 'a' }, { metadata: { labels } });
     await system.cluster.apply(aNote(text));
     await system.settled();
     const shown = (found: typeof before) => found.map(({ metadata: { name, uid, labels } }) => ({ name, uid, labels }));
     expect(shown(await list())).toEqual(shown(before.filter(({ metadata: { name } }) => names.includes(name))));
+    expect(seen[0]).toBe(2);
     expect(system.reconciles.map(({ cause }) => cause)).not.toContain('resync');
   });
 
