@@ -190,7 +190,7 @@ export async function startSystem({
   }
 
   async function advance(minutes: number): Promise<void> {
-    const end = nowMs + minutes * 60_000;
+    const end = nowMs + Math.round(minutes * 60_000);
     await settled();
     for (;;) {
       const next = Math.min(queues.nextAt(allQueues) ?? Number.POSITIVE_INFINITY, nextResyncAt);
