@@ -7,7 +7,6 @@
 // loop drops its version.
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isComparable } from '../kube/watch/resource-version.ts';
@@ -154,7 +153,7 @@ export function createWatchCheckpoint(
       dropped = new Set([...dropped, ...change.dropped]);
       sent ||= before.sent;
       moved ||= before.moved;
-      const error = redact(toError(thrown).message);
+      const error = toError(thrown).message;
       if (error !== loggedError && !signal.aborted) log.warn('watch checkpoint not written, retrying', { error });
       loggedError = error;
     }

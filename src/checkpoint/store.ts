@@ -4,7 +4,6 @@
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { clusterNames } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { readClusterUid } from '../kube/client/cluster-uid.ts';
 import { isConflict, isForbidden, isNotFound } from '../kube/client/errors.ts';
@@ -110,7 +109,7 @@ export function createCheckpointStore({
   }
 
   function ignoreStored(reason: string): Entries {
-    log.warn('watch checkpoint ignored: all keys are sent', { reason: redact(reason) });
+    log.warn('watch checkpoint ignored: all keys are sent', { reason });
     return new Map();
   }
 
@@ -127,7 +126,7 @@ export function createCheckpointStore({
     const ageMs = lastSeenAgeMs();
     const lastSeenAtMs = ageMs === undefined ? undefined : nowMs - ageMs;
     const parsed = parseCheckpoint(text);
-    if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
+    if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: parsed.reason });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
     const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, senderId, entries }, { dropped, nowMs });
     const sent = known;

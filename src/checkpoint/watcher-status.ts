@@ -4,7 +4,6 @@
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
-import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isForbidden } from '../kube/client/errors.ts';
 import { readCheckpoint } from './config-map.ts';
@@ -48,11 +47,11 @@ export async function recordWatcherDown(
     const { unknown, ...status } = await readWatcherStatus(client, now(), { project, signal });
     // The resync has the permission, unless the roles of the functions are not applied.
     const down = unknown === undefined ? status.down : ({ reason: unknown, level: 'warn' } as const);
-    if (down !== undefined) log[down.level]('watcher down', { reason: redact(down.reason) });
+    if (down !== undefined) log[down.level]('watcher down', { reason: down.reason });
     if (down?.level === 'warn') metrics.trouble(cluster, 'watcher-down');
     metrics.count(metricNames.watcherDown, down?.level === 'warn' ? 1 : 0, { cluster });
   } catch (thrown) {
-    log.warn('watcher status unknown', { error: redact(toError(thrown).message) });
+    log.warn('watcher status unknown', { error: toError(thrown).message });
   }
 }
 

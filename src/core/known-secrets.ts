@@ -1,7 +1,7 @@
 // The secrets that this process has received: tokens, keys and secrets of Secrets Manager. They are cut out of every
 // text by equality. The patterns of redact.ts find other secrets.
 //
-// This is the only state of a module outside of the entry points: a text is made safe at forty places, and a place that
+// This is the only state of a module outside of the entry points: a text is made safe at many places, and a place that
 // is not given the secrets would leak them.
 
 /** A shorter secret would also be cut out of texts that do not contain it. */

@@ -5,7 +5,6 @@
 import { backoffSeconds, keyBackoff } from '../core/backoff.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
-import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import type { CauseType } from '../sqs/message.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
@@ -163,7 +162,7 @@ export function createQueueSender(
       const entry = attempt(() => toEntry(queued));
       if (entry.error === undefined) return [{ queued, entry: entry.value }];
       // The key can never be sent. If it stayed pending, it would hold back the low watermark for ever.
-      log.error('key cannot be sent', { key: redact(formatReconcileKey(queued.target)), error: redact(entry.error) });
+      log.error('key cannot be sent', { key: formatReconcileKey(queued.target), error: entry.error });
       metrics.rejected(queue, 1);
       workQueue.done(queued, 'accepted', now());
       return [];
@@ -217,7 +216,7 @@ export function createQueueSender(
       queue,
       keys: reasons.length,
       queueDepth: workQueue.size(),
-      error: redact(reason),
+      error: reason,
     });
   }
 

@@ -8,7 +8,6 @@ import { entryNameOf } from '../checkpoint/document.ts';
 import { toError } from '../core/errors.ts';
 import type { Key } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
-import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import type { WatchedResource } from '../core/watch-list.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -196,7 +195,7 @@ export function createWatchLoop(
   }
 
   function logError({ error, retryInSeconds }: ListWatchItem & { type: 'error' }): void {
-    const message = redact(toError(error).message);
+    const message = toError(error).message;
     health.recordError(error);
     const write = health.isNewError(message) ? log.warn : log.debug;
     write('watch failed, retrying', { error: message, retryInSeconds: Math.round(retryInSeconds * 10) / 10 });
@@ -255,7 +254,7 @@ export function createWatchLoop(
         } catch (thrown) {
           if (signal.aborted) return;
           // The tracked objects show what was forwarded, so a restart loses nothing.
-          log.error('watch loop failed, restarting', { error: redact(toError(thrown).message) });
+          log.error('watch loop failed, restarting', { error: toError(thrown).message });
           health.restarted();
           await deps.wait(restartSeconds, signal).catch(() => undefined);
         }

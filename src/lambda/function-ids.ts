@@ -3,7 +3,6 @@
 import type { SecretReader } from '../api/secret.ts';
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { redact } from '../core/redact.ts';
 import { createFunctionIds, type FunctionIds } from '../sqs/deduplication.ts';
 
 /** The secret never changes, so it is read once for each execution environment. */
@@ -28,7 +27,7 @@ export function createIdSource(
       ids = createFunctionIds(text);
       return ids;
     } catch (thrown) {
-      log.warn('deduplication ids without the secret of the deployment', { reason: redact(toError(thrown).message) });
+      log.warn('deduplication ids without the secret of the deployment', { reason: toError(thrown).message });
       return createFunctionIds();
     }
   };

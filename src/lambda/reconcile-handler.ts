@@ -8,7 +8,6 @@ import { openClusters } from '../clusters/open-clusters.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import type { Log } from '../core/log.ts';
 import { controllerQueue, functionUserAgent, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import { sleep } from '../core/time.ts';
 import { createFunction } from '../reconciling/function.ts';
 import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/pass/author-call.ts';
@@ -119,11 +118,11 @@ function openQueueCalls(controller: string, { QUEUE_URL_PREFIX: urlPrefix }: Rec
     return {
       send: createSend(sqs, urlPrefix, { traceHeader: readTraceHeader }),
       deleteMessages: createDelete(sqs, urlPrefix, queue, {
-        onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
+        onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason }),
       }),
       renewMessages: createRenew(sqs, urlPrefix, queue),
       returnMessages: createReturn(sqs, urlPrefix, queue, {
-        onFailure: (reason) => telemetry.log({}).warn('message not returned', { reason: redact(reason) }),
+        onFailure: (reason) => telemetry.log({}).warn('message not returned', { reason }),
       }),
     };
   };

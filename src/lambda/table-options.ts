@@ -2,7 +2,6 @@
 // limit, so its age is the only sign of an outage, of a missing permission or of a table that was deleted.
 import type { OpenClustersOptions } from '../clusters/open-clusters.ts';
 import { metricNames } from '../core/metrics.ts';
-import { redact } from '../core/redact.ts';
 import { readAwsSettings } from '../settings.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -21,7 +20,7 @@ export function tableOptions(
   return {
     ...readAwsSettings(),
     onFailedRead: ({ error, ageMs, isNew }) => {
-      log({}).warn('clusters table not read', { reason: redact(error.message), ageMs });
+      log({}).warn('clusters table not read', { reason: error.message, ageMs });
       if (isNew && withoutMessage) return;
       metrics.milliseconds(metricNames.clustersTableAge, ageMs);
       if (ageMs > staleAfterMs) metrics.count(metricNames.clustersTableStale);

@@ -5,7 +5,7 @@ import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
 import type { Context as LambdaContext } from 'aws-lambda';
-import type { Log } from '../core/log.ts';
+import { type Log, loggedField } from '../core/log.ts';
 import {
   causeDimension,
   clusterDimension,
@@ -80,7 +80,7 @@ export function createTelemetry(
     logLevel: level,
     logFormatter: new LineFormatter(),
     // Texts of objects and peers are read on terminals, too.
-    jsonReplacerFn: printableField,
+    jsonReplacerFn: (name, value) => printableField(name, loggedField(name, value)),
   });
   const byDimensions = new Map<string, PowertoolsMetrics>();
   /** Metrics with the same dimensions are written in one line. */

@@ -3,7 +3,6 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../clusters/auth/secret-reader.ts';
 import { resyncQueue, timersQueue } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import { readRoleIds, readTimersSettings, readTraceHeader } from '../settings.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
@@ -45,7 +44,7 @@ function start(controllers: ReadonlySet<string>): Started<SQSEvent, SQSBatchResp
     ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, log),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {
-      onFailure: (reason) => log.warn('message not returned', { reason: redact(reason) }),
+      onFailure: (reason) => log.warn('message not returned', { reason }),
     }),
     log,
     metrics: telemetry.metrics,

@@ -3,7 +3,6 @@
 
 import { unlessAborted } from '../core/async.ts';
 import { metricNames } from '../core/metrics.ts';
-import { redact } from '../core/redact.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
 import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord, readRecord } from './group-records.ts';
@@ -186,12 +185,12 @@ async function reportRefused(
   const log = deps.log({ messageId: record.messageId });
   deps.metrics.count(metricNames.reconcilesRefused);
   if (message === undefined || deps.senders === undefined) {
-    log.error('message refused', { outcome: 'refused', reason: redact(reason) });
+    log.error('message refused', { outcome: 'refused', reason });
     return await deadLetter(deps, [record], { reason }, log, signal);
   }
   const { cluster } = message;
   const lastError = new Error(deps.senders.explain(message, record));
-  log.error('message refused', { outcome: 'refused', reason, cluster, error: redact(lastError.message) });
+  log.error('message refused', { outcome: 'refused', reason, cluster, error: lastError.message });
   deps.metrics.count(metricNames.sendersRefused);
   return !deps.senders.mayCopy() || (await deadLetter(deps, [record], { reason, lastError }, log, signal));
 }

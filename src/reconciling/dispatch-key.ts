@@ -9,7 +9,6 @@ import { ReconcileTimeoutError, toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import { type DeadLetterCause, sendToDeadLetterQueue } from '../sqs/dead-letter.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { attemptOf, formatMessage, keyOfMessage, type Message } from '../sqs/message.ts';
@@ -113,7 +112,7 @@ export async function dispatchKey(
     else await deps.returnMessages(records, { signal: work });
   } catch (thrown) {
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
-    const fields = { error: redact(toError(thrown).message) };
+    const fields = { error: toError(thrown).message };
     log.error(work.aborted ? 'reconcile timed out or was aborted' : 'reconcile failed unexpectedly', fields);
     const error = toError(thrown);
     const isTimeout = work.aborted && [error, error.cause].includes(work.reason);
@@ -276,8 +275,7 @@ async function sendFollowUp(
  */
 function allAccepted(sent: readonly SendResult[], log: Log): boolean {
   for (const one of sent) {
-    if (!one.accepted)
-      log.warn('message not deleted: its follow-up was rejected by SQS', { reason: redact(one.reason) });
+    if (!one.accepted) log.warn('message not deleted: its follow-up was rejected by SQS', { reason: one.reason });
   }
   return sent.every(({ accepted }) => accepted);
 }

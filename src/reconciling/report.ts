@@ -86,13 +86,13 @@ export function reportReconcile(
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
   if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
-  const error = 'error' in outcome ? { error: redact(errorText(outcome.error)) } : {};
+  const error = 'error' in outcome ? { error: errorText(outcome.error) } : {};
   // Not of a postponed key: its cluster is the cause. A key of a paused cluster has a line every 15 minutes.
   const stack = 'error' in outcome && outcome.type !== 'postponed' ? { stack: stackFrames(outcome.error) } : {};
   const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
   const [first] = followUp.timers;
   const next = first === undefined ? {} : { nextCause: first.cause.type, dueAt: dueAtOf(first) };
-  const end = followUp.deadLetter === undefined ? {} : { deadLetterReason: redact(followUp.deadLetter) };
+  const end = followUp.deadLetter === undefined ? {} : { deadLetterReason: followUp.deadLetter };
   const fields = {
     outcome: outcome.type,
     ...reason,
@@ -170,11 +170,9 @@ export function keyFields({ message, key, records }: KeyGroup): object {
   const retries = { ...(attempt > 0 ? { attempt } : {}), ...(postponements > 0 ? { postponements } : {}) };
   const origin = originOf(cause);
   // Names from another cluster or account are cleaned, as all text in logs.
-  const causedBy = origin === undefined ? {} : { causedBy: redact(origin) };
+  const causedBy = origin === undefined ? {} : { causedBy: origin };
   const mergedCount =
-    merged === undefined
-      ? {}
-      : { merged: merged.count, mergedCauses: merged.causes.map((one) => redact(describeCause(one))) };
+    merged === undefined ? {} : { merged: merged.count, mergedCauses: merged.causes.map(describeCause) };
   return {
     key,
     namespace,

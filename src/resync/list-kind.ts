@@ -10,7 +10,6 @@ import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerQueue, heldLabelOf, resyncQueue, timersQueue } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from '../core/selector.ts';
 import { observationOf } from '../kube/apply/observation.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -311,7 +310,7 @@ function toEntries(messages: readonly Message[], nowMs: number, log: Log): reado
       return [timerEntry(message, { nowMs })];
     } catch (error) {
       if (!(error instanceof MessageError)) throw error;
-      log.error('key cannot be sent', { key: redact(formatReconcileKey(message)), error: redact(error.message) });
+      log.error('key cannot be sent', { key: formatReconcileKey(message), error: error.message });
       return [];
     }
   });
@@ -334,7 +333,7 @@ export async function isQueueIdle(
     return !isPaused && visible + inFlight + delayed <= maxIdleMessages;
   } catch (error) {
     // With an unknown depth no change counts as missed, and each unobserved one is sent.
-    log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });
+    log({ controller }).warn('queue depth unknown', { error: toError(error).message });
     return undefined;
   }
 }

@@ -8,7 +8,6 @@ import { forEachConcurrently, unlessAborted } from '../core/async.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
 import { controllerDeadLetterQueue, resyncDeadLetterQueue, resyncQueue, timersDeadLetterQueue } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
 import { hashOf } from '../sqs/message.ts';
@@ -99,7 +98,7 @@ async function countDeadLetters({ registry, depth, log, metrics }: ResyncDeps, s
       const { visible, inFlight } = await depth(queue, { signal });
       count += visible + inFlight;
     } catch (error) {
-      log({ queue }).warn('queue depth unknown', { error: redact(toError(error).message) });
+      log({ queue }).warn('queue depth unknown', { error: toError(error).message });
     }
   });
   if (count > 0) metrics.count(metricNames.deadLetterQueueDepth, count);
@@ -159,7 +158,7 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
     }
     return true;
   } catch (thrown) {
-    log.warn('list failed', { error: redact(toError(thrown).message) });
+    log.warn('list failed', { error: toError(thrown).message });
     const isEntry = thrown instanceof UserError && !(thrown instanceof NoTableError);
     // Not the first failure in a run: of many clusters some list fails once in each run, and no alarm is for that.
     const counted = isEntry ? 0 : 1;
@@ -203,8 +202,8 @@ async function deadLetter(
   cause: DeadLetterCause,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const error = cause.lastError === undefined ? {} : { error: redact(cause.lastError.message) };
-  deps.log({ messageId: record.messageId }).error('message refused', { reason: redact(cause.reason), ...error });
+  const error = cause.lastError === undefined ? {} : { error: cause.lastError.message };
+  deps.log({ messageId: record.messageId }).error('message refused', { reason: cause.reason, ...error });
   deps.metrics.count(metricNames.deadLetters);
   const entry = { body: record.body, attributes: deadLetterAttributes(record, cause) };
   const [sent] = await deps.send(resyncDeadLetterQueue, [entry], { signal });

@@ -4,7 +4,6 @@
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { timersDeadLetterQueue, timersQueue } from '../core/names.ts';
-import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
 import { deadLetterAttributes } from '../sqs/dead-letter.ts';
 import type { FunctionIds } from '../sqs/deduplication.ts';
@@ -77,7 +76,7 @@ export function createTimers({
           const result = sent[index] ?? { accepted: false, reason: `${queue}: no response` };
           if (result.accepted) for (const { messageId } of records) remaining.delete(messageId);
           else if (result.missingQueue) missing.push(...records.map((record) => ({ record, reason: result.reason })));
-          else log.warn('message not forwarded', { queue, reason: redact(result.reason), messages: records.length });
+          else log.warn('message not forwarded', { queue, reason: result.reason, messages: records.length });
         }
       }),
     );
@@ -89,8 +88,8 @@ export function createTimers({
     const { outgoing, refused } = planBatch(records, { controllers, ids: await ids(), roles: senders?.roles, sqsNow });
     const missing = await sendAll(outgoing, remaining, signal);
     for (const { record, reason, error } of [...refused, ...missing]) {
-      const fields = error === undefined ? {} : { error: redact(error.message) };
-      log.error('message refused', { reason: redact(reason), ...fields, messageId: record.messageId });
+      const fields = error === undefined ? {} : { error: error.message };
+      log.error('message refused', { reason, ...fields, messageId: record.messageId });
     }
     const senderRefused = refused.filter(({ error }) => error !== undefined);
     if (senderRefused.length > 0) metrics.count(metricNames.sendersRefused, senderRefused.length);

@@ -8,7 +8,6 @@ import { unlessAborted } from '../core/async.ts';
 import { toError } from '../core/errors.ts';
 import { collectionName } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
-import { redact } from '../core/redact.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
 import type { WatchList } from '../core/watch-list.ts';
 import { createForwarder } from '../forwarding/forwarder.ts';
@@ -119,9 +118,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
       const deadline = AbortSignal.timeout(drainSeconds * 1000);
       watching.abort();
       const ended = unlessAborted(Promise.all(running), AbortSignal.timeout(endSeconds * 1000));
-      await ended.catch((thrown: unknown) =>
-        log.error('watch did not end', { error: redact(toError(thrown).message) }),
-      );
+      await ended.catch((thrown: unknown) => log.error('watch did not end', { error: toError(thrown).message }));
       const left = await forwarder.drain({ signal: deadline });
       await checkpoint.flush();
       sending.abort();

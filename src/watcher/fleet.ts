@@ -178,7 +178,7 @@ export function createFleet(
       while (!signal.aborted) {
         followedAt = now();
         await follow(signal).catch((error: unknown) =>
-          log.error('fleet step failed', { error: redact(toError(error).message) }),
+          log.error('fleet step failed', { error: toError(error).message }),
         );
         await wait(followSeconds * (0.8 + 0.4 * random()), signal).catch(() => undefined);
       }

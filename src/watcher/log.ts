@@ -1,6 +1,6 @@
 // The watcher's log: one JSON document per line on stdout, with the same field names as the logger of the functions. On
 // a terminal the lines are formatted for people.
-import type { Log } from '../core/log.ts';
+import { type Log, loggedField } from '../core/log.ts';
 import { printableJson } from '../core/printable.ts';
 
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
@@ -34,13 +34,14 @@ export function createLog(
 
 /** Operators read these lines on a terminal, too: kubectl logs. */
 function formatJson(line: Line): string {
-  return printableJson(JSON.stringify(line));
+  return printableJson(JSON.stringify(line, loggedField));
 }
 
 /** `12:00:00 WARN  watch failed, retrying  kind=dinners  error="no response"` */
 function formatReadable({ level, timestamp, message, ...fields }: Line): string {
   const formatted = Object.entries(fields).flatMap(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const logged = loggedField(name, value);
+    const text = typeof logged === 'string' ? logged : JSON.stringify(logged, loggedField);
     if (text === undefined) return [];
     // Values with other than printable characters are quoted: text from a server must not control the terminal.
     return `  ${name}=${/^[!#-~]+$/.test(text) ? text : printableJson(JSON.stringify(text))}`;

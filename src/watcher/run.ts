@@ -9,7 +9,6 @@ import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
 import { ignoredProxy } from '../core/ignored-proxy.ts';
 import type { Log } from '../core/log.ts';
-import { redact } from '../core/redact.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
 import { parseWatchList, type WatchList } from '../core/watch-list.ts';
 import { createClient } from '../kube/client/client.ts';
@@ -94,7 +93,7 @@ async function startOne(
   const sqs = createSqsClient();
   const unavailable = await checkApiServer(client, source, { signal });
   if (unavailable !== undefined) {
-    log.warn('API server unavailable, retrying', { error: redact(unavailable.message) });
+    log.warn('API server unavailable, retrying', { error: unavailable.message });
   }
   const hasQueues = await checkQueues(sqs, settings, log, signal);
   const senderId = learnIdentity(sqs, log);
@@ -154,7 +153,7 @@ async function startFleet(
         const isNew = failure instanceof NoTableError && names.length === 0;
         if (failure !== undefined && !isNew) throw failure;
         const misnamed = await table.misnamed();
-        for (const error of misnamed) if (!logged.has(error)) log.warn('entry ignored', { error: redact(error) });
+        for (const error of misnamed) if (!logged.has(error)) log.warn('entry ignored', { error });
         logged = new Set(misnamed);
         return names;
       },
@@ -218,7 +217,7 @@ async function checkQueues(
   };
   const unavailable = await check();
   if (unavailable !== undefined) {
-    log.warn('SQS unavailable, retrying', { error: redact(unavailable.message) });
+    log.warn('SQS unavailable, retrying', { error: unavailable.message });
     retry().catch(() => undefined); // It ends when the watcher is stopped.
   }
   return () => hasResponded;
@@ -238,7 +237,7 @@ function learnIdentity({ config }: SQSClient, log: Log): () => string | undefine
       known = id;
       log.info('sends as', { arn, id });
     },
-    (error: unknown) => log.info('own identity on AWS unknown', { error: redact(toError(error).message) }),
+    (error: unknown) => log.info('own identity on AWS unknown', { error: toError(error).message }),
   );
   return () => known;
 }
@@ -275,8 +274,8 @@ async function stopAndExit(watcher: Stoppable): Promise<void> {
 function exitWithError(thrown: unknown): never {
   const error = toError(thrown);
   const isExpected = thrown instanceof SettingsError || thrown instanceof UserError;
-  const trace = isExpected ? {} : { stack: redact(error.stack ?? '') };
-  createLog(write, { readable }).error('watcher failed to start', { error: redact(error.message), ...trace });
+  const trace = isExpected ? {} : { stack: error.stack ?? '' };
+  createLog(write, { readable }).error('watcher failed to start', { error: error.message, ...trace });
   process.exit(1);
 }
 

@@ -243,7 +243,7 @@ it('a key that cannot be formatted as a message is logged and dropped, and does 
   expect(names).toEqual(['b']);
   respond('accepted');
   expect(recorder.lines).toMatchObject([
-    { level: 'error', message: 'key cannot be sent', fields: { key: expect.stringMatching(/^.{100,512}$/) } },
+    { level: 'error', message: 'key cannot be sent', fields: { key: expect.stringMatching(/^.{100,1024}$/) } },
   ]);
   expect(forwarder.queueDepth()).toBe(1);
 });

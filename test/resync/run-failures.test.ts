@@ -41,7 +41,7 @@ describe('a failing list', () => {
     expect(names(resync.timed)).toEqual(['a', 'b']);
     expect(retriesOf(resync)).toEqual([]);
     const line = resync.lines.find(({ message }) => message === 'key cannot be sent');
-    expect(line).toMatchObject({ level: 'error', fields: { key: expect.stringMatching(/^.{100,512}$/) } });
+    expect(line).toMatchObject({ level: 'error', fields: { key: expect.stringMatching(/^.{100,1024}$/) } });
   });
 
   it('a list is retried if the queue rejects its keys', async () => {

@@ -1,5 +1,5 @@
 // A log and metrics that record, for tests of commands.
-import type { Log } from '../../src/core/log.ts';
+import { type Log, loggedField } from '../../src/core/log.ts';
 import type { MetricLabels, Metrics } from '../../src/core/metrics.ts';
 
 /** The log lines and counts so far. */
@@ -13,7 +13,7 @@ export type Recorder = {
   readonly clusters: ReadonlySet<string>;
 };
 
-/** Creates a log and metrics that record. */
+/** Creates a log and metrics that record. The fields of a line are as they are written. */
 export function createRecorder(): Recorder {
   const lines: { level: string; message: string; fields: object }[] = [];
   const counts = new Map<string, number>();
@@ -25,7 +25,7 @@ export function createRecorder(): Recorder {
   const logAt =
     (level: string) =>
     (message: string, fields: object = {}) =>
-      void lines.push({ level, message, fields });
+      void lines.push({ level, message, fields: JSON.parse(JSON.stringify(fields, loggedField)) });
   return {
     log: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
     metrics: {

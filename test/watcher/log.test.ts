@@ -19,23 +19,36 @@ it('a log line is one JSON document with the common fields and its own', () => {
     timestamp: '2026-11-21T12:00:00.123Z',
     message: 'watch failed',
     cluster: 'c',
-    error: 'two\nlines',
+    error: 'two lines',
   });
 });
 
 it('a log line on a terminal is readable text on one line', () => {
   const { log, written } = lines({ readable: true });
   log.warn('watch failed', { keys: 3, error: 'two\nlines', gone: undefined });
-  expect(written).toEqual(['12:00:00 WARN  watch failed  cluster=c  keys=3  error="two\\nlines"\n']);
+  expect(written).toEqual(['12:00:00 WARN  watch failed  cluster=c  keys=3  error="two lines"\n']);
 });
 
 it.each([true, false])('a log line has no control or direction character of a server, readable: %s', (readable) => {
   const { log, written } = lines({ readable });
-  const error = 'a\u001b[2J\u009b2J\u202eb\nfake';
-  log.warn('watch failed', { error });
+  const text = 'a\u001b[2J\u009b2J\u202eb\nfake';
+  log.warn('watch failed', { text });
   expect(written.join('').trimEnd()).toMatch(/^[ -~]+$/);
   expect(written.join('')).toContain(String.raw`\u009b2J\u202eb`);
-  if (!readable) expect(JSON.parse(written[0] ?? '')).toMatchObject({ error });
+  if (!readable) expect(JSON.parse(written[0] ?? '')).toMatchObject({ text });
+});
+
+it.each([true, false])('no text of a line has a credential, readable: %s', (readable) => {
+  const { log, written } = lines({ readable });
+  log.warn('entry ignored', { said: 'token=hunter2', all: ['password=hunter2'], error: new Error('secret=hunter2') });
+  expect(written.join('').split('[redacted]')).toHaveLength(4);
+  expect(written.join('')).not.toContain('hunter2');
+});
+
+it('the key of a line stays as it is', () => {
+  const { log, written } = lines({});
+  log.info('reconciled', { key: 'api-token:alpha:gadgets.example.com/shop/one' });
+  expect(JSON.parse(written[0] ?? '')).toMatchObject({ key: 'api-token:alpha:gadgets.example.com/shop/one' });
 });
 
 it('a message below the minimum level is not written', () => {

@@ -4,14 +4,13 @@
 import { createHash } from 'node:crypto';
 import { toError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
+import { redact } from '../../core/redact.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isAlreadyExists } from '../client/errors.ts';
 import type { KubeObject, ResourceName } from '../client/object.ts';
 import { collectionPath, objectPath } from '../client/path.ts';
 
 const events: ResourceName = { group: '', version: 'v1', plural: 'events', namespaced: true };
-/** The API's own limit for an Event's note (events.k8s.io/v1). */
-const maxMessageCharacters = 1024;
 
 /** An Event about an object. */
 export type EventRequest = {
@@ -49,7 +48,7 @@ export async function recordEvent(client: KubeClient, request: EventRequest): Pr
 
 async function createOrCount(client: KubeClient, request: EventRequest): Promise<number> {
   const { object, type, reason, reportingController, signal } = request;
-  const message = request.message.slice(0, maxMessageCharacters).toWellFormed();
+  const message = redact(request.message);
   const { name, uid, resourceVersion, namespace } = object.metadata;
   const identity = request.aggregated === true ? reportingController : message;
   const key = { name: eventName(object, type, reason, identity), namespace: namespace ?? 'default' };

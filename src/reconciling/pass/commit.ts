@@ -1,6 +1,5 @@
 // Commit: the only writer of a pass. It writes the status and the evidence, and gives up what the controller held;
 // Events follow. Its errors are those of the API server: reconcile.ts settles them.
-import { redact } from '../../core/redact.ts';
 import { recordEvent } from '../../kube/apply/events.ts';
 import { releaseObject, removeFinalizer, setAnnotation } from '../../kube/apply/finalizers.ts';
 import { applyOwnMetadata } from '../../kube/apply/own-metadata.ts';
@@ -99,13 +98,13 @@ export async function sendEvents(
       object: primary.current(),
       type,
       reason,
-      message: redact(message),
+      message,
       // The messages of one failure may differ at each attempt. They are one Event.
       aggregated: isFailure,
       reportingController: identity.finalizer,
       now,
       signal,
     });
-    if (!sent.recorded) log.warn('event not recorded', { reason, error: redact(sent.error.message) });
+    if (!sent.recorded) log.warn('event not recorded', { reason, error: sent.error.message });
   }
 }

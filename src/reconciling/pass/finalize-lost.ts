@@ -2,7 +2,6 @@
 // beside this one, or kube-apiserver has completed a DELETE that it decided before the finalizer was added (decision
 // 0018). What the author's code has made since then would be left behind.
 import { errorText, toError } from '../../core/errors.ts';
-import { redact } from '../../core/redact.ts';
 import { getObject } from '../../kube/client/read.ts';
 import { formatOrphan } from '../orphan.ts';
 import type { Orphan, ReconcileReport } from '../report.ts';
@@ -42,12 +41,12 @@ export async function finalizeLost(
   const { ended } = await callFor({ ...pass, task: 'finalize' }, deps);
   if (ended.type === 'finalized' && ended.said === 'done') return undefined;
   const why = 'error' in ended ? errorText(toError(ended.error)) : 'finalize was not done';
-  pass.log.error('finalize failed after deletion; external resources may be orphaned', { error: redact(why), uid });
+  pass.log.error('finalize failed after deletion; external resources may be orphaned', { error: why, uid });
   return orphanOf(pass, `finalize failed after deletion of ${uid}: ${why}`);
 }
 
 /** Makes the orphan of an object that is gone, or may be. */
 export function orphanOf({ identity, read }: Pass, reason: string): Orphan {
   const { resource } = identity.declaration;
-  return { uid: read.metadata.uid ?? '', reason: redact(reason), object: formatOrphan(resource, read) };
+  return { uid: read.metadata.uid ?? '', reason, object: formatOrphan(resource, read) };
 }
