@@ -17,6 +17,15 @@ if (process.versions.pnp !== undefined) {
   );
   process.exit(1);
 }
+if (inRepository) {
+  // npm sets the same by .npmrc. Without npm, this process and those that it starts find the sources of the packages by it.
+  const condition = 'outrigger-source';
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --conditions=${condition}`.trim();
+  module.registerHooks({
+    resolve: (specifier, context, nextResolve) =>
+      nextResolve(specifier, { ...context, conditions: [...(context.conditions ?? []), condition] }),
+  });
+}
 // Every further command starts in about two thirds of the time. Without a writable folder there is no cache.
 module.enableCompileCache?.();
 await import(inRepository ? sources.href : new URL('../lib/cli/main.js', import.meta.url).href);

@@ -1,6 +1,6 @@
 // The package's entry `outrigger/testing`: for tests of reconcilers.
 
-export type { Fault, FaultEffect } from './apiserver/http/faults.ts';
+export type { Fault, FaultEffect } from '@outrigger/apiserver/http/faults';
 export { startApiServer, type TestApiServer, type TestApiServerOptions } from './testing/api-server.ts';
 export { battery } from './testing/battery/battery.ts';
 export { type BatteryCheck, BatteryError, type BatteryOptions, type OutsideWorld } from './testing/battery/contract.ts';

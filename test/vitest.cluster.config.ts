@@ -1,12 +1,14 @@
 // Tier 3 of the proof: what must hold on a real kube-apiserver. The control planes of the run are in
 // tools/control-plane/global-setup.ts.
 import { defineConfig } from 'vitest/config';
+import { withSources } from '../tools/packages.ts';
 import { onBothServers } from './both-servers.ts';
 import { environment } from './environment.ts';
 import { longestFirst } from './longest-first.ts';
 import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
+  ...withSources,
   test: {
     env: environment,
     expect: pollTimeout,

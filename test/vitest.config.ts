@@ -1,17 +1,19 @@
 // Tier 1 of the proof: everything that runs in the test's own process or nearly so, on Node alone. The process tier takes
 // minutes of real time, and the cluster tier needs a control plane, so both have a configuration of their own.
 import { defineConfig } from 'vitest/config';
+import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
 import { packagedTier } from './packaged-tier.ts';
 import { pollTimeout } from './poll-timeout.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
+  ...withSources,
   test: {
     env: environment,
     expect: pollTimeout,
     provide: { apiServer: 'memory' },
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],
     testTimeout: 60_000,
     hookTimeout: 60_000,

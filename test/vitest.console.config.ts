@@ -1,9 +1,11 @@
 // The page of the console in a real browser: Debian's chromium, or the one that CHROMIUM names, driven by playwright-core.
 import { defineConfig } from 'vitest/config';
+import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
 import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
+  ...withSources,
   test: {
     env: environment,
     expect: pollTimeout,

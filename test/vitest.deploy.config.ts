@@ -1,12 +1,14 @@
 // Tier 4 of the proof: what is shipped, on an emulated AWS and in AWS's own runtime. Needs Python, Go, Java and a C++ compiler: the
 // scripts of `npm run test:deploy` in package.json get what is missing, or say what to install.
 import { defineConfig } from 'vitest/config';
+import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
 import { longestFirst } from './longest-first.ts';
 import { packagedTier } from './packaged-tier.ts';
 import { pollTimeout } from './poll-timeout.ts';
 
 export default defineConfig({
+  ...withSources,
   test: {
     env: environment,
     expect: pollTimeout,

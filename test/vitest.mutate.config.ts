@@ -1,12 +1,14 @@
 // The proof of the proof: the memory suites with one mutant in the sources. tools/mutants/main.ts says which one, and which files.
 import { defineConfig } from 'vitest/config';
 import { mutantPlugin, mutantVariable } from '../tools/mutants/plugin.ts';
+import { withSources } from '../tools/packages.ts';
 
 export default defineConfig({
+  ...withSources,
   plugins: [mutantPlugin(process.env[mutantVariable], process.cwd())],
   test: {
     provide: { apiServer: 'memory' },
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/deploy/**'],
     // A mutant may well wait for what never comes.
     testTimeout: 20_000,

@@ -1,11 +1,13 @@
 // Tier 2 of the proof: whole processes of the system on embedded parts, on Node alone, in real time.
 import { defineConfig } from 'vitest/config';
+import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
 import { longestFirst } from './longest-first.ts';
 import { pollTimeout } from './poll-timeout.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
+  ...withSources,
   test: {
     env: environment,
     expect: pollTimeout,

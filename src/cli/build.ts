@@ -14,7 +14,7 @@ import { forEachConcurrently } from '../core/async.ts';
 import { UserError } from '../core/errors.ts';
 import { clusterNames } from '../core/names.ts';
 import { withLock } from '../dev/artifacts.ts';
-import { ownModule } from '../dev/lambda/own-module.ts';
+import { ownConditions, ownModule } from '../dev/lambda/own-module.ts';
 import { moveFolder } from '../dev/move-folder.ts';
 import { findAuthorFiles } from './bundle/author-files.ts';
 import { places, requireWhole } from './bundle/files-rule.ts';
@@ -116,6 +116,7 @@ const resolution = {
   target: 'node24',
   // The modules of the AWS SDK instead of its CommonJS: smaller, and without a dynamic require.
   mainFields: ['module', 'main'],
+  conditions: ownConditions(import.meta),
   plugins: [places.plugin],
   logLevel: 'error',
 } satisfies BuildOptions;

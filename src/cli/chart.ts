@@ -2,10 +2,10 @@
 // objects as `kubectl apply -k infra/kubernetes`. Values replace what kustomization.yaml and watcher.env set.
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readYamlDocuments } from '@outrigger/common/yaml/read';
+import { Verbatim, writeYaml } from '@outrigger/common/yaml/write';
 import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
-import { readYamlDocuments } from '../yaml/read.ts';
-import { Verbatim, writeYaml } from '../yaml/write.ts';
 
 /** The folder of the chart, in the project. */
 export const chartFolder = 'dist/chart';

@@ -1,8 +1,9 @@
 // The YAML of an object with what its next reconcile would write, as the lines of a diff. Pure.
+
+import { writeYaml } from '@outrigger/common/yaml/write';
 import { isRecord } from '../core/json.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import type { ChangedField } from '../kube/dry-run/changed-fields.ts';
-import { writeYaml } from '../yaml/write.ts';
 import type { YamlLine } from './wire.ts';
 
 /** Lines between two changes that are compared one by one; more are shown as removed and added. */

@@ -1,9 +1,10 @@
 // The objects of the embedded API server in a file, for `outrigger dev --keep`: they are there again after a restart.
 // Queues and simulators start empty, so every object is reconciled at the start.
+
+import type { ApiServer } from '@outrigger/apiserver';
+import { type ApiObject, isApiObject } from '@outrigger/apiserver/object';
+import type { StoreSnapshot } from '@outrigger/apiserver/store/store';
 import * as z from 'zod';
-import { type ApiObject, isApiObject } from '../apiserver/object.ts';
-import type { ApiServer } from '../apiserver/server.ts';
-import type { StoreSnapshot } from '../apiserver/store/store.ts';
 import { readJsonFile } from './json-file.ts';
 import { replaceFile } from './replace-file.ts';
 

@@ -3,12 +3,12 @@
 // names, because packaging by osls takes seconds and needs osls. A deploy test compares it with the packaged template.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readTemplate } from '@outrigger/common/yaml/read-template';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { formatZodIssues, isRecord } from '../core/json.ts';
 import { awsOf } from '../generate/aws/resources.ts';
-import { readTemplate } from '../yaml/read-template.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

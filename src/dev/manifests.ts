@@ -3,6 +3,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import * as z from 'zod';
 import { toError, UserError } from '../core/errors.ts';
 import { sleep } from '../core/time.ts';
@@ -12,7 +13,6 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { ApiError, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { pathSegment } from '../kube/client/path.ts';
-import { readYamlDocuments } from '../yaml/read.ts';
 
 /** A manifest, and its file. */
 export type Manifest = {

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { Execute } from '../apiserver/exec/execute.ts';
-import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
-import { type ApiServer, startApiServer } from '../apiserver/server.ts';
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
+import type { Execute } from '@outrigger/apiserver/exec/execute';
+import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
 import { identifyFunction } from './function-identity.ts';

@@ -1,7 +1,7 @@
 // Embedded SQS: fauxqs in this process, so that the local system needs neither an AWS account nor a second program.
 // `--queue-endpoint` replaces it with any SQS server.
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
+import { type AllowedHosts, foreignRequest } from '@outrigger/common/http/foreign-request';
 import { timersQueue } from '../core/names.ts';
 import { localRegion } from './lambda/account.ts';
 

@@ -3,8 +3,8 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import type { ControllerDefinition } from '../api/definition.ts';
-import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';

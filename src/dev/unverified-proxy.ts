@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
-import { answering, requestUrl } from '../apiserver/http/answering.ts';
-import { foreignRequest } from '../apiserver/http/foreign-request.ts';
-import { closeServer, listen } from '../apiserver/http/listen.ts';
+import { answering, requestUrl } from '@outrigger/apiserver/http/answering';
+import { foreignRequest } from '@outrigger/common/http/foreign-request';
+import { closeServer, listen } from '@outrigger/common/http/listen';
 import type { Connection } from '../kube/client/connection.ts';
 
 /** A running proxy. */

@@ -1,10 +1,11 @@
 // Every generated manifest of a registry, as text by path. `generate` writes them, and `generate --check` compares
 // them. The functions are in functions.ts.
+
+import { writeYaml } from '@outrigger/common/yaml/write';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { writeYaml } from '../yaml/write.ts';
 import { awsOf } from './aws/resources.ts';
 import { checkRegistry } from './check-registry.ts';
 import { crdOf } from './crd/crd.ts';

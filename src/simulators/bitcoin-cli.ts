@@ -1,7 +1,7 @@
 // One simulated Bitcoin node as bitcoin-cli shows it: its list of added nodes, and the output and exit status of each
 // command. It is a pure state machine. Sources: bitcoin/src/rpc/net.cpp, rpc/protocol.h (error codes) and
 // bitcoin-cli.cpp (an error goes to stderr; the absolute value of its code is the exit status).
-import type { ExecOutcome } from '../apiserver/exec/execute.ts';
+import type { ExecOutcome } from '@outrigger/apiserver/exec/execute';
 
 /** The state that a node keeps until it restarts. */
 export type BitcoinNode = {

@@ -1,7 +1,7 @@
 // Simulated Bitcoin nodes: one node in every pod, which is reached only by commands run in the pod. They handle
 // `pods/exec` on the embedded API server. The state of one node is in bitcoin-cli.ts.
 import path from 'node:path';
-import type { ExecOutcome, ExecRequest, Execute } from '../apiserver/exec/execute.ts';
+import type { ExecOutcome, ExecRequest, Execute } from '@outrigger/apiserver/exec/execute';
 import type { ObjectKey } from '../kube/client/object.ts';
 import { type BitcoinNode, emptyNode, notRunning, runBitcoinCli, unauthorized, warmingUp } from './bitcoin-cli.ts';
 

@@ -2,7 +2,7 @@
 // addresses. On one machine the simulators run in this process; on AWS the operator of the external system provides the
 // address.
 
-import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
+import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import { UserError } from '../core/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';

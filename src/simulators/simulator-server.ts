@@ -1,10 +1,10 @@
 // The HTTP server that the simulators share: JSON requests, JSON responses, and connection faults. The state of a
 // simulator is in its own file.
 import http from 'node:http';
+import { answering } from '@outrigger/apiserver/http/answering';
+import { type AllowedHosts, foreignRequest } from '@outrigger/common/http/foreign-request';
+import { closeServer, listen } from '@outrigger/common/http/listen';
 import * as z from 'zod';
-import { answering } from '../apiserver/http/answering.ts';
-import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
-import { closeServer, listen } from '../apiserver/http/listen.ts';
 import { formatZodIssues } from '../core/json.ts';
 
 /** A request, its path split and decoded, its body parsed from JSON (undefined when there is none). */

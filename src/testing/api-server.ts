@@ -1,12 +1,12 @@
 // A Kubernetes API server for tests, in the test's own process: nothing is downloaded, and it starts in milliseconds.
-// It is the in-memory server of src/apiserver, which passes the same conformance suite as a real kube-apiserver, with a
+// It is the server of @outrigger/apiserver, which passes the same conformance suite as a real kube-apiserver, with a
 // client and the objects of the test.
 import { isDeepStrictEqual } from 'node:util';
+import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '@outrigger/apiserver';
 import { type AnyCustomKind, isCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind, ObjectOf } from '../api/kind.ts';
 import { kindOfRead } from '../api/reads.ts';
-import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '../apiserver/server.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';

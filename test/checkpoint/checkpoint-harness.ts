@@ -1,7 +1,8 @@
 // The harness of the checkpoint's tests: an embedded API server for each test, with the ConfigMap as the manifests
 // install it, and checkpoints whose waits the test ends.
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterEach, beforeEach } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../src/checkpoint/document.ts';

@@ -1,7 +1,8 @@
 // A harness for an operator's commands: a state file, an SQS server, and an API server with samples and their
 // simulators. No function runs, so a sent message stays on its queue until a test reads it.
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { detachCommand } from '../../src/cli/detach.ts';
 import { dlqCommand } from '../../src/cli/dlq.ts';
 import { explainCommand, historyCommand, logsCommand } from '../../src/cli/key-commands.ts';

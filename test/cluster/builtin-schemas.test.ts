@@ -67,7 +67,7 @@ const protoModules = ['k8s.io/api', 'k8s.io/apimachinery'];
 it('the schemas and field numbers of the built-in kinds are those of Kubernetes', async () => {
   const chosen = await chooseSchemas();
   const lines = [...chosen].sort(byName).map(([name, json]) => `  ${quote(`${name} ${json}`)},\n`);
-  const folder = '../../src/apiserver/schema';
+  const folder = '../../packages/apiserver/src/schema';
   await expect(`${header}${lines.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-schemas.ts`);
   const numbers = fieldNumbers(chosen).map((line) => `  ${quote(line)},\n`);
   await expect(`${numbersHeader}${numbers.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-field-numbers.ts`);

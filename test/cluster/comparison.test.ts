@@ -1,8 +1,9 @@
 // Both API servers, asked the same: the in-memory server refuses what kube-apiserver refuses in the kinds of
 // `outrigger/kubernetes`, with the same status, reason and field paths, and accepts what it accepts. The requests are
 // random. COMPARE_REQUESTS=20000 sends more of them, COMPARE_SEED=1 repeats a run.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, expect, inject, it } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import '../../tools/control-plane/global-setup.ts';
 import { createWire } from '../conformance/wire.ts';
 import { compareServers } from './comparison/compare.ts';

@@ -5,6 +5,7 @@ import { cp, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { hostileTexts } from '../../packages/common/test/texts.ts';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import { chartFolder, writeChart } from '../../src/cli/chart.ts';
 import { foo } from '../../src/controllers/foo.ts';
@@ -12,7 +13,6 @@ import { crdOf } from '../../src/generate/crd/crd.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { helmBinaries } from '../../tools/helm/build.ts';
 import { useFolder } from '../support/folder.ts';
-import { hostileTexts } from '../yaml/texts.ts';
 import { usePlane } from './plane.ts';
 
 const run = promisify(execFile);

@@ -1,24 +1,23 @@
-// kubectl, built from the same release as the control plane, on both servers: it must behave on ours as on the real
-// one. Excluded: commands that are rare for custom resources (rollout, exec, auth), and the wire format (conformance).
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+// kubectl, built from the same release as the control plane, on both servers: it must behave on ours, the packed package
+// in an empty folder, as on the real one. Excluded: commands that are rare for custom resources (rollout, exec, auth), and the wire format (conformance).
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import '../../tools/control-plane/global-setup.ts';
 import { createKubectl } from './kubectl.ts';
 import { kubectlCases } from './kubectl-cases.ts';
+import { startPackedApiServer } from './packed-api-server.ts';
 
 const { kubectlPath, kubeconfig } = inject('controlPlane');
 
 const folder = await mkdtemp(join(tmpdir(), 'outrigger-kubectl-'));
-const server = await startApiServer();
+const embeddedKubeconfig = join(folder, 'kubeconfig');
+const server = await startPackedApiServer(folder, embeddedKubeconfig);
 afterAll(async () => {
-  await server.close();
+  server.kill();
   await rm(folder, { recursive: true });
 });
-const embeddedKubeconfig = join(folder, 'kubeconfig');
-await writeFile(embeddedKubeconfig, server.kubeconfig());
 
 const targets = [
   ['the real API server', { kubectlPath, kubeconfig }],

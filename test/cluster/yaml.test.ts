@@ -1,12 +1,12 @@
 // Only that Kubernetes' own readers have what is written, and that ours reads as they do: read-yaml is kubectl's decoder with
 // sigs.k8s.io/yaml. Whole schemas, also through kustomize, Helm and an API server, are in hostile-schema.test.ts.
 import { spawnSync } from 'node:child_process';
+import { readYamlDocuments } from '@outrigger/common/yaml/read';
+import { writeYaml } from '@outrigger/common/yaml/write';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readYamlDocuments } from '../../src/yaml/read.ts';
-import { writeYaml } from '../../src/yaml/write.ts';
+import { hostileTexts, readings } from '../../packages/common/test/texts.ts';
 import { helmBinaries } from '../../tools/helm/build.ts';
-import { hostileTexts, readings } from '../yaml/texts.ts';
 
 let program: string;
 beforeAll(async () => {

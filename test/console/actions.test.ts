@@ -1,7 +1,8 @@
 // What the actions of the console leave in the cluster and in the queues, and which of the changes of a dry run are those
 // of the object itself. Excluded: the operations behind them (test/operations), and the page (test/console/browser).
+
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { type ActionDeps, createActions, type DryRunReport } from '../../src/console/actions.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';

@@ -1,8 +1,8 @@
 // Only the source of a stage: that it goes on when a part of the stage does not respond, with a note while it lasts. The
 // whole command is test/deploy/console.test.ts.
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { startApiServer } from '@outrigger/apiserver';
 import { expect, it, vi } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { createStageSource } from '../../src/console/stage/stage-source.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { createClient } from '../../src/kube/client/client.ts';

@@ -1,7 +1,7 @@
 // One in-memory API server for each system: it starts in milliseconds, and every run of a system is the same.
 
+import { startApiServer } from '@outrigger/apiserver';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';

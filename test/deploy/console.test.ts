@@ -17,9 +17,9 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { Foo } from '../../src/controllers/foo.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { createClient } from '../../src/kube/client/client.ts';

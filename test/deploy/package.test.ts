@@ -4,21 +4,22 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { packedPackage } from '../../tools/troubleshooting/packed-package.ts';
+import { packedPackages } from '../../tools/troubleshooting/packed-package.ts';
 
 const run = promisify(execFile);
 
 it('the package contains the documents and the samples that they name, and no generated file or manifest of a sample', async () => {
-  const { stdout } = await run('tar', ['-tzf', await packedPackage()]);
+  const { stdout } = await run('tar', ['-tzf', (await packedPackages()).outrigger]);
   const files = stdout.split('\n').map((file) => file.replace(/^package\//, ''));
   expect(files).toContain('lib/cli/main.js');
   expect(files).toEqual(expect.arrayContaining(['docs/authoring.md', 'src/controllers/cafe.ts', 'CHANGELOG.md']));
   expect(files.filter((file) => /^lib\/.*controllers\/|samples|generated\/|^functions/.test(file))).toEqual([]);
 });
 
-it('the package is as npm, Node and bundlers want it: publint and Are the types wrong find nothing', async () => {
-  const tarball = await packedPackage();
+it('the packages are as npm, Node and bundlers want it: publint and Are the types wrong find nothing', async () => {
   const programs = path.resolve('test/deploy/node_modules/.bin');
-  await run(path.join(programs, 'publint'), ['run', tarball, '--strict']);
-  await run(path.join(programs, 'attw'), [tarball, '--profile', 'esm-only']);
+  for (const tarball of Object.values(await packedPackages())) {
+    await run(path.join(programs, 'publint'), ['run', tarball, '--strict']);
+    await run(path.join(programs, 'attw'), [tarball, '--profile', 'esm-only']);
+  }
 });

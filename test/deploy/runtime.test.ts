@@ -4,8 +4,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { fieldManagerOf, resyncQueue, timersQueue, wakeFunction } from '../../src/core/names.ts';

@@ -5,7 +5,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { controlPlaneBinaries } from '../../tools/control-plane/build.ts';
-import { packedPackage } from '../../tools/troubleshooting/packed-package.ts';
+import { packedPackages } from '../../tools/troubleshooting/packed-package.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startCommand, stopCommand, untilEnded, untilLine } from '../support/user-shell.ts';
 import { usersEnvironment } from '../support/users-environment.ts';
@@ -73,8 +73,10 @@ it(
     };
     onTestFinished(stopBackground);
 
-    // The page has what npm pack makes of a clone.
-    await copyFile(await packedPackage(), path.join(parent, 'outrigger-0.1.0.tgz'));
+    // The page has what `npm run pack` makes of a clone.
+    await mkdir(path.join(parent, 'packed'));
+    for (const file of Object.values(await packedPackages()))
+      await copyFile(file, path.join(parent, 'packed', path.basename(file)));
     const printed: string[] = [];
     for (const step of await stepsOf('docs/tutorial.md')) {
       if ('file' in step) {

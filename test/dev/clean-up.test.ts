@@ -1,6 +1,7 @@
 // Only what the end of a run deletes from a cluster, and what it leaves there.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { expect, it, onTestFinished } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { cleanUp } from '../../src/dev/clean-up.ts';
 import { applyManifests, parseManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';

@@ -1,8 +1,8 @@
 // Only the objects of an API server over a restart, and the file that keeps them.
 import { mkdir, stat } from 'node:fs/promises';
+import { startApiServer } from '@outrigger/apiserver';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { keepObjects, readKeptObjects } from '../../src/dev/kept-objects.ts';
 import { useFolder } from '../support/folder.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';

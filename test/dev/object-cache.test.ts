@@ -1,6 +1,7 @@
 // Only the changes that the cache reports, and when it lists again. The journeys cover the watch.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { expect, it, vi } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { sleep } from '../../src/core/time.ts';
 import { type CachedChange, createObjectCache } from '../../src/dev/object-cache.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';

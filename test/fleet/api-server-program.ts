@@ -1,7 +1,7 @@
 // The API servers of clusters of a fleet, as a process of their own, so that their load costs the others only their share of the
 // machine. The first argument is their number, 1 by default; with a second one, `workloads`, their workloads get pods. It reports
 // their addresses to its parent and ends with it. An entry point; it exports nothing.
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { startApiServer } from '@outrigger/apiserver';
 import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';

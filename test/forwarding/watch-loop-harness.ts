@@ -1,7 +1,8 @@
 // The harness of the watch loop's tests: the embedded API server, a client that writes to it, and a loop with a
 // forwarder whose queue is an array.
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterEach, beforeEach } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { controllerLabel, ownerAnnotation } from '../../src/core/names.ts';
 import type { Wait } from '../../src/core/time.ts';

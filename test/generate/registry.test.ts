@@ -1,9 +1,10 @@
 // Only the documents of a registry, as values: the watch list, the roles, and the errors. The AWS resources are in
 // aws.test.ts; test/cluster applies the documents to a real API server.
+
+import { publishedSchemas } from '@outrigger/apiserver/schema/builtins';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { publishedSchemas } from '../../src/apiserver/schema/builtins.ts';
 import { registry as samples } from '../../src/controllers/registry.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { controllerIdentity, finalizerOf } from '../../src/core/names.ts';

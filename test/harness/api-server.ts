@@ -1,7 +1,8 @@
 // The API server of a test file that holds on both servers: in memory in `npm test`, a real kube-apiserver in
 // `npm run test:cluster`. The configuration of the run provides which one; test/both-servers.ts lists the files.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, inject } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';

@@ -1,7 +1,8 @@
 // The API server of a test file whose requests come from several users, on both servers: a control plane of the file's
 // own, or the server in memory, which tells the users apart by their tokens and grants each of them everything.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, inject } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyManifests, parseManifests } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { ControlPlaneOptions } from '../../tools/control-plane/control-plane.ts';

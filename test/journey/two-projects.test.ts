@@ -3,8 +3,8 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
+import { startApiServer } from '@outrigger/apiserver';
 import { expect, it, onTestFinished } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { installPackage } from '../../tools/troubleshooting/project.ts';
 import { runCommand, startDev } from '../../tools/troubleshooting/run-dev.ts';

@@ -3,8 +3,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';

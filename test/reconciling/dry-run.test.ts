@@ -1,9 +1,10 @@
 // A dry run and a real reconcile on the in-memory API server: the dry run returns the writes of the real one, and
 // writes nothing.
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { createDryRun } from '../../src/reconciling/dry-run.ts';
 import { built, configMap, silent, widget, widgetsOn } from './widgets.ts';
 

@@ -6,9 +6,9 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import path from 'node:path';
 import { env } from 'node:process';
 import { createInterface } from 'node:readline';
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { build } from '../../src/cli/build.ts';
 import { buildBundles } from '../../src/dev/artifacts.ts';
 import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';

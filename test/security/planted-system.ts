@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { startApiServer } from '@outrigger/apiserver';
 import { build } from '../../src/cli/build.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { localCluster, openCluster } from '../../src/dev/cluster-access.ts';

@@ -1,7 +1,8 @@
 // Only the simulated nodes together: the node of each pod, and the faults. The results of one node's commands are in
 // bitcoin-cli.test.ts.
+
+import type { ExecRequest } from '@outrigger/apiserver/exec/execute';
 import { describe, expect, it } from 'vitest';
-import type { ExecRequest } from '../../src/apiserver/exec/execute.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 

@@ -1,7 +1,8 @@
 // The statements of bitcoin-network-workload-cases.ts on the in-memory API server, with stand-ins for workloads and nodes.
 // test/cluster/bitcoin-network-permissions.test.ts runs the same on the real ones.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';

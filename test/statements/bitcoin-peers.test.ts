@@ -1,8 +1,9 @@
 // The nodes of BitcoinNetwork and the peers of each (B5, B13, B19a, B22 to B24, B26 to B29) on the in-memory API server: the test alone
 // makes pods, and nodes are a list each. Nodes that run are bitcoin-network-workload-cases.ts, single decisions
 // test/controllers/bitcoin-peers.test.ts and test/controllers/bitcoin-network.
+
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin, name, set } from './bitcoin.ts';

@@ -1,7 +1,7 @@
 // The samples as they are shipped, on the in-memory API server, with pods from the stand-in, until every one that has a controller
 // is Ready, for tests that read converged objects.
 
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { startApiServer } from '@outrigger/apiserver';
 import { registry } from '../../src/controllers/registry.ts';
 import { applyManifests, type Manifest, readManifests } from '../../src/dev/manifests.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';

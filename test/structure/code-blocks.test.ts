@@ -11,7 +11,7 @@ import { parseMessage } from '../../src/sqs/message.ts';
 
 type Block = { readonly file: string; readonly language: string; readonly text: string };
 
-const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md', 'create-outrigger/*.md']);
+const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md', 'packages/*/*.md']);
 const blocks: readonly Block[] = documents.flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/^ *```([a-z]*)\n(.*?)^ *```$/gms)].map(([, language = '', text = '']) => ({
     ...{ file, language, text },
@@ -24,7 +24,7 @@ const compiled = [
   'test/statements/authoring-example.ts',
   'test/statements/documented-fragments.test.ts',
   'test/statements/self-mapping.test.ts',
-  'test/apiserver/example.ts',
+  'packages/apiserver/test/example.ts',
 ].map((file) => unindented(readFileSync(file, 'utf8')));
 
 /** Pages whose blocks of a language a test runs or makes: the test, and a text in it that shows where. */

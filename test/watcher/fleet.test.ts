@@ -1,8 +1,8 @@
 // The fleet watcher on several embedded API servers: it follows the clusters table, and a cluster that is down or wrong
 // changes nothing for the others. What is asserted is what a fake SQS accepted, and what the probes report.
 import { createServer } from 'node:http';
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { entryNameOf, formatCheckpoint } from '../../src/checkpoint/document.ts';

@@ -1,8 +1,9 @@
 // The watcher process on the embedded API server: which keys are on the queues after changes of objects, a start and an outage
 // of SQS, its endpoints, and the exit of one that cannot start. The other errors at the start are run.test.ts, the single
 // decisions test/forwarding, owners test/statements/owner.test.ts, a real API server test/cluster/watcher-restart.test.ts.
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { useFolder } from '../support/folder.ts';
 import { createRestartFixture, namesOf } from './restart-harness.ts';
 import { startWatcherProcess } from './watcher-process.ts';

@@ -2,8 +2,8 @@
 // the pod's token for credentials. IRSA is in test/cluster/watcher-deployment.test.ts.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { startApiServer } from '@outrigger/apiserver';
 import { expect, it, onTestFinished } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startHttpServer } from '../support/listen.ts';
 import { startWatcherProcess } from './watcher-process.ts';

@@ -1,7 +1,8 @@
 // The watcher's entry in this process: its settings, its end, and the errors of a watcher that cannot start. What it sends
 // as a process is main.test.ts.
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';

@@ -3,8 +3,8 @@
 // are ConfigMaps and lids are Secrets, so the checkpoint's own ConfigMap is among the watched objects.
 
 import { setImmediate as turn } from 'node:timers/promises';
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import type { Kind } from '../../src/api/kind.ts';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { checkpointName, controllerLabel, ownerAnnotation, systemNamespace } from '../../src/core/names.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';

@@ -2,8 +2,9 @@
 // - btcd returns -8 both for an address that it has and for one that it does not have; bitcoind returns -23 and -24.
 // - btcd lists the nodes that it is connected to, with their port; bitcoind lists added nodes exactly as given.
 // - btcd has no getnetworkinfo and listens only when it is ready; bitcoind listens earlier and returns -28.
+
+import type { ExecOutcome } from '@outrigger/apiserver/exec/execute';
 import * as z from 'zod';
-import type { ExecOutcome } from '../../src/apiserver/exec/execute.ts';
 import {
   type AddedNode,
   addnodeHelp,

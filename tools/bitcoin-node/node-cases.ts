@@ -1,7 +1,8 @@
 // The results of bitcoin-cli on any node: on the simulator (test/simulators), and on a real btcd (test/cluster). They
 // verify the simulator against a real node, as far as the two implementations agree.
+
+import type { ExecOutcome } from '@outrigger/apiserver/exec/execute';
 import { expect, it } from 'vitest';
-import type { ExecOutcome } from '../../src/apiserver/exec/execute.ts';
 
 /** Creates two nodes that can reach each other, new ones for each case. */
 export type BitcoinFixture = {

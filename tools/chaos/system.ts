@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { startApiServer } from '@outrigger/apiserver';
 import { build } from '../../src/cli/build.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { openCluster } from '../../src/dev/cluster-access.ts';

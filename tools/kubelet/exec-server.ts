@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { createExecSessions, type RequestedExec } from '../../src/apiserver/exec/exec-sessions.ts';
-import type { Execute } from '../../src/apiserver/exec/execute.ts';
-import { kubeletError } from '../../src/apiserver/exec/pods-exec.ts';
+import { createExecSessions, type RequestedExec } from '@outrigger/apiserver/exec/exec-sessions';
+import type { Execute } from '@outrigger/apiserver/exec/execute';
+import { kubeletError } from '@outrigger/apiserver/exec/pods-exec';
 
 /** A running container. */
 export type RunningContainer = {

@@ -1,7 +1,7 @@
 // A kubelet and a scheduler for tests: a Node of a real control plane that runs every pod of its namespaces, writes the
 // status of a kubelet, runs programs that exist for a pod, and serves `pods/exec`. There are no containers.
 
-import type { Execute } from '../../src/apiserver/exec/execute.ts';
+import type { Execute } from '@outrigger/apiserver/exec/execute';
 import { sleep, type Wait } from '../../src/core/time.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';

@@ -1,7 +1,7 @@
 // One pod on the test node: started, probed until it is ready, set not ready or restarted by a test, and stopped. Every
 // change is written to the pod's status, with retries.
 
-import type { Execute } from '../../src/apiserver/exec/execute.ts';
+import type { Execute } from '@outrigger/apiserver/exec/execute';
 import type { Wait } from '../../src/core/time.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ObjectKey } from '../../src/kube/client/object.ts';

@@ -1,5 +1,5 @@
 // Commands with predictable results, for any server of `pods/exec`.
-import type { ExecRequest, Execute } from '../../src/apiserver/exec/execute.ts';
+import type { ExecRequest, Execute } from '@outrigger/apiserver/exec/execute';
 
 /** Predictable commands, and the recorded requests. */
 export type ScriptedExecute = {

@@ -1,8 +1,8 @@
 // The spec of a kind's first sample manifest: what a controller would work with that never looks at the object's own.
 import { globSync, readFileSync } from 'node:fs';
+import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import type { Kind } from '../../src/api/kind.ts';
 import { isRecord } from '../../src/core/json.ts';
-import { readYamlDocuments } from '../../src/yaml/read.ts';
 
 /** Finds it. Throws when no sample shows the kind. */
 export function firstSpec({ apiVersion, kind }: Kind): unknown {

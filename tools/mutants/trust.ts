@@ -17,7 +17,7 @@ export const sayingMutants: readonly Mutant[] = [
     'error: redact(toError(error).message) });\n    return undefined;',
     'error: toError(error).message });\n    return undefined;',
   ),
-  swap('prints the warnings of YAML', 'src/yaml/read.ts', "logLevel: 'error', ", ''),
+  swap('prints the warnings of YAML', 'packages/common/src/yaml/read.ts', "logLevel: 'error', ", ''),
 ];
 
 /** Servers. */

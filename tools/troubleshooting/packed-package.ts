@@ -1,7 +1,7 @@
-// The npm package of this repository, packed once for all tests that install it: packing compiles the sources and bundles
-// the console's page, which takes ten seconds of a processor.
+// The npm packages of this repository, packed once for all tests that install them: packing compiles the sources and
+// bundles the console's page, which takes ten seconds of a processor.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { withLock } from '../../src/dev/artifacts.ts';
@@ -12,33 +12,57 @@ const packSeconds = 300;
 /** What npm packs, and what the compiler and the bundler read. */
 const inputs = [
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'serverless.yml', 'README.md', 'CHANGELOG.md'],
-  ...['bin', 'docs', 'src', 'tools/console-page.ts'],
+  ...['bin', 'docs', 'packages', 'src', 'tools/console-page.ts'],
   ...['infra/aws', 'infra/kubernetes', 'infra/package.json'],
   ...['test/controllers', 'test/statements/authoring-example.ts', 'test/testing'],
 ];
 
+/** The packages, by the name of their tarball without its version. */
+export type PackedPackages = Readonly<Record<'outrigger' | 'outrigger-apiserver' | 'outrigger-common', string>>;
+
 /**
- * Returns the path of the packed package, and first packs it if one of its files has changed. Concurrent callers in any
- * process wait for it. Rejects with the output of npm if packing fails.
+ * Returns the paths of the packed packages, and first packs them if one of their files has changed. Concurrent callers in
+ * any process wait for it. Rejects with the output of npm if packing fails.
  */
-export async function packedPackage(): Promise<string> {
+export async function packedPackages(): Promise<PackedPackages> {
   const cache = path.join(root, '.outrigger/cache');
-  const tarball = path.join(cache, 'package.tgz');
-  const stamp = path.join(cache, 'package');
+  const packed = path.join(cache, 'packages');
+  const stamp = `${packed}.stamp`;
   const packOnce = async () => {
     const hash = await hashFiles(root, inputs);
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash) return;
     await rm(stamp, { force: true });
-    const folder = await mkdtemp(`${stamp}-`);
+    const folder = await mkdtemp(`${packed}-`);
     try {
-      await promisify(execFile)('npm', ['pack', '--pack-destination', folder], { cwd: root, maxBuffer: 2 ** 26 });
-      const [packed = ''] = await readdir(folder);
-      await rename(path.join(folder, packed), tarball);
+      const argv = ['run', 'pack', '--', '--pack-destination', folder];
+      await promisify(execFile)('npm', argv, { cwd: root, maxBuffer: 2 ** 26 });
+      await rm(packed, { recursive: true, force: true });
+      await rename(folder, packed);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
     await writeFile(stamp, hash);
   };
   await withLock(stamp, packOnce, AbortSignal.timeout(packSeconds * 1000));
-  return tarball;
+  const files = await readdir(packed);
+  const find = (name: string): string => {
+    const file = files.find((one) => new RegExp(`^${name}-\\d`).test(one));
+    if (file === undefined) throw new Error(`npm packed no ${name}: ${files.join(', ')}`);
+    return path.join(packed, file);
+  };
+  return {
+    outrigger: find('outrigger'),
+    'outrigger-apiserver': find('outrigger-apiserver'),
+    'outrigger-common': find('outrigger-common'),
+  };
+}
+
+/** Unpacks all packages into the `node_modules` of a folder. */
+export async function unpackInto(modules: string): Promise<void> {
+  for (const [name, tarball] of Object.entries(await packedPackages())) {
+    const target = path.join(modules, name.replace('outrigger-', '@outrigger/'));
+    await rm(target, { recursive: true, force: true });
+    await mkdir(target, { recursive: true });
+    await promisify(execFile)('tar', ['-xzf', tarball, '--strip-components=1', '-C', target]);
+  }
 }

@@ -2,8 +2,8 @@
 // a run of each. Times, ports and process ids are replaced, so that two runs make the same page.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { startApiServer } from '@outrigger/apiserver';
 import * as z from 'zod';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { environment } from '../../src/settings.ts';
 import { makeProject, ownUnservedKind, type Project } from './project.ts';
 import { startRefusingProxy } from './refusing-proxy.ts';

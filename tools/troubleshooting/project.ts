@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { packedPackage } from './packed-package.ts';
+import { unpackInto } from './packed-package.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const controllersFolder = 'src/controllers';
@@ -43,9 +43,10 @@ export async function newProject(name: string): Promise<Omit<Project, 'kubectl'>
 export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
   const modules = path.join(folder, 'node_modules');
-  await mkdir(path.join(modules, 'outrigger'), { recursive: true });
+  await mkdir(modules);
   for (const one of await readdir(path.join(root, 'node_modules'))) {
-    if (!one.startsWith('.')) await symlink(path.join(root, 'node_modules', one), path.join(modules, one));
+    if (!one.startsWith('.') && one !== '@outrigger')
+      await symlink(path.join(root, 'node_modules', one), path.join(modules, one));
   }
   await mkdir(path.join(modules, '.bin'));
   const programs = {
@@ -55,8 +56,7 @@ export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
     vitest: '../vitest/vitest.mjs',
   };
   for (const [one, file] of Object.entries(programs)) await symlink(file, path.join(modules, '.bin', one));
-  const target = path.join(modules, 'outrigger');
-  await promisify(execFile)('tar', ['-xzf', await packedPackage(), '--strip-components=1', '-C', target]);
+  await unpackInto(modules);
   const program = path.join(modules, 'outrigger/bin/outrigger.js');
   return { folder, program, remove: async () => await rm(folder, { recursive: true, force: true }) };
 }

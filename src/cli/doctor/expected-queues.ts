@@ -2,6 +2,7 @@
 // the registry, and infra/aws/resources.yml for the shared queues. CloudFormation and SQS have the same names for the
 // attributes.
 import path from 'node:path';
+import { readTemplate } from '@outrigger/common/yaml/read-template';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { toError, UserError } from '../../core/errors.ts';
@@ -9,7 +10,6 @@ import { parseJson } from '../../core/json.ts';
 import { readTextFile } from '../../dev/text-file.ts';
 import { namePrefix } from '../../generate/aws/names.ts';
 import { awsOf } from '../../generate/aws/resources.ts';
-import { readTemplate } from '../../yaml/read-template.ts';
 
 /** A queue as it is deployed. */
 export type ExpectedQueue = {

@@ -4,9 +4,8 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-
+import { writeYaml } from '@outrigger/common/yaml/write';
 import { type HandlerSource, registryFile } from '../../generate/functions.ts';
-import { writeYaml } from '../../yaml/write.ts';
 import { packageRoot } from '../project.ts';
 
 /** The names of a new controller, each derived from the given one. */

@@ -41,7 +41,7 @@ export function newProjectCommand(): Command {
 const helpText = `
 Example, in an empty folder:
   npm init --yes
-  npm install ../outrigger-0.1.0.tgz       what npm pack makes in a clone of Outrigger
+  npm install ../packed/*.tgz       what npm run pack makes in a clone of Outrigger
   npx outrigger new project --yes
   npm install
   npx outrigger new controller Cafe

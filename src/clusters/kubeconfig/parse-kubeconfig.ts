@@ -2,10 +2,10 @@
 // rejected, because a function must not run a program, read files that the kubeconfig names, or skip TLS verification.
 // The full client library would triple the function's bundle.
 
+import { readYaml } from '@outrigger/common/yaml/read';
 import * as z from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Connection } from '../../kube/client/connection.ts';
-import { readYaml } from '../../yaml/read.ts';
 import { bearerToken, checkAuthorities, checkClientCertificate, decodeBase64 } from '../auth/credentials.ts';
 import { parseServer } from '../auth/server-url.ts';
 

@@ -1,6 +1,7 @@
 // The faults of the local system that the console can start. Each returns the function that repairs it.
+
+import type { FaultEffect } from '@outrigger/apiserver/http/faults';
 import type { ControllerDefinition } from '../../api/definition.ts';
-import type { FaultEffect } from '../../apiserver/http/faults.ts';
 import type { Dev } from '../../dev/system.ts';
 import type { FaultRow } from '../wire.ts';
 

@@ -6,10 +6,10 @@
 // scripts and styles from this server only (Content-Security-Policy), and no inline ones.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { answering } from '@outrigger/apiserver/http/answering';
+import { foreignRequest } from '@outrigger/common/http/foreign-request';
+import { closeServer, listen } from '@outrigger/common/http/listen';
 import * as z from 'zod';
-import { answering } from '../../apiserver/http/answering.ts';
-import { foreignRequest } from '../../apiserver/http/foreign-request.ts';
-import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import { toError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { printableField } from '../../core/printable.ts';

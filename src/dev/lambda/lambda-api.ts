@@ -2,10 +2,10 @@
 // ListEventSourceMappings and UpdateEventSourceMapping.
 import http from 'node:http';
 import { json } from 'node:stream/consumers';
+import { answering } from '@outrigger/apiserver/http/answering';
+import { type AllowedHosts, foreignRequest } from '@outrigger/common/http/foreign-request';
+import { closeServer, listen } from '@outrigger/common/http/listen';
 import * as z from 'zod';
-import { answering } from '../../apiserver/http/answering.ts';
-import { type AllowedHosts, foreignRequest } from '../../apiserver/http/foreign-request.ts';
-import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import type { LocalLambda, LocalMapping } from './local-lambda.ts';
 
 /** A running server. */

@@ -9,3 +9,8 @@ import path from 'node:path';
 export function ownModule({ dirname, filename }: ImportMeta, relativePath: string): string {
   return path.join(dirname, `${relativePath}${path.extname(filename)}`);
 }
+
+/** Returns the conditions of exports for a bundler, by which it finds the sources of the packages in the repository. */
+export function ownConditions({ filename }: ImportMeta): string[] {
+  return path.extname(filename) === '.ts' ? ['module', 'outrigger-source'] : ['module'];
+}

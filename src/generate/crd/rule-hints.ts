@@ -1,8 +1,9 @@
 // Hints for CEL rules. The API server may reject one for its cost, which it estimates from the largest value that the
 // schema allows, with a message that names only the rule. A hint names the field that needs a bound. Hints are not
 // errors, because only the API server has the estimate. Others name functions that only a real API server has.
+
+import { missingFunctions } from '@outrigger/apiserver/schema/rules';
 import { rulesKey } from '../../api/rule.ts';
-import { missingFunctions } from '../../apiserver/schema/rules.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 
 /**

@@ -1,9 +1,10 @@
 // Converts a zod schema to a structural OpenAPI schema (Kubernetes: "Specifying a structural schema"), from zod's own
 // JSON schema. Keywords that apiextensions does not support are removed, and keywords with another meaning there are
 // replaced.
+
+import { missingInGo } from '@outrigger/apiserver/schema/pattern';
 import * as z from 'zod';
 import { preserveKey, rulesKey } from '../../api/rule.ts';
-import { missingInGo } from '../../apiserver/schema/pattern.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { checksOf, isUrl, rejectUnsupported } from './unsupported.ts';

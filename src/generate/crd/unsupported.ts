@@ -1,8 +1,9 @@
 // Rejects schemas that a CRD cannot express before anything is generated, with the field's path: the API server would
 // not enforce a check that only zod has. A construct that is not known to be supported is rejected.
+
+import { hasGoMeaning, propertiesOf } from '@outrigger/apiserver/schema/pattern';
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
-import { hasGoMeaning, propertiesOf } from '../../apiserver/schema/pattern.ts';
 import { SchemaError, toError } from '../../core/errors.ts';
 import { formatZodIssues } from '../../core/json.ts';
 

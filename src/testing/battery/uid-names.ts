@@ -1,7 +1,7 @@
 // Uids in the state of an outside system, which are others in each run: also as the key of a record, as a name that
 // follows from metadata.uid is, or from its first eight digits. The record of an object is found under the object's
 // name, also after its deletion.
-import type { ApiObject } from '../../apiserver/object.ts';
+import type { ApiObject } from '@outrigger/apiserver/object';
 
 /** Makes a function that replaces the uids of objects, of those that it has seen before too, by their kind and name. */
 export function createUidNames() {

@@ -1,10 +1,10 @@
 // `outrigger console --stage` with its server, in this process: what it shows of a stage, and what an action leaves there.
 // The page and the processes are test/deploy/console.test.ts.
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { startApiServer } from '@outrigger/apiserver';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { startApiServer } from '../../../src/apiserver/server.ts';
 import { consoleCommand } from '../../../src/cli/console/console.ts';
 import { parseMessage } from '../../../src/sqs/message.ts';
 import { startFakeIdentity } from '../../clusters/auth/identity-server.ts';

@@ -1,9 +1,9 @@
 // A complete deployment for `outrigger doctor --stage`: SQS, an API server, and the requests of Lambda and Systems
 // Manager that it needs. Tests break a part of it and run the command again.
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
-import { type ApiServer, startApiServer } from '../../../src/apiserver/server.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../src/checkpoint/document.ts';
 import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';

@@ -2,11 +2,11 @@
 // test. The whole test suite with a new kind is run by hand after a change of the templates.
 import { cp, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newFiles, newNames } from '../../../src/cli/new/controller-files.ts';
 import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
 import { readTextFile, writeTextFile } from '../../../src/dev/text-file.ts';
-import { readYamlDocuments } from '../../../src/yaml/read.ts';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
 import { tsc } from '../../support/tsc.ts';
 import { expectUserError, runIn, runProcess } from '../command-result.ts';

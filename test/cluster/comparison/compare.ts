@@ -1,9 +1,9 @@
 // Sends the same random requests to two API servers and compares what they answer: the status, the reason, and the field
 // and reason of each cause. Every write is a dry run on objects that both servers have, so that no request depends on
 // another one, and a difference is repeated by its seed and number alone.
-import { isObject, type JsonObject } from '../../../src/apiserver/json.ts';
-import { publishedSchemas } from '../../../src/apiserver/schema/builtins.ts';
-import type { Schema } from '../../../src/apiserver/schema/schema.ts';
+import { isObject, type JsonObject } from '@outrigger/apiserver/json';
+import { publishedSchemas } from '@outrigger/apiserver/schema/builtins';
+import type { Schema } from '@outrigger/apiserver/schema/schema';
 import type { Wire, WireResponse } from '../../conformance/wire.ts';
 import { type GoodObject, goodObjects } from './good-objects.ts';
 import { knownDifferences } from './known-differences.ts';

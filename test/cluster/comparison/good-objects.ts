@@ -1,6 +1,6 @@
 // An object of each kind of `outrigger/kubernetes` that every API server accepts, with most of the fields that a
 // controller sets in a child. The comparison of the servers changes them at random.
-import type { Json, JsonObject } from '../../../src/apiserver/json.ts';
+import type { Json, JsonObject } from '@outrigger/apiserver/json';
 
 /** An accepted object without its name, and where its collection is. */
 export type GoodObject = {

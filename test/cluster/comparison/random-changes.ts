@@ -1,7 +1,7 @@
 // Random changes of an object, made by the schema of its kind: any field gets a value of its type that is good, at a
 // limit, or wrong; fields and items go, come twice, or come beside those that exclude them.
-import { isList, isObject, type Json, type JsonObject } from '../../../src/apiserver/json.ts';
-import { fieldSchema, type Schema } from '../../../src/apiserver/schema/schema.ts';
+import { isList, isObject, type Json, type JsonObject } from '@outrigger/apiserver/json';
+import { fieldSchema, type Schema } from '@outrigger/apiserver/schema/schema';
 
 /** A number of at least 0 and less than 1. */
 export type Random = () => number;

@@ -1,8 +1,9 @@
 // The table of fields that the API server stores in another form: its types are those of the published schemas of every
 // kind of `outrigger/kubernetes`. Excluded: the defaults in it, which no schema has (apply-all-fields.test.ts), and the
 // metadata and status of a child.
+
+import { publishedSchemas, type SchemaSource } from '@outrigger/apiserver/schema/builtins';
 import { expect, it } from 'vitest';
-import { publishedSchemas, type SchemaSource } from '../../../src/apiserver/schema/builtins.ts';
 import { type FieldTypes, TypedField, typedFieldsOf } from '../../../src/kube/apply/field-types.ts';
 import * as kubernetes from '../../../src/kubernetes.ts';
 

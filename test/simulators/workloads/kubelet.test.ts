@@ -2,8 +2,8 @@
 // a test can change that, and there are no writes while nothing changes. The controllers are in the other files of this folder.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApiServer } from '../../../src/apiserver/server.ts';
 import { sleep } from '../../../src/core/time.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';

@@ -1,7 +1,8 @@
 // Which watchers send a cluster's keys to the queues of a stage, from watch checkpoints in the in-memory API server.
 // Excluded: what a move does with the answer (move.test.ts).
+
+import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../../../src/apiserver/server.ts';
 import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../../src/checkpoint/document.ts';
 import { readWatched } from '../../../../src/cli/clusters/move/watched.ts';
 import { dinner } from '../../../../src/controllers/dinner.ts';

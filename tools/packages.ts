@@ -1,0 +1,14 @@
+// How the packages of this repository find each other: their exports have a condition that leads to the sources. npm
+// scripts have it by .npmrc, and tests and bundles by these. What is published has the same exports without sources.
+
+/** The condition of exports that leads to the sources. */
+const sourceCondition = 'outrigger-source';
+
+/** The option by which Node knows the condition, for processes that are not started by npm. */
+export const sourceOption = `--conditions=${sourceCondition}`;
+
+/** Conditions of the imports of a test, for vitest. */
+export const withSources = {
+  resolve: { conditions: [sourceCondition, 'node', 'development|production'] },
+  ssr: { resolve: { conditions: [sourceCondition, 'node', 'development|production'] } },
+};
