@@ -12,3 +12,8 @@ export const withSources = {
   resolve: { conditions: [sourceCondition, 'node', 'development|production'] },
   ssr: { resolve: { conditions: [sourceCondition, 'node', 'development|production'] } },
 };
+
+/** The environment of a program of the packed packages: without the condition, as their sources are not to be run. */
+export function packedEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, NODE_OPTIONS: undefined };
+}

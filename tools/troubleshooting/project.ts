@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { packedEnvironment } from '../packages.ts';
 import { unpackInto } from './packed-package.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -27,7 +28,7 @@ export async function makeProject(kubectl: string): Promise<Project> {
   }
   // A check of types, which each `outrigger dev` starts, shows nothing here.
   await rm(path.join(folder, 'node_modules/typescript'));
-  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder });
+  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder, env: packedEnvironment() });
   return { folder, program, kubectl, remove };
 }
 
@@ -35,7 +36,10 @@ export async function makeProject(kubectl: string): Promise<Project> {
 export async function newProject(name: string): Promise<Omit<Project, 'kubectl'>> {
   const project = await installPackage();
   const argv = [project.program, 'new', 'project', '--yes', '--name', name];
-  await promisify(execFile)(process.execPath, argv, { cwd: project.folder });
+  await promisify(execFile)(process.execPath, argv, {
+    cwd: project.folder,
+    env: packedEnvironment(),
+  });
   return project;
 }
 
@@ -65,7 +69,7 @@ export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
 export async function ownUnservedKind({ folder, program }: Project): Promise<void> {
   const file = path.join(folder, controllersFolder, 'lamp.ts');
   await writeFile(file, sources['lamp.ts'].replace('owns: [ConfigMap]', 'owns: [ConfigMap, Certificate]'));
-  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder });
+  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder, env: packedEnvironment() });
 }
 
 const sources = {

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { packedEnvironment } from '../packages.ts';
 import type { Project } from './project.ts';
 
 /** A running system. */
@@ -25,7 +26,10 @@ export function startDev(
   { folder, program }: Pick<Project, 'folder' | 'program'>,
   ...options: readonly string[]
 ): RunningDev {
-  const child: ChildProcess = spawn(process.execPath, [program, 'dev', ...options], { cwd: folder });
+  const child: ChildProcess = spawn(process.execPath, [program, 'dev', ...options], {
+    cwd: folder,
+    env: packedEnvironment(),
+  });
   const lines: string[] = [];
   const listeners = new Set<() => void>();
   for (const input of [child.stdout, child.stderr]) {
@@ -78,7 +82,7 @@ export async function runProgram(
   argv: readonly string[],
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
 ): Promise<Ended> {
-  const child = execFile(file, [...argv], options);
+  const child = execFile(file, [...argv], { env: packedEnvironment(), ...options });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (part) => {
