@@ -1,4 +1,4 @@
-// Conformance: the libraries of addresses and URLs in the rules of a CRD (K15).
+// Conformance: the libraries of addresses, URLs, formats and versions in the rules of a CRD (K15).
 import { beforeAll, expect, it } from 'vitest';
 import { hasCondition } from './body.ts';
 import { useSuite } from './suite.ts';
@@ -64,6 +64,40 @@ const rows: readonly (readonly [string, string, boolean])[] = [
   ['url(self).getQuery().size() == 1', '/p?x=1&y=2;z', true],
   ["url(self).getHost() == ''", 'mailto:a', true],
   ["url(self) == url('http://a/')", 'http://a/', true],
+  ['format.dns1123Label().validate(self).hasValue()', 'a-b', false],
+  ['format.dns1123Label().validate(self).hasValue()', 'a.b', true],
+  ['!format.dns1123Subdomain().validate(self).hasValue()', 'a.b', true],
+  ["!format.named('dns1035Label').value().validate(self).hasValue()", '1a', false],
+  ["format.named('nothing').hasValue()", 'x', false],
+  ['!format.dns1123LabelPrefix().validate(self).hasValue()', 'a-', true],
+  ['!format.dns1123SubdomainPrefix().validate(self).hasValue()', 'a.b-', true],
+  ['!format.dns1035LabelPrefix().validate(self).hasValue()', '1-', false],
+  ['!format.qualifiedName().validate(self).hasValue()', 'a.b/c', true],
+  ['!format.labelValue().validate(self).hasValue()', '-a', false],
+  ['!format.uri().validate(self).hasValue()', 'http://a/', true],
+  ['!format.uuid().validate(self).hasValue()', '0', false],
+  ['!format.byte().validate(self).hasValue()', 'YQ==', true],
+  ['!format.date().validate(self).hasValue()', '2026-02-30', false],
+  ['!format.datetime().validate(self).hasValue()', '2026-02-03T04:05:06Z', true],
+  ['format.uuid().validate(self).value().size() == 1', 'x', true],
+  ['isSemver(self)', '1.2.3-a.1+b', true],
+  ['isSemver(self)', 'v1.2.3', false],
+  ['isSemver(self)', '01.2.3', false],
+  ['isSemver(self)', '1.2', false],
+  ['isSemver(self, true)', 'v01.2', true],
+  ['isSemver(self, true)', '1-a', false],
+  ['isSemver(self, false)', '1', false],
+  ['semver(self).major() == 1', '1.2.3', true],
+  ['semver(self, true).minor() == 0', 'v4', true],
+  ['semver(self).patch() == 3', '1.2.3-a', true],
+  ['semver(self).major() == 1', 'x', false],
+  ["semver(self).isLessThan(semver('1.2.3'))", '1.2.3-a.1', true],
+  ["semver(self).isLessThan(semver('1.2.3-a.10'))", '1.2.3-a.9', true],
+  ["semver(self).isLessThan(semver('1.2.3-a.b'))", '1.2.3-a.1', true],
+  ["semver(self).isGreaterThan(semver('1.2.3-a'))", '1.2.3-a.1', true],
+  ["semver(self).isGreaterThan(semver('1.10.0'))", '1.9.0', false],
+  ["semver(self).compareTo(semver('1.2.3')) == 0", '1.2.3+b', true],
+  ["semver(self) == semver('1.2.3')", '1.2.3+b', true],
 ];
 
 beforeAll(async () => {

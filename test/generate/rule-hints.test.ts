@@ -45,7 +45,12 @@ it.each([
       a: ruled(text.max(9), '!format.dns1123Label().validate(self).hasValue()'),
       b: ruled(text.max(9), 'isSemver(self)'),
     }),
-    [lacks('spec.a', 'validate'), lacks('spec.a', 'format.dns1123Label'), lacks('spec.b', 'isSemver')],
+    [],
+  ],
+  [
+    'a rule with an optional value that is made',
+    z.object({ a: ruled(text.max(9), 'optional.of(self).hasValue()') }),
+    [lacks('spec.a', 'optional.of')],
   ],
   ['a rule with functions of ip', z.object({ a: ruled(text.max(9), "{'b': ip(self).family()} == {}") }), []],
   ['a rule with functions of sets', z.object({ a: ruled(text.max(9), "sets.equivalent([self], ['a'])") }), []],

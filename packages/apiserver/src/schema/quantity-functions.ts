@@ -3,6 +3,7 @@
 // whether a quantity is an integer: `1.0` and `1000m` are none [tried on kube-apiserver 1.36.3], and equal to `1`.
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, isCelMap } from '@bufbuild/cel';
 import { isWrittenAsInteger, nanosOf } from './quantity.ts';
+import { orderOfVersion } from './text-functions.ts';
 
 const { DYN, BOOL, STRING, INT, DOUBLE } = CelScalar;
 const nano = 1_000_000_000n;
@@ -20,16 +21,16 @@ export const quantityFunctions: readonly CelFunc[] = [
     return toQuantity(nanos, isWrittenAsInteger(text));
   }),
   celMethod('isGreaterThan', DYN, [DYN], BOOL, function (other) {
-    return read(this) > read(other);
+    return compare(this, other) > 0;
   }),
   celMethod('isLessThan', DYN, [DYN], BOOL, function (other) {
-    return read(this) < read(other);
+    return compare(this, other) < 0;
   }),
   celMethod('compareTo', DYN, [DYN], INT, function (other) {
-    return BigInt(compare(read(this), read(other)));
+    return BigInt(compare(this, other));
   }),
   celMethod('sign', DYN, [], INT, function () {
-    return BigInt(compare(read(this), 0n));
+    return BigInt(orderOf(read(this), 0n));
   }),
   celMethod('isInteger', DYN, [], BOOL, function () {
     return asInteger(this) !== undefined;
@@ -50,7 +51,13 @@ export const quantityFunctions: readonly CelFunc[] = [
   }),
 ];
 
-function compare(left: bigint, right: bigint): number {
+/** Compares two quantities, or two versions: both libraries have these methods. */
+function compare(left: CelValue, right: CelValue): number {
+  const [first, second] = [orderOfVersion(left), orderOfVersion(right)];
+  return first === undefined || second === undefined ? orderOf(read(left), read(right)) : orderOf(first, second);
+}
+
+function orderOf<Value extends bigint | string>(left: Value, right: Value): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 

@@ -1,6 +1,5 @@
 // `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: what
-// optionals.ts names. Of Kubernetes' CEL libraries all are available but semver and format, whose functions fail with
-// "unbound function".
+// optionals.ts names, and macros with two variables, which fail with "unbound function".
 import { celEnv, isCelError, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { authorizerFunctions } from '../admission/authorizer.ts';
@@ -14,6 +13,7 @@ import { parseRule } from './parse-rule.ts';
 import { quantityFunctions } from './quantity-functions.ts';
 import { callsOf } from './rule-fields.ts';
 import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
+import { textFunctions } from './text-functions.ts';
 import { matchByKey } from './validate.ts';
 
 type Program = ReturnType<typeof plan>;
@@ -32,6 +32,7 @@ const env = celEnv({
     ...quantityFunctions,
     ...listFunctions,
     ...networkFunctions,
+    ...textFunctions,
     ...authorizerFunctions,
   ],
 });
@@ -61,7 +62,7 @@ function createCompiler(): (expression: string) => Program | Error {
   };
 }
 
-/** Returns the functions that a rule calls and this server does not have: those of the libraries named above. */
+/** Returns the functions that a rule calls and this server does not have, as those that optionals.ts names. */
 export function missingFunctions(rule: string): readonly string[] {
   const missing = callsOf(rule).filter((names) => !names.some((name) => env.funcs.find(name)));
   return [...new Set(missing.map(([name]) => name))];
