@@ -49,32 +49,37 @@ const schemaKinds = [
 // Omitted: descriptions (except a kind's first sentence, for `explain`), zero values as defaults, and fields that our
 // server sets itself.
 const omitted = ['x-kubernetes-group-version-kind', 'x-kubernetes-unions', 'x-kubernetes-patch-strategy'];
-const header = `// The schemas of the built-in kinds, one line each, as kube-apiserver publishes them at /openapi/v3 (Apache-2.0, The Kubernetes
-// Authors), without prose. Written by test/cluster/builtin-schemas.test.ts; do not edit. One line a schema: more than 350 lines.
+const header = `// The types of the built-in kinds, one line each, as kube-apiserver publishes their schemas at /openapi/v3 and Kubernetes'
+// .proto files number their fields (Apache-2.0, The Kubernetes Authors), without prose. Written by
+// test/cluster/builtin-schemas.test.ts; do not edit. One line a type: more than 350 lines.
 
-/** Each line: a schema's name in OpenAPI, a space, and the schema as JSON. A \`$ref\` is such a name. */
+/**
+ * Each line: the name of a type in OpenAPI, its fields as \`number:field\`, with \`>type\` where the field is inlined in
+ * JSON, and the schema as JSON, with its fields in the order of the server's. A \`$ref\` is such a name.
+ */
 export const builtinSchemas: readonly string[] = [
-`;
-
-const numbersHeader = `// The protobuf field numbers of built-in kinds, one message each, as Kubernetes' .proto files give them (Apache-2.0, The Kubernetes
-// Authors). Written by test/cluster/builtin-schemas.test.ts; do not edit.
-
-/** Each line: a message's name in OpenAPI, then \`number:field\`, with \`>message\` where the field is inlined in JSON. */
-export const builtinFieldNumbers: readonly string[] = [
 `;
 const protoModules = ['k8s.io/api', 'k8s.io/apimachinery'];
 
 it('the schemas and field numbers of the built-in kinds are those of Kubernetes', async () => {
   const chosen = await chooseSchemas();
-  const lines = [...chosen].sort(byName).map(([name, json]) => `  ${quote(`${name} ${json}`)},\n`);
-  const folder = '../../packages/apiserver/src/schema';
-  await expect(`${header}${lines.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-schemas.ts`);
-  const numbers = fieldNumbers(chosen).map((line) => `  ${quote(line)},\n`);
-  await expect(`${numbersHeader}${numbers.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-field-numbers.ts`);
+  const messages = fieldsOf(chosen);
+  const names = [...new Set([...messages.keys(), ...chosen.keys()])].sort(byName);
+  const lines = names.map((name) => {
+    const fields = (messages.get(name) ?? []).map(
+      ({ number, field, inlined }) => `${number}:${field}${inlined === undefined ? '' : `>${inlined}`}`,
+    );
+    const schema = inOrder(chosen.get(name), orderOf(messages, name));
+    return `  ${quote([name, ...fields, ...(schema === undefined ? [] : [JSON.stringify(schema)])].join(' '))},\n`;
+  });
+  const file = '../../packages/apiserver/src/schema/builtin-schemas.ts';
+  await expect(`${header}${lines.join('')}];\n`).toMatchFileSnapshot(file);
 });
 
-/** Returns the schemas of the kinds, and all referenced schemas, as JSON by name. */
-async function chooseSchemas(): Promise<Map<string, string>> {
+type ChosenSchema = { readonly properties?: Readonly<Record<string, unknown>> };
+
+/** Returns the schemas of the kinds, and all referenced schemas, by name. */
+async function chooseSchemas(): Promise<Map<string, ChosenSchema>> {
   const { url, ca, adminToken } = inject('controlPlane');
   const wire = createWire({ url, ca, token: adminToken });
   const published: Record<string, unknown> = {};
@@ -83,40 +88,58 @@ async function chooseSchemas(): Promise<Map<string, string>> {
     const { components }: { components: { schemas: Record<string, unknown> } } = JSON.parse(text);
     Object.assign(published, components.schemas);
   }
-  const chosen = new Map<string, string>();
+  const chosen = new Map<string, ChosenSchema>();
   const choose = (name: string): void => {
     if (chosen.has(name)) return;
-    chosen.set(name, '');
-    const schema = reduceSchema(published[name], { kind: schemaKinds.includes(name) });
-    chosen.set(name, JSON.stringify(schema));
+    const schema = Object(reduceSchema(published[name], { kind: schemaKinds.includes(name) }));
+    chosen.set(name, schema);
     for (const [, target] of JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)) if (target) choose(target);
   };
   for (const kind of schemaKinds) choose(kind);
   return chosen;
 }
 
-function byName([a]: [string, string], [b]: [string, string]): number {
+function byName(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns a line for every message of the schemas, and for messages that their fields inline. */
-function fieldNumbers(chosen: ReadonlyMap<string, string>): string[] {
+/** A field of a message, and the message that is inlined in JSON. */
+type Field = { readonly number: string; readonly field: string; readonly inlined?: string };
+type Messages = ReadonlyMap<string, readonly Field[]>;
+
+/** Returns the fields of every message of the schemas, and of messages that their fields inline. */
+function fieldsOf(chosen: ReadonlyMap<string, ChosenSchema>): Messages {
   const messages = readMessages();
-  const lines = new Map<string, string>();
+  const found = new Map<string, readonly Field[]>();
   const add = (name: string, schemaName: string): void => {
     const fields = messages.get(name);
-    if (fields === undefined || lines.has(name)) return;
-    lines.set(name, '');
-    const { properties = {} }: { properties?: object } = JSON.parse(chosen.get(schemaName) ?? '{}');
-    const said = fields.map(({ number, field, message }) => {
-      const inlined = !Object.hasOwn(properties, field) && messages.has(message);
-      if (inlined) add(message, schemaName);
-      return `${number}:${field}${inlined ? `>${message}` : ''}`;
-    });
-    lines.set(name, `${name} ${said.join(' ')}`);
+    if (fields === undefined || found.has(name)) return;
+    const { properties = {} } = chosen.get(schemaName) ?? {};
+    const isInlined = ({ field, message }: ProtoField) => !Object.hasOwn(properties, field) && messages.has(message);
+    found.set(
+      name,
+      fields.map((one) => ({ ...one, ...(isInlined(one) ? { inlined: one.message } : {}) })),
+    );
+    for (const one of fields.filter(isInlined)) add(one.message, schemaName);
   };
   for (const name of chosen.keys()) add(name, name);
-  return [...lines.values()].sort();
+  return found;
+}
+
+/** Returns the fields of a message in JSON, in the order of its Go type. */
+function orderOf(messages: Messages, name: string): readonly string[] {
+  return (messages.get(name) ?? []).flatMap(({ field, inlined }) =>
+    inlined === undefined ? [field] : orderOf(messages, inlined),
+  );
+}
+
+/** Returns a schema with its fields in this order, after the type. */
+function inOrder(schema: ChosenSchema | undefined, fields: readonly string[]): ChosenSchema | undefined {
+  if (schema?.properties === undefined) return schema;
+  const { properties } = schema;
+  const names = [...new Set(['kind', 'apiVersion', ...fields, ...Object.keys(properties)])];
+  const ordered = names.filter((name) => Object.hasOwn(properties, name)).map((name) => [name, properties[name]]);
+  return { ...schema, properties: Object.fromEntries(ordered) };
 }
 
 type ProtoField = {

@@ -81,3 +81,24 @@ it('a change outside metadata raises the generation of a kind without status sub
   expect((await wire.put(`${path}/status`, made.body)).status).toBe(404);
   await wire.remove(path);
 });
+
+it('N2: fields come in the order of the server, and the keys of maps are sorted', async () => {
+  const ns = await namespace();
+  const metadata = { labels: { z: '1', a: '2' }, name: 'one' };
+  const core = `/api/v1/namespaces/${ns}`;
+  const { body: map } = await wire.post(`${core}/configmaps`, { data: { b: '1', a: '2' }, metadata });
+  expect(Object.keys(Object(map.data))).toEqual(['a', 'b']);
+  expect(Object.keys(Object(map.metadata?.labels))).toEqual(['a', 'z']);
+  const spec = { selector: { z: '1', a: '2' }, ports: [{ targetPort: 81, port: 80, name: 'b' }] };
+  const { body: service } = await wire.post(`${core}/services`, { spec, metadata });
+  expect(Object.keys(Object(service))).toEqual(['kind', 'apiVersion', 'metadata', 'spec', 'status']);
+  expect(JSON.stringify(service.spec)).toMatch(
+    /^\{"ports":\[\{"name":"b","protocol":"TCP","port":80,"targetPort":81\}\],"selector":\{"a":"2","z":"1"\},"clusterIP":/,
+  );
+  const { metadata: ours, ...rest } = gadget('one', { size: 1 }, metadata);
+  await wire.post(gadgets(ns), { metadata: ours, ...rest });
+  const { body: made } = await wire.mergePatch(gadgets(ns, 'one'), { metadata: { annotations: { y: '1', b: '2' } } });
+  expect(Object.keys(Object(made))).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
+  expect(Object.keys(Object(made.metadata)).slice(0, 2)).toEqual(['annotations', 'creationTimestamp']);
+  expect(Object.keys(Object(made.metadata?.annotations))).toEqual(['b', 'y']);
+});

@@ -17,6 +17,8 @@ export type BuiltinSchemas = {
   resolved(name: string): Schema;
   /** Returns a schema as published, with its references. */
   published(name: string): SchemaSource;
+  /** Returns the fields of a type by their numbers in protobuf; undefined without such numbers. */
+  numbered(name: string): ReadonlyMap<number, string> | undefined;
   readonly objectMeta: Schema;
 };
 
@@ -35,13 +37,20 @@ export const publishedSchemas: BuiltinSchemas = createBuiltinSchemas();
 
 function createBuiltinSchemas(): BuiltinSchemas {
   const lines = new Map(
-    builtinSchemas.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]),
+    builtinSchemas.map((line) => {
+      const [, name = '', numbers = '', json = ''] = /^(\S+) ?([^{]*)(.*)$/s.exec(line) ?? [];
+      return [name, { numbers, json }];
+    }),
   );
   const known = new Map<string, Schema>(Object.entries(specialSchemas));
   const published = (name: string): SchemaSource => {
-    const line = lines.get(name);
-    if (line === undefined) throw new Error(`no built-in schema ${name}`);
-    return JSON.parse(line);
+    const { json = '' } = lines.get(name) ?? {};
+    if (json === '') throw new Error(`no built-in schema ${name}`);
+    return JSON.parse(json);
+  };
+  const numbered: BuiltinSchemas['numbered'] = (name) => {
+    const fields = [...(lines.get(name)?.numbers ?? '').matchAll(/(\d+):(\S+)/g)];
+    return fields.length === 0 ? undefined : new Map(fields.map(([, number, field = '']) => [Number(number), field]));
   };
   const resolved = (name: string): Schema => {
     const found = known.get(name);
@@ -73,6 +82,7 @@ function createBuiltinSchemas(): BuiltinSchemas {
   return {
     resolved,
     published,
+    numbered,
     get objectMeta() {
       return resolved(objectMetaName);
     },

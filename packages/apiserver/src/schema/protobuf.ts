@@ -2,7 +2,6 @@
 // deployment`, ...) send it regardless of what the server accepts. The field numbers identify a field, the schemas give
 // its type. Go's zero values, which protobuf writes and JSON omits, are omitted. Responses are never protobuf.
 import { isList, isObject, type Json, type JsonObject } from '../json.ts';
-import { builtinFieldNumbers } from './builtin-field-numbers.ts';
 import type { BuiltinSchemas, SchemaSource } from './builtins.ts';
 import { type ProtobufField, protobufFields } from './protobuf-wire.ts';
 
@@ -35,18 +34,8 @@ type Reader = {
 };
 
 function createReader(schemas: BuiltinSchemas): Reader {
-  const messages = new Map(
-    builtinFieldNumbers.map((line) => {
-      const [name = '', ...fields] = line.split(' ');
-      return [
-        name,
-        new Map(fields.map((field) => field.split(':', 2)).map(([number, field = '']) => [Number(number), field])),
-      ];
-    }),
-  );
-
   const message: Reader['message'] = (bytes, name, schemaName) => {
-    const numbers = messages.get(name);
+    const numbers = schemas.numbered(name);
     const fields = protobufFields(bytes);
     if (numbers === undefined || fields === undefined) return undefined;
     const { properties = {} } = schemas.published(schemaName);

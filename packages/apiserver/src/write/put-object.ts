@@ -1,6 +1,8 @@
 // Stores an object within the limits of etcd, which kube-apiserver passes on to the client as an error 500.
-import { type ApiObject, withMetadata } from '../object.ts';
+import { isList, isObject, type Json } from '../json.ts';
+import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import { type ApiResource, asStored, collectionOf } from '../registry/resource.ts';
+import type { Schema } from '../schema/schema.ts';
 import type { ServerState } from '../server-state.ts';
 import { StatusError } from '../status-error.ts';
 
@@ -22,12 +24,29 @@ export function putObject(
   resource: ApiResource,
   { applied }: { readonly applied: boolean },
 ): ApiObject {
-  const stored = asStored(object, resource);
+  const ordered = inOrder(object, resource.custom ? undefined : resource.schema);
+  const stored = asStored(isApiObject(ordered) ? ordered : object, resource);
   if (tooLarge(stored) === undefined) return store.put(collectionOf(resource), stored);
   const smaller = applied ? stored : withMetadata(stored, { managedFields: undefined });
   const error = tooLarge(smaller);
   if (error !== undefined) throw new StatusError(500, '', error);
   return store.put(collectionOf(resource), smaller);
+}
+
+/** Puts the fields of objects into the order in which they are returned: that of the Go type, and in maps sorted. */
+function inOrder(value: Json, schema: Schema | undefined): Json {
+  if (isList(value)) return value.map((item) => inOrder(item, schema?.items));
+  if (!isObject(value)) return value;
+  const { properties = {}, additionalProperties } = schema ?? {};
+  const others = Object.keys(value).filter((field) => !Object.hasOwn(properties, field));
+  const fields = [...Object.keys(properties), ...others.sort()];
+  const ofAll = typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  return Object.fromEntries(
+    fields.flatMap((field): [string, Json][] => {
+      const content = value[field];
+      return content === undefined ? [] : [[field, inOrder(content, properties[field] ?? ofAll)]];
+    }),
+  );
 }
 
 function tooLarge(object: ApiObject): string | undefined {
