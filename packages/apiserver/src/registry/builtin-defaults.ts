@@ -1,7 +1,9 @@
 // What a write fills in for built-in kinds besides the defaults of their types: the status of a new object, and values
 // that are computed. default-values.ts has the defaults of types, service-defaults.ts those of Services.
-import { getList, getMap, isObject, type Json, type JsonObject } from '../json.ts';
+import { jobLabels } from '../checks/job-rules.ts';
+import { getList, getMap, isList, isObject, type Json, type JsonObject, omitFields } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
+import { prepareDefinition } from './definition.ts';
 
 /** Completes the spec of an object. */
 export type Defaults = (spec: JsonObject, object: ApiObject, old: ApiObject | undefined) => JsonObject;
@@ -19,10 +21,10 @@ export function inSpec(
 }
 
 /** Leaves a spec as it is, for a kind of which only the status is set. */
-export const sameSpec: Defaults = (spec) => spec;
+const sameSpec: Defaults = (spec) => spec;
 
 /** Completes a Namespace: the label with its name, the finalizer in its spec, and its phase. */
-export function prepareNamespace(object: ApiObject, old: ApiObject | undefined): ApiObject {
+function prepareNamespace(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const labels = { 'kubernetes.io/metadata.name': object.metadata.name ?? '', ...object.metadata.labels };
   const status = old === undefined ? { phase: 'Active' } : getMap(object, 'status');
   const given = getList(object, 'spec', 'finalizers');
@@ -31,7 +33,7 @@ export function prepareNamespace(object: ApiObject, old: ApiObject | undefined):
 }
 
 /** Completes a Secret: `stringData` is stored as base64 in `data`. */
-export function prepareSecret(object: ApiObject): ApiObject {
+function prepareSecret(object: ApiObject): ApiObject {
   const { stringData, ...rest } = object;
   const encoded = Object.entries(getMap({ stringData: stringData ?? {} }, 'stringData')).map(([key, value]) => [
     key,
@@ -43,13 +45,13 @@ export function prepareSecret(object: ApiObject): ApiObject {
 }
 
 /** Completes a Pod. A new Pod is Pending. */
-export function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
+function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const complete = { ...object, spec: { enableServiceLinks: true, ...getMap(object, 'spec') } };
   return old === undefined ? { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } } : complete;
 }
 
 /** Defaults of the spec of a ValidatingAdmissionPolicy. */
-export const admissionPolicySpec: Defaults = (spec) => {
+const admissionPolicySpec: Defaults = (spec) => {
   const constraints = getMap(spec, 'matchConstraints');
   const rules = each(constraints.resourceRules ?? [], (rule) => ({ scope: '*', ...rule }));
   return {
@@ -72,3 +74,102 @@ export const admissionPolicySpec: Defaults = (spec) => {
 function each(list: Json | undefined, complete: (item: JsonObject) => JsonObject): JsonObject[] {
   return getList({ list: list ?? [] }, 'list').map((item) => complete(isObject(item) ? item : {}));
 }
+
+const uidLabel = 'batch.kubernetes.io/controller-uid';
+
+const jobSpec = (spec: JsonObject, { metadata }: ApiObject, old: ApiObject | undefined): JsonObject => {
+  const counted = spec.completions === undefined && spec.parallelism === undefined ? { completions: 1 } : {};
+  const manual = spec.manualSelector === true || old !== undefined;
+  const given = getMap(spec, 'template');
+  const labels = { ...getMap(given, 'metadata', 'labels'), ...jobLabels(metadata) };
+  const templated = manual ? given : { ...given, metadata: { ...getMap(given, 'metadata'), labels } };
+  const uid = metadata.uid ?? '';
+  const selector = getMap(spec, 'selector');
+  return {
+    parallelism: 1,
+    ...counted,
+    // With a limit for each index there is none for all.
+    backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : 2_147_483_647,
+    completionMode: 'NonIndexed',
+    manualSelector: false,
+    podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
+    suspend: false,
+    ...spec,
+    ...(manual
+      ? {}
+      : { selector: { ...selector, matchLabels: { ...getMap(selector, 'matchLabels'), [uidLabel]: uid } } }),
+    template: templated,
+  };
+};
+
+/** A Job without labels has those of its template. */
+function withTemplateLabels(job: ApiObject, { metadata, spec }: ApiObject): ApiObject {
+  const labels = getMap(spec ?? {}, 'template', 'metadata', 'labels');
+  const isMissing = Object.keys(metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0;
+  return isMissing ? withMetadata(job, { labels }) : job;
+}
+
+function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
+  const complete = withTemplateLabels(inSpec(jobSpec, {})(object, old), object);
+  if (old !== undefined || getMap(object, 'spec').manualSelector === true) return complete;
+  return withMetadata(complete, { labels: { ...complete.metadata.labels, ...jobLabels(object.metadata) } });
+}
+
+/** The source of a claim has an older field and a newer one. Each is filled in from the other. */
+const bothSources = (spec: JsonObject): JsonObject => {
+  const { dataSourceRef: given, dataSource, ...rest } = spec;
+  // A source in another namespace is dropped without its feature gate.
+  const dataSourceRef = getMap(given ?? {}).namespace === undefined ? given : undefined;
+  const { kind, apiGroup = '' } = getMap(spec, 'dataSource');
+  // The older field is dropped if it names neither a claim nor a snapshot.
+  const isClaim = kind === 'PersistentVolumeClaim' && apiGroup === '';
+  const isKnown = isClaim || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
+  const source = isKnown || dataSourceRef !== undefined ? (dataSource ?? dataSourceRef) : undefined;
+  if (source === undefined) return rest;
+  return { ...rest, dataSource: source, dataSourceRef: dataSourceRef ?? source };
+};
+
+const emptyNode: JsonObject = {
+  daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+  nodeInfo: Object.fromEntries(
+    [
+      ...['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion'],
+      ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture'],
+    ].map((field) => [field, '']),
+  ),
+};
+
+/** A new node is not ready (the admission plugin TaintNodesByCondition). */
+const nodeSpec = (spec: JsonObject, _: ApiObject, old: ApiObject | undefined): JsonObject => {
+  if (old !== undefined) return spec;
+  const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+  return { ...spec, taints: [...(isList(spec.taints) ? spec.taints : []), taint] };
+};
+
+/** What a write fills in, by the kind. The status is that of a new object. */
+export const prepares: Readonly<Record<string, ReturnType<typeof inSpec>>> = {
+  Namespace: prepareNamespace,
+  Secret: prepareSecret,
+  Pod: preparePod,
+  PersistentVolumeClaim: inSpec(bothSources, { phase: 'Pending' }),
+  PersistentVolume: inSpec(sameSpec, { phase: 'Pending' }),
+  Node: inSpec(nodeSpec, emptyNode),
+  ResourceQuota: inSpec(sameSpec, {}),
+  Deployment: inSpec(sameSpec, {}),
+  ReplicaSet: inSpec(sameSpec, { replicas: 0 }),
+  StatefulSet: inSpec(sameSpec, { replicas: 0, availableReplicas: 0 }),
+  DaemonSet: inSpec(sameSpec, {
+    ...{ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+  }),
+  // Without the feature gate of their election.
+  Lease: inSpec((spec) => omitFields(spec, 'strategy', 'preferredHolder')),
+  ValidatingAdmissionPolicy: inSpec(admissionPolicySpec, {}),
+  CustomResourceDefinition: prepareDefinition,
+  Job: prepareJob,
+  CronJob: inSpec(sameSpec, {}),
+  Ingress: inSpec(sameSpec, { loadBalancer: {} }),
+  HorizontalPodAutoscaler: inSpec(sameSpec, { desiredReplicas: 0, currentMetrics: null }),
+  PodDisruptionBudget: inSpec(sameSpec, {
+    ...{ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+  }),
+};

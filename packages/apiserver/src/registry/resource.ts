@@ -80,9 +80,6 @@ export type ApiResource = {
   complete?(object: ApiObject): ApiObject;
 };
 
-/** The description of a built-in kind. Missing fields have the usual values. */
-export type ResourceDefinition = Partial<ApiResource> & { readonly kind: string; readonly plural: string };
-
 /** Returns the apiVersion of a resource. */
 export function apiVersionOf({ group, version }: Pick<ApiResource, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`;

@@ -14,10 +14,11 @@ import { violatesFormat } from './formats.ts';
 const { DYN, BOOL, STRING, INT } = CelScalar;
 type ErrorOf = (text: string) => string | undefined;
 
+/** A name that goes on after a hyphen. Kubernetes leaves out the character before it too (maskTrailingDash). */
 const prefix =
   (errorOf: ErrorOf): ErrorOf =>
   (text) =>
-    errorOf(text.replace(/-$/, 'a'));
+    errorOf(text.replace(/.-$/s, 'a'));
 const checked =
   (format: string, error: string): ErrorOf =>
   (text) =>
