@@ -71,7 +71,7 @@ const rows: readonly (readonly [string, string, boolean])[] = [
   ["format.named('nothing').hasValue()", 'x', false],
   ['!format.dns1123LabelPrefix().validate(self).hasValue()', 'a-', true],
   ['!format.dns1123SubdomainPrefix().validate(self).hasValue()', 'a.b-', true],
-  ['!format.dns1035LabelPrefix().validate(self).hasValue()', '1-', false],
+  ['!format.dns1035LabelPrefix().validate(self).hasValue()', '12-', false],
   ['!format.qualifiedName().validate(self).hasValue()', 'a.b/c', true],
   ['!format.labelValue().validate(self).hasValue()', '-a', false],
   ['!format.uri().validate(self).hasValue()', 'http://a/', true],

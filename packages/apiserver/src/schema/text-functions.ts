@@ -74,13 +74,13 @@ function neededVersion(text: string): Map<string, string | bigint> {
   return found;
 }
 
-const number = '(0|[1-9]\\d*)';
-const part = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)';
+const [number, part] = ['(0|[1-9]\\d*)', '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'];
+const build = '[0-9A-Za-z-]+';
 const versionPattern = new RegExp(
-  `^${number}\\.${number}\\.${number}(?:-(${part}(?:\\.${part})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
+  `^${number}\\.${number}\\.${number}(?:-(${part}(?:\\.${part})*))?(?:\\+${build}(?:\\.${build})*)?$`,
 );
 
-/** Reads a version (semver.org). A number is before a text, fewer parts before more, and a release after all of them. */
+/** Reads a version (semver.org). Numbers are before texts, fewer parts before more, and a release after all of them. */
 function versionIn(text: string): Map<string, string | bigint> | undefined {
   const found = versionPattern.exec(text);
   if (found === null) return undefined;
