@@ -8,7 +8,6 @@ import { inSpec, prepares } from './builtin-defaults.ts';
 import { builtinColumns, plainColumns } from './columns.ts';
 import { fillTypeDefaults } from './default-values.ts';
 import { checkDefinition, definitionNameError } from './definition.ts';
-import { furtherColumns } from './further-columns.ts';
 import { namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource } from './resource.ts';
 import { createServiceSpec } from './service-defaults.ts';
@@ -173,7 +172,7 @@ function resourceOf(
         : has('spec')
           ? 'spec'
           : 'none',
-    columns: builtinColumns[kind] ?? furtherColumns[kind] ?? plainColumns,
+    columns: builtinColumns[kind] ?? plainColumns,
     selectable: [],
     needsVersion: has('versioned'),
     returnsDeleted: has('deleted'),

@@ -1,6 +1,6 @@
-// The columns of Tables, which kubectl prints. Every kind has a name and an age. Further columns of built-in kinds are
-// here, those of custom kinds in their CRD.
-import { getList, getMap, getNumber, getString, isList, isObject, type Json } from '../json.ts';
+// The columns of Tables, which kubectl prints, as kube-apiserver's printers have them (pkg/printers/internalversion,
+// printers.go). Those of custom kinds are in their CRD.
+import { getIn, getList, getMap, getNumber, getString, isList, isObject, type Json } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { jsonPath } from './json-path.ts';
 import type { Column } from './resource.ts';
@@ -14,20 +14,36 @@ export const nameColumn: Column = {
   description: 'Name must be unique within a namespace.',
   cell: ({ metadata }) => metadata.name ?? '',
 };
-
-/** The column with the age of an object. */
-export const ageColumn: Column = column('Age', ({ metadata }) => metadata.creationTimestamp ?? null, { type: 'date' });
+const created = ({ metadata }: ApiObject): Json => metadata.creationTimestamp ?? null;
 
 /** The columns of a kind without columns of its own. */
-export const plainColumns: readonly Column[] = [nameColumn, ageColumn];
+export const plainColumns: readonly Column[] = ['Name', 'Age'].map(columnOf);
 
-/** Returns a column. */
-export function column(
-  name: string,
-  cell: (object: ApiObject) => Json,
-  { type = 'string', priority = 0 }: { readonly type?: string; readonly priority?: number } = {},
-): Column {
-  return { name, type, priority, cell };
+type Cell = (object: ApiObject) => Json;
+/**
+ * A column: its name and a field, `Type=spec.type`, with what is shown without it, `Class=spec.class|<none>`. After a
+ * `#` it is an integer, 0 if it is absent. With a `+` at the end it is shown with `-o wide` alone. Or its name, a
+ * function, and words: its type, and `wide`.
+ */
+type Entry = string | Column | readonly [string, Cell, ...string[]];
+
+function columnOf(entry: Entry): Column {
+  if (entry === 'Name') return nameColumn;
+  if (entry === 'Age') return columnOf(['Age', created, 'date']);
+  if (entry === 'Created At') return columnOf([entry, created]);
+  if (typeof entry === 'string') {
+    const [, name = '', path = '', hash, otherwise = '', plus] =
+      /^([^=]+)=([\w.]+)(#?)(?:\|([^+]*))?(\+?)$/.exec(entry) ?? [];
+    const steps = path.split('.');
+    const wide = plus === '+' ? ['wide'] : [];
+    return hash === '#'
+      ? columnOf([name, (object) => getNumber(object, ...steps) ?? 0, 'integer', ...wide])
+      : columnOf([name, (object) => getString(object, ...steps) || otherwise, ...wide]);
+  }
+  if (!('at' in entry)) return entry;
+  const [name, cell, ...words] = entry;
+  const type = words.find((word) => word !== 'wide') ?? 'string';
+  return { name, type, priority: words.includes('wide') ? 1 : 0, cell };
 }
 
 /** Returns a printer column of a CRD, with the value at its JSONPath. */
@@ -59,156 +75,29 @@ function typed(found: readonly Json[], type: string): Json {
   return typeof first === 'number' ? first : null;
 }
 
-/** Options of a column: its values are integers, or it is shown with `-o wide` alone. */
-export const integer = { type: 'integer' };
-export const wide = { priority: 1 };
-
-const ready = (field: string) => (object: ApiObject) =>
-  `${getNumber(object, 'status', field) ?? 0}/${getNumber(object, 'spec', 'replicas') ?? 0}`;
+/** Of how many replicas of the spec a number is shown. */
+const ready: Cell = (object) =>
+  `${getNumber(object, 'status', 'readyReplicas') ?? 0}/${getNumber(object, 'spec', 'replicas') ?? 0}`;
 
 /** Returns the columns of the containers of the template at a path, and of the selector beside it. */
-export function workload(...template: readonly string[]): readonly Column[] {
-  const containers = (object: ApiObject, field: 'name' | 'image'): string =>
+function workload(...template: readonly string[]): readonly Entry[] {
+  const containers = (field: string) => (object: ApiObject) =>
     getList(object, ...template, 'spec', 'containers')
       .map((container) => getString(container, field))
       .join(',');
-  const selector = (object: ApiObject): string => selectorText(getMap(object, ...template.slice(0, -1), 'selector'));
+  const selector: Cell = (object) => selectorText(getMap(object, ...template.slice(0, -1), 'selector')) || '<none>';
   return [
-    column('Containers', (object) => containers(object, 'name'), wide),
-    column('Images', (object) => containers(object, 'image'), wide),
-    column('Selector', (object) => selector(object) || '<none>', wide),
+    ['Containers', containers('name'), 'wide'],
+    ['Images', containers('image'), 'wide'],
+    ['Selector', selector, 'wide'],
   ];
 }
 
 const ofTemplate = workload('spec', 'template');
 
-/** The columns of built-in kinds. */
-export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
-  Namespace: [nameColumn, column('Status', (object) => getString(object, 'status', 'phase')), ageColumn],
-  ConfigMap: [
-    nameColumn,
-    column(
-      'Data',
-      (object) => Object.keys(getMap(object, 'data')).length + Object.keys(getMap(object, 'binaryData')).length,
-    ),
-    ageColumn,
-  ],
-  Secret: [
-    nameColumn,
-    column('Type', (object) => getString(object, 'type')),
-    column('Data', (object) => Object.keys(getMap(object, 'data')).length, integer),
-    ageColumn,
-  ],
-  Service: [
-    nameColumn,
-    column('Type', (object) => getString(object, 'spec', 'type')),
-    column('Cluster-IP', (object) => getString(object, 'spec', 'clusterIP') || '<none>'),
-    column('External-IP', (object) => externalIps(object)),
-    column('Port(s)', (object) => ports(object)),
-    ageColumn,
-    column('Selector', (object) => labelsText(getMap(object, 'spec', 'selector')) || '<none>', wide),
-  ],
-  Pod: [
-    nameColumn,
-    column('Ready', (object) => {
-      const statuses = getList(object, 'status', 'containerStatuses');
-      const up = statuses.filter((status) => isObject(status) && status.ready === true).length;
-      const sidecars = getList(object, 'spec', 'initContainers').filter(
-        (one) => getString(one, 'restartPolicy') === 'Always',
-      );
-      return `${up}/${getList(object, 'spec', 'containers').length + sidecars.length}`;
-    }),
-    column('Status', (object) =>
-      object.metadata.deletionTimestamp === undefined ? getString(object, 'status', 'phase') : 'Terminating',
-    ),
-    column('Restarts', (object) =>
-      String(
-        getList(object, 'status', 'containerStatuses').reduce<number>(
-          (sum, status) => sum + (getNumber(status, 'restartCount') ?? 0),
-          0,
-        ),
-      ),
-    ),
-    ageColumn,
-    column('IP', (object) => getString(object, 'status', 'podIP') || '<none>', wide),
-    column('Node', (object) => getString(object, 'spec', 'nodeName') || '<none>', wide),
-    column('Nominated Node', () => '<none>', wide),
-    column('Readiness Gates', () => '<none>', wide),
-  ],
-  Deployment: [
-    nameColumn,
-    column('Ready', ready('readyReplicas')),
-    column('Up-to-date', (object) => getNumber(object, 'status', 'updatedReplicas') ?? 0, integer),
-    column('Available', (object) => getNumber(object, 'status', 'availableReplicas') ?? 0, integer),
-    ageColumn,
-    ...ofTemplate,
-  ],
-  ReplicaSet: [
-    nameColumn,
-    column('Desired', (object) => getNumber(object, 'spec', 'replicas') ?? 0, integer),
-    column('Current', (object) => getNumber(object, 'status', 'replicas') ?? 0, integer),
-    column('Ready', (object) => getNumber(object, 'status', 'readyReplicas') ?? 0, integer),
-    ageColumn,
-    ...ofTemplate,
-  ],
-  StatefulSet: [nameColumn, column('Ready', ready('readyReplicas')), ageColumn, ...ofTemplate.slice(0, 2)],
-  Event: [
-    column(
-      'Last Seen',
-      (object) =>
-        getString(object, 'series', 'lastObservedTime') || getString(object, 'lastTimestamp') || firstSeen(object),
-      { type: 'date' },
-    ),
-    column('Type', (object) => getString(object, 'type')),
-    column('Reason', (object) => getString(object, 'reason')),
-    column(
-      'Object',
-      (object) =>
-        `${getString(object, 'involvedObject', 'kind').toLowerCase()}/${getString(object, 'involvedObject', 'name')}`,
-    ),
-    column('Subobject', (object) => getString(object, 'involvedObject', 'fieldPath'), wide),
-    column(
-      'Source',
-      (object) => getString(object, 'source', 'component') || getString(object, 'reportingComponent'),
-      wide,
-    ),
-    column('Message', (object) => getString(object, 'message').trim()),
-    column('First Seen', firstSeen, {
-      type: 'date',
-      priority: 1,
-    }),
-    column('Count', (object) => getNumber(object, 'series', 'count') ?? (getNumber(object, 'count') || 1), {
-      type: 'integer',
-      priority: 1,
-    }),
-    { ...nameColumn, priority: 1 },
-  ],
-  CustomResourceDefinition: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
-  EndpointSlice: [
-    nameColumn,
-    column('AddressType', (object) => getString(object, 'addressType')),
-    column(
-      'Ports',
-      (object) =>
-        getList(object, 'ports')
-          .map((port) => String(getNumber(port, 'port') ?? '*'))
-          .join(',') || '<unset>',
-    ),
-    column(
-      'Endpoints',
-      (object) =>
-        getList(object, 'endpoints')
-          .flatMap((endpoint) => getList(endpoint, 'addresses'))
-          .join(',') || '<unset>',
-    ),
-    ageColumn,
-  ],
-  Lease: [nameColumn, column('Holder', (object) => getString(object, 'spec', 'holderIdentity')), ageColumn],
-  Role: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
-  ClusterRole: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
-  RoleBinding: bindingColumns(),
-  ClusterRoleBinding: bindingColumns(),
-};
+/** The hosts and metrics that a cell lists. */
+const mostHosts = 3;
+const mostMetrics = 2;
 
 function externalIps(object: ApiObject): string {
   const type = getString(object, 'spec', 'type');
@@ -218,24 +107,6 @@ function externalIps(object: ApiObject): string {
   );
   const all = [...new Set(addresses.toSorted()), ...getList(object, 'spec', 'externalIPs')];
   return all.join(',') || (type === 'LoadBalancer' ? '<pending>' : '<none>');
-}
-
-function bindingColumns(): readonly Column[] {
-  const subjects = (object: ApiObject, kind: string, shown: (subject: Json) => string): string =>
-    getList(object, 'subjects')
-      .filter((subject) => getString(subject, 'kind') === kind)
-      .map(shown)
-      .join(', ');
-  const name = (subject: Json): string => getString(subject, 'name');
-  const qualifiedName = (subject: Json): string => `${getString(subject, 'namespace')}/${name(subject)}`;
-  return [
-    nameColumn,
-    column('Role', (object) => `${getString(object, 'roleRef', 'kind')}/${getString(object, 'roleRef', 'name')}`),
-    ageColumn,
-    column('Users', (object) => subjects(object, 'User', name), wide),
-    column('Groups', (object) => subjects(object, 'Group', name), wide),
-    column('ServiceAccounts', (object) => subjects(object, 'ServiceAccount', qualifiedName), wide),
-  ];
 }
 
 function ports(object: ApiObject): string {
@@ -253,6 +124,392 @@ function firstSeen(object: ApiObject): Json {
     getString(object, 'firstTimestamp') || getString(object, 'eventTime') || (object.metadata.creationTimestamp ?? null)
   );
 }
+
+function podReady(object: ApiObject): string {
+  const statuses = getList(object, 'status', 'containerStatuses');
+  const up = statuses.filter((status) => isObject(status) && status.ready === true).length;
+  const sidecars = getList(object, 'spec', 'initContainers').filter(
+    (one) => getString(one, 'restartPolicy') === 'Always',
+  );
+  return `${up}/${getList(object, 'spec', 'containers').length + sidecars.length}`;
+}
+
+function restarts(object: ApiObject): string {
+  const counts = getList(object, 'status', 'containerStatuses').map((one) => getNumber(one, 'restartCount') ?? 0);
+  return String(counts.reduce((sum, count) => sum + count, 0));
+}
+
+function phase(object: ApiObject): string {
+  return object.metadata.deletionTimestamp === undefined ? getString(object, 'status', 'phase') : 'Terminating';
+}
+
+/** The names of the subjects of a kind. */
+function subjects(kind: string): Cell {
+  return (object) =>
+    getList(object, 'subjects')
+      .filter((subject) => getString(subject, 'kind') === kind)
+      .map((one) => `${kind === 'ServiceAccount' ? `${getString(one, 'namespace')}/` : ''}${getString(one, 'name')}`)
+      .join(', ');
+}
+
+const size = (...fields: readonly string[]): Cell => {
+  return (object) => fields.reduce((sum, field) => sum + Object.keys(getMap(object, field)).length, 0);
+};
+const selected = (...path: readonly string[]): Cell => {
+  return (object) => selectorText(getMap(object, ...path)) || '<none>';
+};
+/** What a list has, with commas between, or another text if it is empty. */
+const listed = (field: string, shown: (item: Json) => readonly Json[]): Cell => {
+  return (object) => getList(object, field).flatMap(shown).join(',') || '<unset>';
+};
+const valueIn = (otherwise: string, ...path: readonly string[]): Cell => {
+  return (object) => valueOr(otherwise, getIn(object, ...path));
+};
+const isTrue =
+  (...path: readonly string[]): Cell =>
+  (object) =>
+    getIn(object, ...path) === true;
+
+/** A value as text, or another one without it. */
+function valueOr(otherwise: string, value: Json | undefined): string {
+  return value === undefined ? otherwise : String(value);
+}
+
+function conditionsOf(object: ApiObject): readonly string[] {
+  return getList(object, 'status', 'conditions')
+    .filter((condition) => getString(condition, 'status') === 'True')
+    .map((condition) => getString(condition, 'type'));
+}
+
+const jobStates = ['Complete', 'Failed', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
+
+function jobStatus(object: ApiObject): string {
+  const found = jobStates.find((state) => conditionsOf(object).includes(state));
+  const isEnding = object.metadata.deletionTimestamp !== undefined && found !== 'Complete' && found !== 'Failed';
+  return isEnding ? 'Terminating' : (found ?? 'Running');
+}
+
+function completions(object: ApiObject): string {
+  const done = getNumber(object, 'status', 'succeeded') ?? 0;
+  const { completions: wanted, parallelism = 0 } = getMap(object, 'spec');
+  if (wanted !== undefined) return `${done}/${wanted}`;
+  return Number(parallelism) > 1 ? `${done}/1 of ${parallelism}` : `${done}/1`;
+}
+
+function jobDuration(object: ApiObject): string {
+  const [start, end] = [getString(object, 'status', 'startTime'), getString(object, 'status', 'completionTime')];
+  if (start === '') return '';
+  return age(start, end === '' ? new Date() : new Date(end));
+}
+
+function hosts(object: ApiObject): string {
+  const rules = getList(object, 'spec', 'rules');
+  const found = rules.map((rule) => getString(rule, 'host')).filter((host) => host !== '');
+  if (found.length === 0) return '*';
+  const more = found.length >= mostHosts && rules.length > mostHosts ? ` + ${rules.length - mostHosts} more...` : '';
+  return `${found.slice(0, mostHosts).join(',')}${more}`;
+}
+
+function ingressAddress(object: ApiObject): string {
+  const found = getList(object, 'status', 'loadBalancer', 'ingress').map(
+    (ingress) => getString(ingress, 'ip') || getString(ingress, 'hostname'),
+  );
+  return [...new Set(found)].sort().join(',');
+}
+
+function parameters(object: ApiObject): string {
+  const { kind, apiGroup, name } = getMap(object, 'spec', 'parameters');
+  if (kind === undefined) return '<none>';
+  return `${kind}${apiGroup === undefined ? '' : `.${apiGroup}`}/${name}`;
+}
+
+/** The value and the target of each metric. */
+function metrics(object: ApiObject): string {
+  const current = getList(object, 'status', 'currentMetrics');
+  const shown = getList(object, 'spec', 'metrics').map((metric, index) => metricText(metric, current[index]));
+  if (shown.length === 0) return '<none>';
+  const more = shown.length > mostMetrics ? ` + ${shown.length - mostMetrics} more...` : '';
+  return `${shown.slice(0, mostMetrics).join(', ')}${more}`;
+}
+
+function metricText(metric: Json, status: Json | undefined): string {
+  const type = getString(metric, 'type');
+  const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
+  const target = getMap(metric, field, 'target');
+  const now = getMap(status ?? {}, field, 'current');
+  const isResource = type === 'Resource' || type === 'ContainerResource';
+  const prefix = isResource ? `${getString(metric, field, 'name')}: ` : '';
+  if (target.averageValue !== undefined) {
+    const suffix = isResource || type === 'Pods' ? '' : ' (avg)';
+    return `${prefix}${valueOr('<unknown>', now.averageValue)}/${target.averageValue}${suffix}`;
+  }
+  if (!isResource) return `${valueOr('<unknown>', now.value)}/${target.value}`;
+  const percent = (value: Json | undefined, otherwise: string) => (value === undefined ? otherwise : `${value}%`);
+  return `${prefix}${percent(now.averageUtilization, '<unknown>')}/${percent(target.averageUtilization, '<auto>')}`;
+}
+
+const modeNames: Readonly<Record<string, string>> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+};
+
+function accessModes(modes: readonly Json[]): string {
+  return Object.keys(modeNames)
+    .filter((mode) => modes.includes(mode))
+    .map((mode) => modeNames[mode])
+    .join(',');
+}
+
+const isBound = (object: ApiObject): boolean => getString(object, 'spec', 'volumeName') !== '';
+
+/** The used and hard amounts of a quota, of limits or of all others. */
+function amounts(object: ApiObject, ofLimits: boolean): string {
+  const used = getMap(object, 'status', 'used');
+  return Object.entries(getMap(object, 'status', 'hard'))
+    .filter(([name]) => name.startsWith('limits.') === ofLimits)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, hard]) => `${name}: ${used[name] ?? '0'}/${hard}`)
+    .join(', ');
+}
+
+function nodeStatus(object: ApiObject): string {
+  const ready = getList(object, 'status', 'conditions').find((one) => getString(one, 'type') === 'Ready');
+  const state = ready === undefined ? 'Unknown' : getString(ready, 'status') === 'True' ? 'Ready' : 'NotReady';
+  return getMap(object, 'spec').unschedulable === true ? `${state},SchedulingDisabled` : state;
+}
+
+function nodeRoles({ metadata }: ApiObject): string {
+  const prefix = 'node-role.kubernetes.io/';
+  const labels = Object.entries(metadata.labels ?? {});
+  const roles = labels.flatMap(([key, value]) =>
+    key.startsWith(prefix) ? [key.slice(prefix.length)] : key === 'kubernetes.io/role' ? [value] : [],
+  );
+  return (
+    roles
+      .filter((role) => role !== '')
+      .sort()
+      .join(',') || '<none>'
+  );
+}
+
+function nodeAddress(type: string): (object: ApiObject) => string {
+  return (object) => {
+    const found = getList(object, 'status', 'addresses').find((one) => getString(one, 'type') === type);
+    return getString(found, 'address') || '<none>';
+  };
+}
+
+function kernel(object: ApiObject): string {
+  const { kernelVersion = '', architecture = '' } = getMap(object, 'status', 'nodeInfo');
+  return `${kernelVersion || '<unknown>'}${architecture === '' ? '' : ` (${architecture})`}`;
+}
+
+/** The name of a class, with a mark at the default one. */
+function className(annotation: string): Column {
+  return {
+    ...nameColumn,
+    cell: ({ metadata }) => `${metadata.name}${metadata.annotations?.[annotation] === 'true' ? ' (default)' : ''}`,
+  };
+}
+
+function lastSeen(event: ApiObject): Json {
+  return getString(event, 'series', 'lastObservedTime') || getString(event, 'lastTimestamp') || firstSeen(event);
+}
+
+function involved(event: ApiObject): string {
+  const { kind = '', name = '' } = getMap(event, 'involvedObject');
+  return `${String(kind).toLowerCase()}/${name}`;
+}
+
+function lastSchedule(object: ApiObject): string {
+  const last = getString(object, 'status', 'lastScheduleTime');
+  return last === '' ? '<none>' : age(last, new Date());
+}
+
+function claimOf(object: ApiObject): string {
+  const claim = getMap(object, 'spec').claimRef;
+  return isObject(claim) ? `${getString(claim, 'namespace')}/${getString(claim, 'name')}` : '';
+}
+
+const binding: readonly Entry[] = [
+  'Name',
+  ['Role', (object) => `${getString(object, 'roleRef', 'kind')}/${getString(object, 'roleRef', 'name')}`],
+  'Age',
+  ['Users', subjects('User'), 'wide'],
+  ['Groups', subjects('Group'), 'wide'],
+  ['ServiceAccounts', subjects('ServiceAccount'), 'wide'],
+];
+const volumeClasses = [
+  'StorageClass=spec.storageClassName',
+  'VolumeAttributesClass=spec.volumeAttributesClassName|<unset>',
+];
+
+const entries: Readonly<Record<string, readonly Entry[]>> = {
+  Namespace: ['Name', 'Status=status.phase', 'Age'],
+  ConfigMap: ['Name', ['Data', size('data', 'binaryData')], 'Age'],
+  Secret: ['Name', 'Type=type', ['Data', size('data'), 'integer'], 'Age'],
+  Service: [
+    ...['Name', 'Type=spec.type', 'Cluster-IP=spec.clusterIP|<none>'],
+    ['External-IP', externalIps],
+    ['Port(s)', ports],
+    'Age',
+    ['Selector', (object) => labelsText(getMap(object, 'spec', 'selector')) || '<none>', 'wide'],
+  ],
+  Pod: [
+    'Name',
+    ['Ready', podReady],
+    ['Status', phase],
+    ['Restarts', restarts],
+    ...['Age', 'IP=status.podIP|<none>+', 'Node=spec.nodeName|<none>+'],
+    ...['Nominated Node=none|<none>+', 'Readiness Gates=none|<none>+'],
+  ],
+  Deployment: [
+    'Name',
+    ['Ready', ready],
+    ...['Up-to-date=status.updatedReplicas#', 'Available=status.availableReplicas#', 'Age'],
+    ...ofTemplate,
+  ],
+  ReplicaSet: [
+    ...['Name', 'Desired=spec.replicas#', 'Current=status.replicas#', 'Ready=status.readyReplicas#', 'Age'],
+    ...ofTemplate,
+  ],
+  StatefulSet: ['Name', ['Ready', ready], 'Age', ...ofTemplate.slice(0, 2)],
+  DaemonSet: [
+    ...['Name', 'Desired=status.desiredNumberScheduled#', 'Current=status.currentNumberScheduled#'],
+    ...['Ready=status.numberReady#', 'Up-to-date=status.updatedNumberScheduled#', 'Available=status.numberAvailable#'],
+    [
+      'Node Selector',
+      (object) => {
+        const matchLabels = getMap(object, 'spec', 'template', 'spec', 'nodeSelector');
+        return selectorText({ matchLabels }) || '<none>';
+      },
+    ],
+    'Age',
+    ...ofTemplate,
+  ],
+  Event: [
+    ['Last Seen', lastSeen, 'date'],
+    ...['Type=type', 'Reason=reason'],
+    ['Object', involved],
+    'Subobject=involvedObject.fieldPath+',
+    ['Source', (event) => getString(event, 'source', 'component') || getString(event, 'reportingComponent'), 'wide'],
+    ['Message', (event) => getString(event, 'message').trim()],
+    ['First Seen', firstSeen, 'date', 'wide'],
+    ['Count', (event) => getNumber(event, 'series', 'count') ?? (getNumber(event, 'count') || 1), 'integer', 'wide'],
+    { ...nameColumn, priority: 1 },
+  ],
+  CustomResourceDefinition: ['Name', 'Created At'],
+  EndpointSlice: [
+    ...['Name', 'AddressType=addressType'],
+    ['Ports', listed('ports', (port) => [String(getNumber(port, 'port') ?? '*')])],
+    ['Endpoints', listed('endpoints', (endpoint) => getList(endpoint, 'addresses'))],
+    'Age',
+  ],
+  Lease: ['Name', 'Holder=spec.holderIdentity', 'Age'],
+  Role: ['Name', 'Created At'],
+  ClusterRole: ['Name', 'Created At'],
+  RoleBinding: binding,
+  ClusterRoleBinding: binding,
+  Job: ['Name', ['Status', jobStatus], ['Completions', completions], ['Duration', jobDuration], 'Age', ...ofTemplate],
+  CronJob: [
+    ...['Name', 'Schedule=spec.schedule', 'Timezone=spec.timeZone|<none>'],
+    ['Suspend', (object) => (getMap(object, 'spec').suspend === true ? 'True' : 'False'), 'boolean'],
+    ['Active', (object) => getList(object, 'status', 'active').length, 'integer'],
+    ['Last Schedule', lastSchedule],
+    'Age',
+    ...workload('spec', 'jobTemplate', 'spec', 'template'),
+  ],
+  Ingress: [
+    ...['Name', 'Class=spec.ingressClassName|<none>'],
+    ['Hosts', hosts],
+    ['Address', ingressAddress],
+    ['Ports', (object) => (getList(object, 'spec', 'tls').length > 0 ? '80, 443' : '80')],
+    'Age',
+  ],
+  IngressClass: [
+    className('ingressclass.kubernetes.io/is-default-class'),
+    'Controller=spec.controller',
+    ['Parameters', parameters],
+    'Age',
+  ],
+  NetworkPolicy: ['Name', ['Pod-Selector', selected('spec', 'podSelector')], 'Age'],
+  HorizontalPodAutoscaler: [
+    'Name',
+    [
+      'Reference',
+      (object) => {
+        const { kind, name } = getMap(object, 'spec', 'scaleTargetRef');
+        return `${kind}/${name}`;
+      },
+    ],
+    ['Targets', metrics],
+    ['MinPods', valueIn('<unset>', 'spec', 'minReplicas')],
+    ['MaxPods', (object) => getNumber(object, 'spec', 'maxReplicas') ?? 0],
+    ['Replicas', (object) => getNumber(object, 'status', 'currentReplicas') ?? 0],
+    'Age',
+  ],
+  PodDisruptionBudget: [
+    'Name',
+    ['Min Available', valueIn('N/A', 'spec', 'minAvailable')],
+    ['Max Unavailable', valueIn('N/A', 'spec', 'maxUnavailable')],
+    ...['Allowed Disruptions=status.disruptionsAllowed#', 'Age'],
+  ],
+  PersistentVolume: [
+    ...['Name', 'Capacity=spec.capacity.storage|0'],
+    ['Access Modes', (object) => accessModes(getList(object, 'spec', 'accessModes'))],
+    'Reclaim Policy=spec.persistentVolumeReclaimPolicy',
+    ['Status', phase],
+    ['Claim', claimOf],
+    ...volumeClasses,
+    ...['Reason=status.reason', 'Age', 'VolumeMode=spec.volumeMode|<unset>+'],
+  ],
+  PersistentVolumeClaim: [
+    'Name',
+    ['Status', phase],
+    'Volume=spec.volumeName',
+    ['Capacity', (object) => (isBound(object) ? getString(object, 'status', 'capacity', 'storage') || '0' : '')],
+    ['Access Modes', (object) => (isBound(object) ? accessModes(getList(object, 'status', 'accessModes')) : '')],
+    ...volumeClasses,
+    ...['Age', 'VolumeMode=spec.volumeMode|<unset>+'],
+  ],
+  StorageClass: [
+    className('storageclass.kubernetes.io/is-default-class'),
+    ...['Provisioner=provisioner', 'ReclaimPolicy=reclaimPolicy|Delete'],
+    'VolumeBindingMode=volumeBindingMode|Immediate',
+    ['AllowVolumeExpansion', isTrue('allowVolumeExpansion')],
+    'Age',
+  ],
+  ResourceQuota: [
+    'Name',
+    ['Request', (object) => amounts(object, false)],
+    ['Limit', (object) => amounts(object, true)],
+    'Age',
+  ],
+  LimitRange: ['Name', 'Created At'],
+  PriorityClass: [
+    ...['Name', 'Value=value#'],
+    ['Global-Default', isTrue('globalDefault'), 'boolean'],
+    ...['Age', 'PreemptionPolicy=preemptionPolicy'],
+  ],
+  Node: [
+    'Name',
+    ['Status', nodeStatus],
+    ['Roles', nodeRoles],
+    ...['Age', 'Version=status.nodeInfo.kubeletVersion'],
+    ['Internal-IP', nodeAddress('InternalIP'), 'wide'],
+    ['External-IP', nodeAddress('ExternalIP'), 'wide'],
+    'OS-Image=status.nodeInfo.osImage|<unknown>+',
+    ['Kernel-Version', kernel, 'wide'],
+    'Container-Runtime=status.nodeInfo.containerRuntimeVersion|<unknown>+',
+  ],
+};
+
+/** The columns of built-in kinds. */
+export const builtinColumns: Readonly<Record<string, readonly Column[]>> = Object.fromEntries(
+  Object.entries(entries).map(([kind, columns]) => [kind, columns.map(columnOf)]),
+);
 
 /**
  * Returns an age in kubectl's format: `45s`, `3m20s`, `5h`, `12d`, `2y10d` (k8s.io/apimachinery,

@@ -3,7 +3,7 @@ import { getIn, getList, getMap, getString, isObject, type Json, type JsonObject
 import { type ApiObject, isApiObject } from '../object.ts';
 import { fillDefaults } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
-import { ageColumn, nameColumn, pathColumn } from './columns.ts';
+import { nameColumn, pathColumn, plainColumns } from './columns.ts';
 import { byVersionPriority } from './names.ts';
 import type { ApiResource, ScalePaths } from './resource.ts';
 
@@ -35,7 +35,7 @@ export function customResources(definition: ApiObject, objectMeta: Schema): ApiR
         status: subresources.status !== undefined,
         ...(scale === undefined ? {} : { scale }),
         generation: 'content',
-        columns: [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns.map(pathColumn))],
+        columns: columns.length === 0 ? plainColumns : [nameColumn, ...columns.map(pathColumn)],
         selectable: getList(version, 'selectableFields').map((field) =>
           getString(field, 'jsonPath').replace(/^\./, ''),
         ),
