@@ -4,7 +4,7 @@ import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { parseObject } from '../../../../src/kube/client/object.ts';
 import { collectionPath } from '../../../../src/kube/client/path.ts';
 import { applyDefinition } from '../../../support/established.ts';
-import { applies, at, managersOf, patches, type Situation, type Step, says, valueAt } from './situation.ts';
+import { applies, at, managersOf, patches, type Situation, type Step, says, settles, valueAt } from './situation.ts';
 import type { Loose } from './stage.ts';
 
 const names = { group: 'situations.example.com', version: 'v1', plural: 'gizmos', namespaced: true };
@@ -85,7 +85,7 @@ function emptied(title: string, full: Loose, empty: Loose, path: string): Situat
   return {
     title: `N1: ${title} that becomes empty is stored empty`,
     kind: gizmo,
-    run: [says(spec(full)), says(spec(empty)), says(spec(empty)), says(spec(full)), says(spec(empty))],
+    run: [says(spec(full)), settles(spec(empty)), says(spec(full)), says(spec(empty))],
     requests: 'C; J, S; 0; S; J, S',
     of: valueAt(`spec.${path}`),
     end: {},
@@ -108,8 +108,7 @@ export const customSituations: readonly Situation[] = [
           ],
         }),
       ),
-      says(spec({ items: [{ id: 'x', v: '1' }] })),
-      says(spec({ items: [{ id: 'x', v: '1' }] })),
+      settles(spec({ items: [{ id: 'x', v: '1' }] })),
     ],
     requests: 'C; M, S; 0',
     of: valueAt('spec.items'),
@@ -122,8 +121,7 @@ export const customSituations: readonly Situation[] = [
     run: [
       says(spec({ set: ['a', 'b'] })),
       patches('kubectl-edit', spec({ set: ['a', 'b', 'c'] })),
-      says(spec({ set: ['a', 'b'] })),
-      says(spec({ set: ['a', 'b'] })),
+      settles(spec({ set: ['a', 'b'] })),
     ],
     requests: 'C; M, S; 0',
     of: valueAt('spec.set'),
@@ -132,12 +130,7 @@ export const customSituations: readonly Situation[] = [
   {
     title: '60: K1: a text that is the same quantity is written',
     kind: gizmo,
-    run: [
-      says(spec({ limits: { cpu: '1000' } })),
-      says(spec({ limits: { cpu: '1000' } })),
-      says(spec({ limits: { cpu: '1k' } })),
-      says(spec({ limits: { cpu: '1k' } })),
-    ],
+    run: [settles(spec({ limits: { cpu: '1000' } })), settles(spec({ limits: { cpu: '1k' } }))],
     requests: 'C; 0; S; 0',
     of: valueAt('spec.limits'),
     end: { cpu: '1k' },
@@ -145,7 +138,7 @@ export const customSituations: readonly Situation[] = [
   {
     title: '61: K11: a default in an atomic list costs no request after the first',
     kind: gizmo,
-    run: [says(spec({ atom: [{ a: '1' }] })), says(spec({ atom: [{ a: '1' }] }))],
+    run: [settles(spec({ atom: [{ a: '1' }] }))],
     requests: 'C; 0',
     of: valueAt('spec.atom'),
     end: [{ a: '1', b: 'dflt' }],
@@ -161,13 +154,7 @@ export const customSituations: readonly Situation[] = [
   {
     title: '63: a nullable number becomes null, and a number again',
     kind: gizmo,
-    run: [
-      says(spec({ n: 5 })),
-      says(spec({ n: null })),
-      says(spec({ n: null })),
-      says(spec({ n: 5 })),
-      says(spec({ n: 5 })),
-    ],
+    run: [says(spec({ n: 5 })), settles(spec({ n: null })), settles(spec({ n: 5 }))],
     requests: 'C; S; 0; S; 0',
     of: valueAt('spec.n'),
     end: 5,
@@ -180,8 +167,7 @@ export const customSituations: readonly Situation[] = [
       says(spec({ limits: { a: '1' } })),
       writesStatus('other', { y: 2 }),
       patches('kubectl-edit', spec({ limits: { z: '9' } })),
-      says(spec({ limits: { a: '1' } })),
-      says(spec({ limits: { a: '1' } })),
+      settles(spec({ limits: { a: '1' } })),
     ],
     requests: 'C; M, S; 0',
     of: (object) => [at(object, 'spec.limits'), at(object, 'status'), managersOf(object)],
@@ -203,8 +189,7 @@ export const customSituations: readonly Situation[] = [
     run: [
       says(spec({ limits: { a: '1' } })),
       applies('kubectl', spec({ limits: { z: '9' } })),
-      says(spec({ limits: {} })),
-      says(spec({ limits: {} })),
+      settles(spec({ limits: {} })),
     ],
     requests: 'C; J, S; 0',
     of: valueAt('spec.limits'),

@@ -1,7 +1,18 @@
 // Situations 1 to 16: what others own beside the controller, and maps and lists that it owns completely.
 import { ConfigMap, Deployment, NetworkPolicy, ResourceQuota, Secret, Service } from '../../../../src/kubernetes.ts';
 import { data, service, workload } from './objects.ts';
-import { applies, at, clears, patches, portsOf, restores, type Situation, says, valueAt } from './situation.ts';
+import {
+  applies,
+  at,
+  clears,
+  patches,
+  portsOf,
+  restores,
+  type Situation,
+  says,
+  settles,
+  valueAt,
+} from './situation.ts';
 
 const both = service({ http: 80, admin: 8080 });
 const one = service({ http: 80 });
@@ -15,10 +26,8 @@ export const ownershipSituations: readonly Situation[] = [
     run: [
       says(both),
       patches('kubectl-edit', onlyPorts({ name: 'http', port: 80 }, { name: 'admin', port: 9090 })),
-      says(both),
-      says(both),
-      says(one),
-      says(one),
+      settles(both),
+      settles(one),
     ],
     requests: 'C; S422, M, S; 0; S; 0',
     of: portsOf,
@@ -33,8 +42,7 @@ export const ownershipSituations: readonly Situation[] = [
         'outrigger-cases',
         onlyPorts({ name: 'http', port: 80 }, { name: 'admin', port: 8080, appProtocol: 'x' }),
       ),
-      says(one),
-      says(one),
+      settles(one),
     ],
     requests: 'C; M, S; 0',
     of: portsOf,
@@ -43,14 +51,7 @@ export const ownershipSituations: readonly Situation[] = [
   {
     title: '3: the managers are cleared, and a key is dropped',
     kind: ConfigMap,
-    run: [
-      says(data({ a: '1', b: '2' })),
-      clears,
-      says(data({ a: '1', b: '2' })),
-      says(data({ a: '1', b: '2' })),
-      says(data({ b: '2' })),
-      says(data({ b: '2' })),
-    ],
+    run: [says(data({ a: '1', b: '2' })), clears, settles(data({ a: '1', b: '2' })), settles(data({ b: '2' }))],
     requests: 'C; S; 0; M, S; 0',
     of: valueAt('data'),
     end: { b: '2' },
@@ -58,12 +59,7 @@ export const ownershipSituations: readonly Situation[] = [
   {
     title: '4: a backup tool creates the child again, and a key is dropped',
     kind: ConfigMap,
-    run: [
-      restores(data({ a: '1', b: '2' })),
-      says(data({ a: '1', b: '2' })),
-      says(data({ a: '1' })),
-      says(data({ a: '1' })),
-    ],
+    run: [restores(data({ a: '1', b: '2' })), says(data({ a: '1', b: '2' })), settles(data({ a: '1' }))],
     requests: 'S; M, S; 0',
     of: valueAt('data'),
     end: { a: '1' },
@@ -71,7 +67,7 @@ export const ownershipSituations: readonly Situation[] = [
   {
     title: '5: a backup tool creates a Service again with its defaults, and a port is dropped',
     kind: Service,
-    run: [restores(both), says(both), says(one), says(one)],
+    run: [restores(both), says(both), settles(one)],
     requests: 'S; M, S; 0',
     of: portsOf,
     end: ['http:80'],
@@ -83,10 +79,8 @@ export const ownershipSituations: readonly Situation[] = [
     run: [
       says(onlyPorts({ name: 'm', port: 80, appProtocol: 'x' })),
       patches('kubectl-edit', onlyPorts({ name: 'm', port: 80, appProtocol: 'y' }, { name: 'g', port: 81 })),
-      says(onlyPorts({ name: 'm', port: 80, appProtocol: 'x' })),
-      says(onlyPorts({ name: 'm', port: 80, appProtocol: 'x' })),
-      says(onlyPorts({ name: 'm', port: 80 })),
-      says(onlyPorts({ name: 'm', port: 80 })),
+      settles(onlyPorts({ name: 'm', port: 80, appProtocol: 'x' })),
+      settles(onlyPorts({ name: 'm', port: 80 })),
     ],
     requests: 'C; M, S; 0; S; 0',
     of: valueAt('spec.ports'),
@@ -99,8 +93,7 @@ export const ownershipSituations: readonly Situation[] = [
       says(one),
       patches('kubectl-edit', onlyPorts({ name: 'http', port: 81 })),
       says(one),
-      says(service({ http: 90 })),
-      says(service({ http: 90 })),
+      settles(service({ http: 90 })),
     ],
     requests: 'C; S422, M, S; S; 0',
     of: portsOf,
@@ -115,10 +108,8 @@ export const ownershipSituations: readonly Situation[] = [
       patches('kubectl-edit', {
         spec: { template: { spec: { containers: [{ name: 'x', image: 'i', workingDir: '/w' }] } } },
       }),
-      says(workload({}, { workingDir: '/w' })),
-      says(workload({}, { workingDir: '/w' })),
-      says(workload()),
-      says(workload()),
+      settles(workload({}, { workingDir: '/w' })),
+      settles(workload()),
     ],
     requests: 'C; M, S; 0; S; 0',
     of: (object) => [
@@ -131,12 +122,7 @@ export const ownershipSituations: readonly Situation[] = [
   {
     title: '9: another applier sets the same values, and a key is dropped: it stays',
     kind: ConfigMap,
-    run: [
-      says(data({ a: '1', b: '2' })),
-      applies('kubectl', data({ a: '1', b: '2' })),
-      says(data({ a: '1' })),
-      says(data({ a: '1' })),
-    ],
+    run: [says(data({ a: '1', b: '2' })), applies('kubectl', data({ a: '1', b: '2' })), settles(data({ a: '1' }))],
     requests: 'C; S; 0',
     of: valueAt('data'),
     end: { a: '1', b: '2' },
@@ -145,12 +131,7 @@ export const ownershipSituations: readonly Situation[] = [
     title: '10: the same with exact data: it goes',
     kind: ConfigMap,
     exact: ['data'],
-    run: [
-      says(data({ a: '1', b: '2' })),
-      applies('kubectl', data({ a: '1', b: '2' })),
-      says(data({ a: '1' })),
-      says(data({ a: '1' })),
-    ],
+    run: [says(data({ a: '1', b: '2' })), applies('kubectl', data({ a: '1', b: '2' })), settles(data({ a: '1' }))],
     requests: 'C; M, S; 0',
     of: valueAt('data'),
     end: { a: '1' },
@@ -188,8 +169,7 @@ export const ownershipSituations: readonly Situation[] = [
           },
         },
       }),
-      says(workload()),
-      says(workload()),
+      settles(workload()),
     ],
     requests: 'C; 0; S422, M, S; 0',
     of: (object) => [
@@ -202,12 +182,7 @@ export const ownershipSituations: readonly Situation[] = [
     title: '12: a key that an edit has added to exact data goes',
     kind: ConfigMap,
     exact: ['data'],
-    run: [
-      says(data({ a: '1' })),
-      patches('kubectl-edit', data({ z: '9' })),
-      says(data({ a: '1' })),
-      says(data({ a: '1' })),
-    ],
+    run: [says(data({ a: '1' })), patches('kubectl-edit', data({ z: '9' })), settles(data({ a: '1' }))],
     requests: 'C; M, S; 0',
     of: valueAt('data'),
     end: { a: '1' },
@@ -219,8 +194,7 @@ export const ownershipSituations: readonly Situation[] = [
     run: [
       says({ spec: { hard: { pods: '10', 'limits.cpu': '1000m' } } }),
       patches('kubectl-edit', { spec: { hard: { services: '1' } } }),
-      says({ spec: { hard: { pods: '10', 'limits.cpu': '1000m' } } }),
-      says({ spec: { hard: { pods: '10', 'limits.cpu': '1000m' } } }),
+      settles({ spec: { hard: { pods: '10', 'limits.cpu': '1000m' } } }),
     ],
     requests: 'C; M, S; 0',
     of: valueAt('spec.hard'),
@@ -233,8 +207,7 @@ export const ownershipSituations: readonly Situation[] = [
     run: [
       says(workload()),
       patches('kubectl-edit', { spec: { template: { metadata: { labels: { x: 'y' } } } } }),
-      says(workload()),
-      says(workload()),
+      settles(workload()),
     ],
     requests: 'C; M, S; 0',
     of: valueAt('spec.template.metadata.labels'),
@@ -244,12 +217,7 @@ export const ownershipSituations: readonly Situation[] = [
     title: '15: an exact map that becomes empty is empty, also of the keys of others',
     kind: Secret,
     exact: ['data'],
-    run: [
-      says(data({ a: 'MQ==' })),
-      patches('kubectl-edit', data({ z: 'OQ==' })),
-      says({ data: {} }),
-      says({ data: {} }),
-    ],
+    run: [says(data({ a: 'MQ==' })), patches('kubectl-edit', data({ z: 'OQ==' })), settles({ data: {} })],
     requests: 'C; M, S; 0',
     of: (object) => at(object, 'data') ?? {},
     end: {},
@@ -261,8 +229,7 @@ export const ownershipSituations: readonly Situation[] = [
     run: [
       says({ spec: { podSelector: {}, policyTypes: ['Ingress'] } }),
       patches('kubectl-edit', { spec: { egress: [{}] } }),
-      says({ spec: { podSelector: {}, policyTypes: ['Ingress'] } }),
-      says({ spec: { podSelector: {}, policyTypes: ['Ingress'] } }),
+      settles({ spec: { podSelector: {}, policyTypes: ['Ingress'] } }),
     ],
     requests: 'C; M, S; 0',
     of: valueAt('spec.egress'),
@@ -276,8 +243,7 @@ export const ownershipSituations: readonly Situation[] = [
     run: [
       says(data({ a: '1' })),
       patches('kubectl-edit', { metadata: { labels: null }, ...data({ z: '9' }) }),
-      says(data({ a: '1' })),
-      says(data({ a: '1' })),
+      settles(data({ a: '1' })),
     ],
     requests: 'C; S, M, S; 0',
     of: (object) => [at(object, 'data'), Object.keys(object.metadata.labels ?? {}).length],

@@ -22,6 +22,13 @@ export const says =
   (fields: Loose): Step =>
   (stage) =>
     stage.reconcile(fields);
+/** Two reconciles with these desired fields. */
+export const settles =
+  (fields: Loose): Step =>
+  async (stage) => {
+    await stage.reconcile(fields);
+    await stage.reconcile(fields);
+  };
 export const patches =
   (manager: string, body: Loose): Step =>
   (stage) =>

@@ -28,7 +28,7 @@ import {
   withVolume,
   workload,
 } from './objects.ts';
-import { at, patches, restores, type Situation, type Step, says, valueAt } from './situation.ts';
+import { at, patches, restores, type Situation, type Step, says, settles, valueAt } from './situation.ts';
 import type { ChildOfKind, Loose } from './stage.ts';
 
 const recreateStrategy = { strategy: { type: 'Recreate' } };
@@ -57,7 +57,7 @@ function thereAndBack(
   b: Loose,
   { of, end }: Pick<Situation, 'of' | 'end'>,
 ): Situation {
-  return { title, kind, run: [says(a), says(b), says(b), says(a), says(a)], requests: 'C; S; 0; S; 0', of, end };
+  return { title, kind, run: [says(a), settles(b), settles(a)], requests: 'C; S; 0; S; 0', of, end };
 }
 
 /** A change that the server accepts at once. */
@@ -68,7 +68,7 @@ function there(
   b: Loose,
   { of, end }: Pick<Situation, 'of' | 'end'>,
 ): Situation {
-  return { title, kind, run: [says(a), says(a), says(b), says(b)], requests: 'C; 0; S; 0', of, end };
+  return { title, kind, run: [settles(a), settles(b)], requests: 'C; 0; S; 0', of, end };
 }
 
 /** A change that the server refuses for ever. */
@@ -79,7 +79,7 @@ function refused(
   b: Loose,
   more: Pick<Situation, 'of' | 'end'> & Partial<Situation>,
 ): Situation {
-  return { title, kind, run: [says(a), says(a), says(b), says(b)], requests: 'C; 0; S422; S422', ...more };
+  return { title, kind, run: [settles(a), settles(b)], requests: 'C; 0; S422; S422', ...more };
 }
 
 /** A contradiction that only others, or nobody, own. */
@@ -101,7 +101,7 @@ const strategySituations: readonly Situation[] = [
   contradicted(
     '17: K7: a Deployment without a strategy becomes Recreate',
     Deployment,
-    [says(workload()), says(workload()), says(workload(recreateStrategy)), says(workload(recreateStrategy))],
+    [settles(workload()), settles(workload(recreateStrategy))],
     union,
     strategy,
     { type: 'Recreate' },
@@ -111,10 +111,8 @@ const strategySituations: readonly Situation[] = [
     kind: Deployment,
     run: [
       says(workload(recreateStrategy)),
-      says(workload({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2 } } })),
-      says(workload({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2 } } })),
-      says(workload(recreateStrategy)),
-      says(workload(recreateStrategy)),
+      settles(workload({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2 } } })),
+      settles(workload(recreateStrategy)),
     ],
     requests: 'C; S; 0; S; 0',
     of: strategy,
@@ -124,10 +122,8 @@ const strategySituations: readonly Situation[] = [
     '19: a rolling update becomes Recreate with a null beside it',
     Deployment,
     [
-      says(workload({ strategy: { type: 'RollingUpdate' } })),
-      says(workload({ strategy: { type: 'RollingUpdate' } })),
-      says(workload({ strategy: { type: 'Recreate', rollingUpdate: null } })),
-      says(workload({ strategy: { type: 'Recreate', rollingUpdate: null } })),
+      settles(workload({ strategy: { type: 'RollingUpdate' } })),
+      settles(workload({ strategy: { type: 'Recreate', rollingUpdate: null } })),
     ],
     union,
     strategy,
@@ -139,8 +135,7 @@ const strategySituations: readonly Situation[] = [
     [
       says(workload()),
       patches('kubectl-edit', { spec: { strategy: { rollingUpdate: { maxSurge: 3 } } } }),
-      says(workload(recreateStrategy)),
-      says(workload(recreateStrategy)),
+      settles(workload(recreateStrategy)),
     ],
     repaired,
     strategy,
@@ -149,12 +144,7 @@ const strategySituations: readonly Situation[] = [
   contradicted(
     '21: a StatefulSet without a strategy becomes OnDelete',
     StatefulSet,
-    [
-      says(statefulSet()),
-      says(statefulSet()),
-      says(statefulSet({ updateStrategy: { type: 'OnDelete' } })),
-      says(statefulSet({ updateStrategy: { type: 'OnDelete' } })),
-    ],
+    [settles(statefulSet()), settles(statefulSet({ updateStrategy: { type: 'OnDelete' } }))],
     union,
     valueAt('spec.updateStrategy'),
     { type: 'OnDelete' },
@@ -283,8 +273,7 @@ const podSituations: readonly Situation[] = [
     [
       restores(withVolume({ configMap: { name: 'm' } })),
       says(withVolume({ configMap: { name: 'm' } })),
-      says(withVolume({ emptyDir: {} })),
-      says(withVolume({ emptyDir: {} })),
+      settles(withVolume({ emptyDir: {} })),
     ],
     'S; M, S422, M, S; 0',
     (object) => Object.keys(Object(at(object, volume))).toSorted(),
@@ -307,7 +296,7 @@ const podSituations: readonly Situation[] = [
   contradicted(
     '40: a probe that a backup tool has restored goes',
     Deployment,
-    [restores(http), says(http), says(workload()), says(workload())],
+    [restores(http), says(http), settles(workload())],
     'S; M, S422, M, S; 0',
     (object) => at(object, `${container}.livenessProbe`) ?? null,
     null,
@@ -342,8 +331,7 @@ const podSituations: readonly Situation[] = [
           },
         },
       }),
-      says(env({ value: 'x' })),
-      says(env({ value: 'x' })),
+      settles(env({ value: 'x' })),
     ],
     repaired,
     valueAt(`${container}.env.0`),
@@ -359,8 +347,7 @@ const podSituations: readonly Situation[] = [
           template: { spec: { containers: [{ name: 'c', image: 'i', livenessProbe: { tcpSocket: { port: 81 } } }] } },
         },
       }),
-      says(http),
-      says(http),
+      settles(http),
     ],
     repaired,
     handlers,
@@ -413,8 +400,7 @@ const otherSituations: readonly Situation[] = [
     [
       says(budget({ minAvailable: 1 })),
       patches('kubectl-edit', { spec: { minAvailable: null, maxUnavailable: 1 } }),
-      says(budget({ minAvailable: 1 })),
-      says(budget({ minAvailable: 1 })),
+      settles(budget({ minAvailable: 1 })),
     ],
     repaired,
     (object) => [at(object, 'spec.minAvailable'), at(object, 'spec.maxUnavailable') ?? null],
@@ -486,8 +472,7 @@ const otherSituations: readonly Situation[] = [
     run: [
       says(toService({ number: 80 })),
       patches('kubectl-edit', { spec: { defaultBackend: { service: { port: { name: 'http', number: null } } } } }),
-      says(toService({ number: 80 })),
-      says(toService({ number: 80 })),
+      settles(toService({ number: 80 })),
     ],
     requests: 'C; S; 0',
     of: valueAt('spec.defaultBackend.service.port'),
