@@ -15,6 +15,7 @@ export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } 
 export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
 export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';
 export type { Kind, Live, Meta, ObjectOf, WithGeneration } from './api/kind.ts';
+export type { Permission } from './api/permissions.ts';
 export {
   type Dependent,
   deploymentAvailable,

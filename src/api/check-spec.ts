@@ -11,6 +11,7 @@ import type { Allows, PolicyRule } from './allows.ts';
 import type { AnySpec } from './controller.ts';
 import type { ControllerDefinition } from './definition.ts';
 import type { ExecSpec } from './exec.ts';
+import type { Permission } from './permissions.ts';
 import type { KindInNamespaces } from './reads.ts';
 import type { MetadataSpec } from './set-metadata.ts';
 
@@ -123,6 +124,15 @@ const spec = record(
     evidence: oneOf('annotation'),
     finalizer: oneOf('blocks-deletion'),
     settings: (value) => schema(value) ?? textOnly(value),
+    permissions: listOf(
+      record(
+        {
+          ...{ actions: texts, resources: texts, wildcard: permitted },
+          conditions: mapOf(mapOf((value) => (Array.isArray(value) ? texts(value) : text(value)))),
+        } satisfies Fields<Permission>,
+        ['actions', 'resources'],
+      ),
+    ),
     clients: callable,
     exec: record({ container: text, commands: listOf(command) } satisfies Fields<ExecSpec>, ['container', 'commands']),
     sets: record({ labels: listOf(metadataKey), annotations: listOf(metadataKey) } satisfies Fields<MetadataSpec>),

@@ -24,6 +24,7 @@ import type {
 import type { ExecSpec, NoExecDeclared } from './exec.ts';
 import type { Kind } from './kind.ts';
 import { createResultParser, parseFinalized } from './parse-result.ts';
+import type { Permission } from './permissions.ts';
 import type { KindOfRead, Read } from './reads.ts';
 import type { Exactly, Finalized, Result } from './result.ts';
 import { connectSecrets, type SecretReader } from './secret.ts';
@@ -128,6 +129,8 @@ export interface ControllerSpec<
   readonly finalizer?: 'blocks-deletion';
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: Settings;
+  /** What its function may do on AWS beside its own queues: statements of its role. */
+  readonly permissions?: readonly Permission[];
   /** Makes its clients, once at cold start. With `dryRun` any call but GET and HEAD by `fetch` is refused. */
   clients?(settings: z.output<Settings>, options: ClientsOptions): Clients;
   /** The commands that it may run in containers; without this there is no `exec` in its context. */
@@ -239,6 +242,7 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     ...(spec.selector === undefined ? {} : { selector: spec.selector }),
     ...(allows === undefined ? {} : { allows }),
     ...(settings === undefined ? {} : { settings }),
+    ...(spec.permissions === undefined ? {} : { permissions: spec.permissions }),
     ...(exec === undefined ? {} : { exec }),
     ...(sets === undefined ? {} : { sets }),
   };

@@ -10,6 +10,7 @@ import type { KindDefinition } from './custom-kind.ts';
 import type { ExecSpec } from './exec.ts';
 import type { Kind } from './kind.ts';
 import type { AnyResult } from './parse-result.ts';
+import type { Permission } from './permissions.ts';
 import type { Read } from './reads.ts';
 import type { Finalized } from './result.ts';
 import type { SecretReader } from './secret.ts';
@@ -56,6 +57,8 @@ export type ControllerDeclaration = {
   /** Events outside of the cluster. Their mapping functions need no settings, so they are part of it. */
   readonly wakes: readonly Wake[];
   readonly settings?: z.ZodObject;
+  /** Statements of the role of its function. Absent: none beside those that every function has. */
+  readonly permissions?: readonly Permission[];
   readonly exec?: ExecSpec;
   /** The labels and annotations that it sets on its objects. Absent: none. */
   readonly sets?: MetadataSpec;

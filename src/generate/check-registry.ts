@@ -4,7 +4,9 @@ import { runtimeConditions } from '../api/conditions.ts';
 import { type ControllerDeclaration, type ControllerDefinition, marksHeldObjects } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
+import { permissionProblem } from '../api/permissions.ts';
 import { namespacesOfKind } from '../api/reads.ts';
+import { isSecret } from '../api/secret.ts';
 import { SchemaError } from '../core/errors.ts';
 import { isBuiltInGroup, isSameKind } from '../core/kind-names.ts';
 import { invalidLabel } from '../core/labels.ts';
@@ -59,6 +61,12 @@ export function checkRegistry(
       throw schemaError(`${alike.name} has the same ids in the template, ${logicalId(name)}; use another name`);
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
+    const wrongPermission = permissionProblem(declaration.permissions ?? [], plainSettings(declaration));
+    if (wrongPermission !== undefined)
+      throw new SchemaError(
+        [`controller ${name}.permissions`, ...wrongPermission.path].join('.'),
+        wrongPermission.text,
+      );
     const mistaken = watchProblem(declaration) ?? readProblem(declaration);
     if (mistaken !== undefined) throw schemaError(mistaken);
     const taken = takenFromRuntime(declaration);
@@ -70,6 +78,11 @@ export function checkRegistry(
   }
   checkStatusSlices(registry);
   if (namespaces !== undefined) for (const controller of registry) checkScope(controller);
+}
+
+/** The settings whose values a template has. */
+function plainSettings({ settings }: ControllerDeclaration): readonly string[] {
+  return Object.entries(settings?.shape ?? {}).flatMap(([name, schema]) => (isSecret(schema) ? [] : [name]));
 }
 
 /**
@@ -132,7 +145,7 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
     return `selector.fields: the API server does not select ${plural} by ${unselectable}; select by labels`;
   if (evidence !== undefined && resource.definition !== undefined)
     return `the status of ${resource.kind} shows what was observed; leave evidence out`;
-  if (evidence !== undefined && (writers !== undefined || isSecret(resource)))
+  if (evidence !== undefined && (writers !== undefined || isSecretKind(resource)))
     return `${plural} have no evidence: ${writers === undefined ? 'a digest reveals them' : 'they change often'}`;
   return undefined;
 }
@@ -201,7 +214,7 @@ function namespacesProblem({ kind, namespaced }: Kind, namespaces: readonly stri
   return invalid === undefined ? undefined : `: ${JSON.stringify(invalid)} is no name of a namespace`;
 }
 
-function isSecret({ group, kind }: Kind): boolean {
+function isSecretKind({ group, kind }: Kind): boolean {
   return group === '' && kind === 'Secret';
 }
 

@@ -36,7 +36,7 @@ it('every member of a controller, and every privilege that it can allow, is in i
   const members = {
     ...{ owns: true, reads: true, watches: true, wakes: true, selector: true, changes: true, evidence: true },
     ...{ finalizer: true, sets: true, allows: true, exec: true, settings: true, clients: true },
-    ...{ reconcile: true, finalize: true },
+    ...{ permissions: true, reconcile: true, finalize: true },
   } satisfies Record<Exclude<keyof AnySpec, keyof OptionsSpec>, true>;
   const privileges = {
     ...{

@@ -25,6 +25,7 @@ const compiled = [
   'test/statements/documented-fragments.test.ts',
   'test/statements/self-mapping.test.ts',
   'packages/apiserver/test/example.ts',
+  'test/testing/battery-aws.test.ts',
 ].map((file) => unindented(readFileSync(file, 'utf8')));
 
 /** Pages whose blocks of a language a test runs or makes: the test, and a text in it that shows where. */

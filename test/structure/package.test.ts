@@ -56,7 +56,7 @@ describe('the package', () => {
     const { exports } = manifest.parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
     const named = Object.values(exports).flatMap((entry) => Object.values(entry));
     expect(named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(folder.at(file)))).toEqual([]);
-    expect(named).toHaveLength(10);
+    expect(named).toHaveLength(12);
   });
 
   it('the package has no script that npm runs, or warns about, where the package is installed', async () => {

@@ -22,7 +22,7 @@ import {
   stackParametersOf,
 } from './parameters.ts';
 import { queriesOf } from './queries.ts';
-import { roleOf, sendsToItself } from './role.ts';
+import { permissionPoliciesOf, roleOf, sendsToItself } from './role.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
 /** The maximum of SQS: 14 days. */
@@ -137,6 +137,7 @@ function resourcesOf(controller: ControllerDefinition): JsonObject {
       },
     }),
     [`${id}Role`]: roleOf(controller),
+    ...permissionPoliciesOf(controller),
     ...alarmsOf(controller),
   };
 }

@@ -1,6 +1,7 @@
 // The IAM role of a controller's function: it consumes its queue, sends to timers and to its dead-letter queue, reads
 // the clusters table, and writes logs.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { placeholdersOf } from '../../api/permissions.ts';
 import { isSecret } from '../../api/secret.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { arnOf, deduplicationSecret, logicalId, namePrefix, ownArn, ref } from './names.ts';
@@ -25,7 +26,59 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
     ),
     writesLogs(name),
   ];
-  return functionRole(name, statements);
+  return functionRole(name, [...statements, ...ownStatements(declaration, 'inline')]);
+}
+
+/** The inline policies of a role may have 10,240 characters. The statements of every function need up to 4,000. */
+const mostInline = 5_000;
+/** A managed policy may have 6,144 characters (IAM and STS quotas). Placeholders may grow by their values. */
+const mostManaged = 4_500;
+
+/** Makes the managed policies for permissions that are too long for a role: `WaterTankPermissions1` and so on. */
+export function permissionPoliciesOf({ name, declaration }: ControllerDefinition): JsonObject {
+  const policies: JsonObject[][] = [];
+  for (const statement of ownStatements(declaration, 'managed')) {
+    const last = policies.at(-1);
+    if (last === undefined || JSON.stringify([...last, statement]).length > mostManaged) policies.push([statement]);
+    else last.push(statement);
+  }
+  const id = logicalId(name);
+  return Object.fromEntries(
+    policies.map((Statement, index) => [
+      `${id}Permissions${index + 1}`,
+      {
+        Type: 'AWS::IAM::ManagedPolicy',
+        Properties: {
+          Description: `What ${name} may do on AWS for its author.`,
+          PolicyDocument: { Version: '2012-10-17', Statement },
+          Roles: [ref(`${id}Role`)],
+        },
+      },
+    ]),
+  );
+}
+
+/** The author's permissions as statements, if this is the place where they are. */
+function ownStatements(
+  { permissions = [] }: ControllerDefinition['declaration'],
+  place: 'inline' | 'managed',
+): readonly JsonObject[] {
+  const statements = permissions.map(
+    ({ actions, resources, conditions }): JsonObject => ({
+      ...allow(actions, resources.map(withParameters)),
+      ...(conditions === undefined ? {} : { Condition: { ...conditions } }),
+    }),
+  );
+  const isLong = JSON.stringify(statements).length > mostInline;
+  return isLong === (place === 'managed') ? statements : [];
+}
+
+/** Settings in an ARN are parameters of the stack. */
+function withParameters(resource: string): Json {
+  const names = placeholdersOf(resource);
+  if (names.length === 0) return resource;
+  const parameter = (name: string) => (name.startsWith('AWS::') ? name : logicalId(name));
+  return { 'Fn::Sub': resource.replaceAll(/\$\{([^}]+)\}/g, (_, name: string) => `\${${parameter(name)}}`) };
 }
 
 /** Makes the role of a function. */

@@ -1,6 +1,7 @@
 // The scope of one call of the author's code: its context, its deadline, and its end. A reconciler that runs on after
 // its deadline cannot be stopped inside this process, so its failure is reported as that of any other attempt, and then
 // the process ends (batch.ts).
+import { currentSignal } from '../../api/current-signal.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import type { Wait } from '../../core/time.ts';
 import { isThorough } from '../../sqs/message.ts';
@@ -52,7 +53,8 @@ export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Pr
       return declaration.finalizes && primary.hasFinalizer() ? await finalize() : { type: 'finalized', said: 'done' };
     },
   };
-  const ended = await endOf(run[task]().finally(handle.end), { signal, wait });
+  const running = currentSignal.run(signal, run[task]).finally(handle.end);
+  const ended = await endOf(running, { signal, wait });
   return { ended, events: handle.recorded(), writes: handle.writes(), noops: handle.noops() };
 }
 

@@ -2,6 +2,7 @@
 // test runner: a check is a name and a function that rejects with a BatteryError, which says what happened and what to
 // change.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { checkPermissions, permissionsName } from './aws-check.ts';
 import { changeChecks, createdOnceCheck } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
@@ -128,7 +129,19 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
       context?.skip?.('not checked: give a second sample, whose spec is another one');
     },
   };
-  return [...perSample, ...(changes.length === 0 ? [alone] : changes)];
+  const { permissions } = controller.declaration;
+  const permitted: BatteryCheck = {
+    name: permissionsName,
+    run: async (...[context]) => {
+      const note = await checkPermissions(
+        permissions ?? [],
+        all.map(({ open }) => open),
+      );
+      if (note !== undefined) context?.skip?.(`not checked: ${note}`);
+    },
+  };
+  const callsOutside = permissions !== undefined || outside !== undefined;
+  return [...perSample, ...(changes.length === 0 ? [alone] : changes), ...(callsOutside ? [permitted] : [])];
 }
 
 /** Returns a function that calls `make` at its first call, and resolves with that result at each. */

@@ -1,0 +1,83 @@
+// Clients of AWS for authors: clients of the AWS SDK that call by the global `fetch`, so that the battery and a dry run
+// see each call, and that end with the reconcile.
+import { channel } from 'node:diagnostics_channel';
+import { FetchHttpHandler } from '@smithy/fetch-http-handler';
+import { currentSignal } from '../api/current-signal.ts';
+import { type AwsCall, awsCalls } from './calls.ts';
+
+/** Options of a client. */
+export type AwsClientOptions = {
+  /** Default: the region of the function, by AWS_REGION. */
+  readonly region?: string | undefined;
+  /** Where AWS is emulated, from a setting; AWS itself if it is empty or absent. */
+  readonly endpoint?: string | undefined;
+  /** Attempts of a call, the first one included. Default: 2, as a reconcile is retried itself. */
+  readonly maxAttempts?: number | undefined;
+  /** The time for one attempt, in milliseconds. Default: 5,000. A call ends with the reconcile in any case. */
+  readonly requestTimeoutMs?: number | undefined;
+};
+
+/** What the constructor of a client of the AWS SDK v3 gets from here. */
+type Configuration = {
+  readonly region?: string;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly maxAttempts: number;
+  readonly requestHandler: FetchHttpHandler;
+};
+
+/** What is used of a client of the AWS SDK v3. */
+type SdkClient = { readonly config: object; readonly middlewareStack: object };
+type Next = (args: unknown) => Promise<unknown>;
+type Middleware = (next: Next, context: { readonly commandName?: string }) => Next;
+/** Its types differ between the versions of the SDK. */
+type Stack = { add(middleware: Middleware, options: { readonly step: 'initialize'; readonly name: string }): void };
+
+const localRegion = 'us-east-1';
+const published = channel(awsCalls);
+
+/**
+ * Makes a client of the AWS SDK v3 for `clients` of a controller. With an endpoint on this machine, as in
+ * `outrigger dev` and in tests, it signs with credentials that are nobody's.
+ * @example clients: ({ AWS_ENDPOINT }) => ({ dns: awsClient(Route53Client, { endpoint: AWS_ENDPOINT }) })
+ */
+export function awsClient<C extends SdkClient>(
+  Client: new (configuration: Configuration) => C,
+  { region, endpoint, maxAttempts = 2, requestTimeoutMs = 5_000 }: AwsClientOptions = {},
+): C {
+  const isEmulated = endpoint !== undefined && endpoint !== '';
+  const client = new Client({
+    maxAttempts,
+    requestHandler: new HandlerOfReconciles({ requestTimeout: requestTimeoutMs, keepAlive: true }),
+    ...(region === undefined ? {} : { region }),
+    ...(isEmulated ? { endpoint, ...emulated(endpoint, region) } : {}),
+  });
+  const service: unknown = Reflect.get(client.config, 'defaultSigningName');
+  const middleware: Middleware = (next, { commandName = '' }) => {
+    const call: AwsCall = { service: String(service), operation: commandName.replace(/Command$/, '') };
+    return async (args) => {
+      published.publish(call);
+      return await next(args);
+    };
+  };
+  (client.middlewareStack as Stack).add(middleware, { step: 'initialize', name: 'outriggerCall' });
+  return client;
+}
+
+/** A request ends when the reconcile does in which it was sent, also if its author passes no signal. */
+class HandlerOfReconciles extends FetchHttpHandler {
+  override async handle(...[request, options = {}]: Parameters<FetchHttpHandler['handle']>) {
+    const signals = [options.abortSignal, currentSignal.getStore()].filter((one) => one instanceof AbortSignal);
+    return await super.handle(request, { ...options, abortSignal: AbortSignal.any(signals) });
+  }
+}
+
+/** Credentials of the machine are not sent to a program that only says that it is AWS. */
+function emulated(endpoint: string, region: string | undefined): Pick<Configuration, 'credentials' | 'region'> {
+  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(endpoint).hostname);
+  if (!isLocal) return {};
+  return {
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    ...(region === undefined ? { region: localRegion } : {}),
+  };
+}
