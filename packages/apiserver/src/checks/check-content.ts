@@ -83,7 +83,9 @@ function withoutRefused(causes: readonly StatusCause[]): StatusCause[] {
   const refused = causes
     .filter(({ reason, field }) => wholeReasons.includes(reason) && field !== 'spec' && !field.endsWith(']'))
     .map(({ field }) => `${field}.`);
-  return causes.filter(({ field }) => !refused.some((start) => field.startsWith(start)));
+  const isWithin = ({ field, reason }: StatusCause, start: string): boolean =>
+    field.startsWith(start) || (reason === 'FieldValueRequired' && `${field}.` === start);
+  return causes.filter((cause) => !refused.some((start) => isWithin(cause, start)));
 }
 
 const wholeReasons: readonly string[] = ['FieldValueForbidden', 'FieldValueNotSupported'];

@@ -245,6 +245,8 @@ export const containerRules: RuleTable = {
     failureThreshold: '0..',
     terminationGracePeriodSeconds: '1..',
   },
+  // Without its feature gate the signal is dropped.
+  Lifecycle: { stopSignal: 'none' },
   LifecycleHandler: { self: oneHandler },
   ExecAction: { command: 'required' },
   HTTPGetAction: { path: 'required', port: portNumberOrName, scheme: 'HTTP|HTTPS?', httpHeaders: headers },
@@ -252,15 +254,12 @@ export const containerRules: RuleTable = {
   TCPSocketAction: { port: portNumberOrName },
   GRPCAction: { port: '1..65535!' },
   VolumeMount: {
-    name: 'required',
-    mountPath: 'required',
     mountPropagation: 'none',
     subPathExpr: when(
       (mount) => getString(mount, 'subPath') !== '',
       unset('subPathExpr and subPath are mutually exclusive'),
     ),
   },
-  VolumeDevice: { name: 'required', devicePath: 'required' },
   ResourceRequirements: { self: requestsBelowLimits, limits: amounts, requests: amounts },
   SecurityContext: {
     // Privileged containers are allowed, as by the --allow-privileged=true of kubeadm and of managed clusters.
@@ -269,7 +268,6 @@ export const containerRules: RuleTable = {
     runAsGroup: userId,
   },
   SeccompProfile: {
-    type: 'required Localhost|RuntimeDefault|Unconfined',
     localhostProfile: when(
       whose('type', 'Localhost'),
       'required relativePath',

@@ -235,7 +235,6 @@ export const jobRules: RuleTable = {
   PodFailurePolicyRule: { self: failureRule, action: failureAction, onPodConditions: 'max:20' },
   PodFailurePolicyOnExitCodesRequirement: {
     containerName: exitCodeContainer,
-    operator: 'required In|NotIn',
     values: all(exitCodes, distinct(shown), 'max:255'),
   },
   PodFailurePolicyOnPodConditionsPattern: { type: 'qualified!', status: 'required False|True|Unknown' },

@@ -30,7 +30,7 @@ const templateMetadata: Rule = (value, place) => {
   const debugging = forbidden('ephemeral containers not allowed in pod template');
   return [
     ...rule('labels')(labels, at('labels')),
-    ...rule('@provisioner')(Object.keys(getMap(annotations)), at('annotations')),
+    ...rule('@provisioner?')(Object.keys(getMap(annotations)), at('annotations')),
     ...debugging(getMap(value, 'spec').ephemeralContainers, at('spec.ephemeralContainers')),
   ];
 };
@@ -217,7 +217,7 @@ const labelKeys: Rule = (value, place) => {
 };
 
 const notOfSet = (name: string): Rule => when((_, { root }) => root.kind !== 'StatefulSet', name);
-const spreads = { maxSkew: '1..!', topologyKey: 'required', whenUnsatisfiable: 'DoNotSchedule|ScheduleAnyway!' };
+const spreads = { maxSkew: '1..!', whenUnsatisfiable: 'DoNotSchedule|ScheduleAnyway!' };
 const onlyStrict = unset('can only use minDomains if whenUnsatisfiable=DoNotSchedule');
 
 export const podRules: RuleTable = {
@@ -248,8 +248,8 @@ export const podRules: RuleTable = {
   PodReadinessGate: { conditionType: 'qualified!' },
   PodSchedulingGate: { self: (value, place) => rule('qualified!')(getMap(value).name, place), name: 'none' },
   PodOS: { self: (value, place) => rule('linux|windows')(getMap(value).name, place) },
-  Toleration: { self: toleration, key: 'qualified', operator: 'none', effect: 'NoSchedule|PreferNoSchedule|NoExecute' },
-  Taint: { key: 'qualified!', value: 'labelValue', effect: 'required NoSchedule|PreferNoSchedule|NoExecute' },
+  Toleration: { self: toleration, key: 'qualified', operator: 'none' },
+  Taint: { key: 'qualified!', value: 'labelValue' },
   TopologySpreadConstraint: {
     ...spreads,
     minDomains: all('1..', when(whose('whenUnsatisfiable', 'DoNotSchedule'), 'none', onlyStrict)),

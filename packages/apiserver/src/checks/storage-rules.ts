@@ -90,21 +90,10 @@ const oneDataSource: Rule = (value, { path }) => {
   return unless(isSame, invalid(path, older, 'must match dataSourceRef'));
 };
 
-const volumeSources = [
-  ...[
-    'hostPath',
-    'gcePersistentDisk',
-    'awsElasticBlockStore',
-    'glusterfs',
-    'flocker',
-    'nfs',
-    'rbd',
-    'quobyte',
-    'cephfs',
-  ],
-  ...['iscsi', 'cinder', 'fc', 'flexVolume', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume'],
-  ...['azureDisk', 'scaleIO', 'local', 'storageos', 'csi'],
-];
+const volumeSources = (
+  'hostPath gcePersistentDisk awsElasticBlockStore glusterfs flocker nfs rbd quobyte cephfs iscsi cinder fc flexVolume ' +
+  'azureFile vsphereVolume photonPersistentDisk portworxVolume azureDisk scaleIO local storageos csi'
+).split(' ');
 
 /** The source of a volume, its mode and its nodes stay. The errors name them without the spec. */
 const fixedVolume: Rule = (value, { path, old }) => {
@@ -143,18 +132,10 @@ const differentTopologies: Rule = (value, { path }) => {
 
 /** The resources that a quota can count besides those with a domain, and those of them that pods compute with. */
 const compute = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
-const countable = [
-  ...[
-    'pods',
-    'resourcequotas',
-    'services',
-    'replicationcontrollers',
-    'secrets',
-    'persistentvolumeclaims',
-    'configmaps',
-  ],
-  ...['services.nodeports', 'services.loadbalancers'],
-];
+const countable = (
+  'pods resourcequotas services replicationcontrollers secrets persistentvolumeclaims configmaps ' +
+  'services.nodeports services.loadbalancers'
+).split(' ');
 const isCounted = (name: string): boolean =>
   name.includes('hugepages-') || [...compute, ...countable, 'requests.storage'].includes(name);
 
@@ -183,6 +164,10 @@ const inScope: Readonly<Record<string, (name: string) => boolean>> = {
   VolumeAttributesClass: (name) => name === 'persistentvolumeclaims' || name === 'requests.storage',
 };
 
+/** Returns whether of two scopes that exclude each other both are given. */
+const areOpposite = (given: readonly string[]): boolean =>
+  ['BestEffort', 'Terminating'].some((scope) => given.includes(scope) && given.includes(`Not${scope}`));
+
 /** Scopes are known, count what they can, do not exclude each other, and stay. */
 const quotaScopes: Rule = (value, { path, parent, old }) => {
   const given = itemsOf(value).map(String);
@@ -190,8 +175,7 @@ const quotaScopes: Rule = (value, { path, parent, old }) => {
   const isPossible = given.every(
     (scope) => counted.every((name) => inScope[scope]?.(name) ?? false) && scope in inScope,
   );
-  const has = (...scopes: readonly string[]): boolean => scopes.every((scope) => given.includes(scope));
-  const isOne = !has('BestEffort', 'NotBestEffort') && !has('Terminating', 'NotTerminating');
+  const isOne = !areOpposite(given);
   const before = getList(old, 'spec', 'scopes').map(String);
   const isSame =
     old === undefined || (given.every((one) => before.includes(one)) && before.every((one) => given.includes(one)));
@@ -201,9 +185,11 @@ const quotaScopes: Rule = (value, { path, parent, old }) => {
   );
 };
 
-const scopeSelector: Rule = (value, place) =>
-  getList(value, 'matchExpressions').flatMap((one) => {
-    const path = `${place.path}.matchExpressions`;
+const scopeSelector: Rule = (value, place) => {
+  const scopes = getList(value, 'matchExpressions').map((one) => getString(one, 'scopeName'));
+  const at = `${place.path}.matchExpressions`;
+  const conflict = unless(!areOpposite(scopes), invalid(at, scopes, 'conflicting scopes'));
+  const causes = getList(value, 'matchExpressions').flatMap((one) => {
     const [scope, operator] = [getString(one, 'scopeName'), getString(one, 'operator')];
     const count = getList(one, 'values').length;
     const hasValues = operator === 'In' || operator === 'NotIn';
@@ -213,13 +199,15 @@ const scopeSelector: Rule = (value, place) =>
     const counted = Object.keys(getMap(place.parent.hard ?? {})).filter(isCounted);
     const isPossible = counted.every((name) => inScope[scope]?.(name) ?? true);
     return [
-      ...unless(scope in inScope, invalid(`${path}.scopeName`, scope, 'unsupported scope')),
-      ...unless(isPossible, invalid(path, value, 'unsupported scope applied to resource')),
-      ...unless(isKnown && isRight, invalid(`${path}.operator`, operator, 'not a valid selector operator')),
-      ...unless(!hasValues || count > 0, statusCause.required(`${path}.values`, 'must be at least one value')),
-      ...unless(hasValues || !isKnown || count === 0, invalid(`${path}.values`, count, 'must be no value')),
+      ...unless(scope in inScope, invalid(`${at}.scopeName`, scope, 'unsupported scope')),
+      ...unless(isPossible, invalid(at, value, 'unsupported scope applied to resource')),
+      ...unless(isKnown && isRight, invalid(`${at}.operator`, operator, 'not a valid selector operator')),
+      ...unless(!hasValues || count > 0, statusCause.required(`${at}.values`, 'must be at least one value')),
+      ...unless(hasValues || !isKnown || count === 0, invalid(`${at}.values`, count, 'must be no value')),
     ];
   });
+  return [...conflict, ...causes];
+};
 
 /** Pairs of a limit's amounts: the first is not more than the second, or the third is in error. */
 const ordered = [
@@ -320,7 +308,7 @@ export const storageRules: RuleTable = {
   },
   SecretReference: { name: 'required subdomain', namespace: 'required namespace' },
   VolumeNodeAffinity: { required: 'required' },
-  CSIPersistentVolumeSource: { driver: 'required driver', volumeHandle: 'required' },
+  CSIPersistentVolumeSource: { driver: 'required driver' },
   LocalVolumeSource: { path: 'required backsteps' },
   StorageClass: {
     provisioner: 'required provisioner unchanged',

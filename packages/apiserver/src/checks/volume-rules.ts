@@ -68,7 +68,7 @@ export const volumeRules: RuleTable = {
   SecretVolumeSource: { secretName: 'required', defaultMode: fileMode },
   ConfigMapProjection: { name: 'required' },
   SecretProjection: { name: 'required' },
-  KeyToPath: { key: 'required', path: 'required filePath', mode: fileMode },
+  KeyToPath: { path: 'required filePath', mode: fileMode },
   ProjectedVolumeSource: { self: projections, defaultMode: fileMode },
   ServiceAccountTokenProjection: { path: 'none', expirationSeconds: '600..4294967296' },
   DownwardAPIVolumeSource: { defaultMode: fileMode },
@@ -78,8 +78,7 @@ export const volumeRules: RuleTable = {
       unless(!String(value).startsWith('-'), statusCause.forbidden(path, 'must be a valid resource quantity')),
   },
   HostPathVolumeSource: { path: 'required backsteps', type: when(({ path }) => !isEmpty(path), hostTypes) },
-  PersistentVolumeClaimVolumeSource: { claimName: 'required' },
-  NFSVolumeSource: { server: 'required', path: 'required absolutePath!' },
+  NFSVolumeSource: { path: 'required absolutePath!' },
   CSIVolumeSource: { driver: 'required driver' },
   EphemeralVolumeSource: { volumeClaimTemplate: 'required' },
 };

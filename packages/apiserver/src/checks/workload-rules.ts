@@ -232,7 +232,7 @@ export const workloadRules: RuleTable = {
     ...counted,
     selector: all(daemonSelector, 'unchanged'),
     template: alwaysRestarts,
-    updateStrategy: daemonSetStrategy,
+    updateStrategy: enterIf((spec) => getMap(spec, 'updateStrategy').type !== 'OnDelete', daemonSetStrategy),
   },
   DaemonSetUpdateStrategy: { type: 'none' },
   RollingUpdateDaemonSet: { maxUnavailable: share, maxSurge: share },
@@ -253,5 +253,10 @@ export const workloadRules: RuleTable = {
     tolerance: 'quantity>=0',
   },
   HPAScalingPolicy: { type: 'Percent|Pods!', value: '1..!', periodSeconds: '1..1800!' },
-  PodDisruptionBudgetSpec: { self: oneBudget, minAvailable: share, maxUnavailable: share },
+  PodDisruptionBudgetSpec: {
+    self: oneBudget,
+    minAvailable: share,
+    maxUnavailable: share,
+    unhealthyPodEvictionPolicy: 'AlwaysAllow|IfHealthyBudget?',
+  },
 };

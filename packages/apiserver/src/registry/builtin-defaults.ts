@@ -41,12 +41,22 @@ function prepareSecret(object: ApiObject): ApiObject {
   ]);
   const data = { ...getMap(object, 'data'), ...Object.fromEntries(encoded) };
   const { apiVersion, kind, metadata } = object;
-  return { type: 'Opaque', ...rest, apiVersion, kind, metadata, ...(Object.keys(data).length === 0 ? {} : { data }) };
+  const type = rest.type || 'Opaque';
+  return { ...rest, type, apiVersion, kind, metadata, ...(Object.keys(data).length === 0 ? {} : { data }) };
 }
 
-/** Completes a Pod. A new Pod is Pending. */
+/** Completes a Pod: its containers request what they are limited to. A new Pod is Pending. */
 function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const complete = { ...object, spec: { enableServiceLinks: true, ...getMap(object, 'spec') } };
+  const spec = getMap(object, 'spec');
+  const requesting = ['initContainers', 'containers'].flatMap((field) => {
+    const containers = getList(spec, field).map((one) => {
+      const [resources, limits] = [getMap(one, 'resources'), getMap(one, 'resources', 'limits')];
+      const requests = { ...limits, ...getMap(resources, 'requests') };
+      return Object.keys(limits).length === 0 ? one : { ...getMap(one), resources: { ...resources, requests } };
+    });
+    return spec[field] === undefined ? [] : [[field, containers] as const];
+  });
+  const complete = { ...object, spec: { enableServiceLinks: true, ...spec, ...Object.fromEntries(requesting) } };
   return old === undefined ? { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } } : complete;
 }
 

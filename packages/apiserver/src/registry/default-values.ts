@@ -180,7 +180,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   PersistentVolumeClaimSpec: { resources: {}, volumeMode: 'Filesystem' },
   PersistentVolumeSpec: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' },
   LimitRangeItem: { default: asIn('max'), defaultRequest: asIn('min', 'default') },
-  StorageClass: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
+  StorageClass: { reclaimPolicy: 'Delete', volumeBindingMode: (_, given) => given ?? 'Immediate' },
   PriorityClass: { preemptionPolicy: 'PreemptLowerPriority', value: 0 },
   RoleRef: { apiGroup: roleGroup },
   Subject: { apiGroup: ({ kind }, given) => given || (kind === 'User' || kind === 'Group' ? roleGroup : undefined) },

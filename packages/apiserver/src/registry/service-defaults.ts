@@ -26,7 +26,9 @@ export function createServiceSpec(): Defaults {
   return (given, _object, old) => {
     const type = getString(given, 'type') || 'ClusterIP';
     const former = getMap(old, 'spec');
-    const spec = withoutFormer({ ...given, type }, former);
+    // No port is one that the server chooses, or has chosen.
+    const chosen = given.healthCheckNodePort === 0 ? omitFields(given, 'healthCheckNodePort') : given;
+    const spec = withoutFormer({ ...chosen, type }, former);
     const isExposed = exposes(spec);
     const before = each(former.ports ?? [], (port) => port);
     const ports = each(spec.ports ?? [], ({ targetPort = 0, ...port }) => {

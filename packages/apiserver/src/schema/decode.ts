@@ -74,7 +74,8 @@ function isMapOfTexts({ properties = {}, additionalProperties }: Schema, field: 
 
 /** Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct. */
 function isOmittedWhenEmpty(value: Json, schema: Schema): boolean {
-  if (isList(value)) return value.length === 0;
+  // Kubernetes tells no policies from absent ones, and refuses them.
+  if (isList(value)) return value.length === 0 && schema.items?.typeName !== 'HPAScalingPolicy';
   return isObject(value) && schema.additionalProperties !== undefined && Object.keys(value).length === 0;
 }
 
@@ -95,6 +96,7 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
   }
   switch (schema.type) {
     case 'string':
+      if (schema.format === 'byte' && isList(value) && value.length === 0) return '';
       if (typeof value !== 'string') throw mismatch(value, kind, path, 'string');
       if (schema.format === 'date-time' && (violatesFormat(value, 'date-time') || isNoMicroTime(value, schema))) {
         throw new DecodeError(
