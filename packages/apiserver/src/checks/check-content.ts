@@ -80,12 +80,17 @@ function checkField(
  * item of a list is checked nevertheless, and so is a spec that may not change.
  */
 function withoutRefused(causes: readonly StatusCause[]): StatusCause[] {
-  const refused = causes
-    .filter(({ reason, field }) => wholeReasons.includes(reason) && field !== 'spec' && !field.endsWith(']'))
-    .map(({ field }) => `${field}.`);
-  const isWithin = ({ field, reason }: StatusCause, start: string): boolean =>
-    field.startsWith(start) || (reason === 'FieldValueRequired' && `${field}.` === start);
-  return causes.filter((cause) => !refused.some((start) => isWithin(cause, start)));
+  const refused = causes.filter(
+    ({ reason, field }) => wholeReasons.includes(reason) && field !== 'spec' && !field.endsWith(']'),
+  );
+  return causes.filter(
+    ({ reason, field }) =>
+      !refused.some(
+        (whole) =>
+          field.startsWith(`${whole.field}.`) ||
+          (reason === 'FieldValueRequired' && whole.reason === 'FieldValueForbidden' && field === whole.field),
+      ),
+  );
 }
 
 const wholeReasons: readonly string[] = ['FieldValueForbidden', 'FieldValueNotSupported'];

@@ -91,8 +91,8 @@ const oneDataSource: Rule = (value, { path }) => {
 };
 
 const volumeSources = (
-  'hostPath gcePersistentDisk awsElasticBlockStore glusterfs flocker nfs rbd quobyte cephfs iscsi cinder fc flexVolume ' +
-  'azureFile vsphereVolume photonPersistentDisk portworxVolume azureDisk scaleIO local storageos csi'
+  'hostPath gcePersistentDisk awsElasticBlockStore glusterfs flocker nfs rbd quobyte cephfs iscsi cinder fc ' +
+  'flexVolume azureFile vsphereVolume photonPersistentDisk portworxVolume azureDisk scaleIO local storageos csi'
 ).split(' ');
 
 /** The source of a volume, its mode and its nodes stay. The errors name them without the spec. */

@@ -1,7 +1,7 @@
 // Converts objects to the representation that the client accepts: whole, as metadata only, or as rows of a Table.
 import type { Json, JsonObject } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import { age } from '../registry/columns.ts';
+import { age } from '../registry/cells.ts';
 import { type ApiResource, apiVersionOf, columnDefinition, convertToVersion } from '../registry/resource.ts';
 import type { View } from './media-type.ts';
 

@@ -1,7 +1,8 @@
 // The cells of Tables: the JSONPaths of printer columns, and ages. Tables as a whole are tested in test/conformance.
 import { expect, it } from 'vitest';
 import type { Json } from '../../src/json.ts';
-import { age, builtinColumns } from '../../src/registry/columns.ts';
+import { age } from '../../src/registry/cells.ts';
+import { builtinColumns } from '../../src/registry/columns.ts';
 import { jsonPath } from '../../src/registry/json-path.ts';
 
 const object: Json = {
