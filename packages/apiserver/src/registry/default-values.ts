@@ -35,6 +35,11 @@ function unlessZero(content: number): Default {
   return (_, given) => given || content;
 }
 
+/** The default of a value of which Go has a pointer: an empty text is one. */
+function ifAbsent(content: Json): Default {
+  return (_, given) => given ?? content;
+}
+
 /** A default of an object whose type is this one. An absent type counts. */
 function ofType(type: string, content: JsonObject): Default {
   return (object, given) => given ?? (getString(object, 'type') === type ? content : undefined);
@@ -119,7 +124,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   HostPathVolumeSource: { type: '' },
   DeploymentSpec: { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600, strategy: {}, template: {} },
   DeploymentStrategy: rollingUpdate,
-  RollingUpdateDeployment: { maxUnavailable: '25%', maxSurge: '25%' },
+  RollingUpdateDeployment: { maxUnavailable: ifAbsent('25%'), maxSurge: ifAbsent('25%') },
   ReplicaSetSpec: { replicas: 1, template: {} },
   PersistentVolumeClaim: { spec: {} },
   // A volume without a source is an empty directory.
@@ -148,7 +153,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   StatefulSetPersistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
   DaemonSetSpec: { revisionHistoryLimit: 10, updateStrategy: {}, template: {} },
   DaemonSetUpdateStrategy: rollingUpdate,
-  RollingUpdateDaemonSet: { maxUnavailable: 1, maxSurge: 0 },
+  RollingUpdateDaemonSet: { maxUnavailable: ifAbsent(1), maxSurge: ifAbsent(0) },
   JobSpec: { template: {} },
   CronJobSpec: {
     concurrencyPolicy: 'Allow',
@@ -180,7 +185,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   PersistentVolumeClaimSpec: { resources: {}, volumeMode: 'Filesystem' },
   PersistentVolumeSpec: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' },
   LimitRangeItem: { default: asIn('max'), defaultRequest: asIn('min', 'default') },
-  StorageClass: { reclaimPolicy: 'Delete', volumeBindingMode: (_, given) => given ?? 'Immediate' },
+  StorageClass: { reclaimPolicy: 'Delete', volumeBindingMode: ifAbsent('Immediate') },
   PriorityClass: { preemptionPolicy: 'PreemptLowerPriority', value: 0 },
   RoleRef: { apiGroup: roleGroup },
   Subject: { apiGroup: ({ kind }, given) => given || (kind === 'User' || kind === 'Group' ? roleGroup : undefined) },
