@@ -3,14 +3,9 @@ export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
 export type { Context, MapContext } from './api/context.ts';
-export type { Controller, ControllerSpec, Watch } from './api/controller.ts';
-export {
-  type AnyCustomKind,
-  type CustomKind,
-  type CustomResource,
-  defineKind,
-  type PrinterColumn,
-} from './api/custom-kind.ts';
+export type { Controller, ControllerSpec, Watch } from './api/controller-spec.ts';
+export { type AnyCustomKind, type CustomKind, defineKind } from './api/custom-kind.ts';
+export type { CustomResource, PrinterColumn } from './api/kind-definition.ts';
 export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } from './api/definition.ts';
 export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
 export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';
@@ -28,7 +23,8 @@ export {
   type Workload,
 } from './api/readiness.ts';
 export { inNamespaces, type KindInNamespaces, type ListScope, type Read } from './api/reads.ts';
-export type { Condition, DeclaredCondition, Finalized, Result, ResultOf } from './api/result.ts';
+export type { Condition, DeclaredCondition, Finalized, Result } from './api/result.ts';
+export type { ResultOf } from './api/controller-spec.ts';
 export { type CelRule, withRule } from './api/rule.ts';
 export { type Secret, secret } from './api/secret.ts';
 export { type DetailPattern, type OutsideEvent, type Wake, type WakeKey, type WakePattern, wake } from './api/wake.ts';

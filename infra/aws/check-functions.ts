@@ -1,7 +1,7 @@
 // Refuses functions that Lambda's detection of recursive loops would stop. A controller's function sends to a queue whose
 // messages reach it again; that is its work. Older command-line tools drop the property without a warning.
 import { OptionError } from './options.ts';
-import type { Template } from './with-options.ts';
+import type { Template } from './template.ts';
 
 /** Throws OptionError for the first function without RecursiveLoop ("Lambda recursive loop detection" of AWS). */
 export function checkFunctions({ Resources }: Template): void {

@@ -1,7 +1,7 @@
 // Refuses an id that exists twice, and names that are too long for AWS. The length depends on the project, the stage
 // and the controller's name. Without this check CloudFormation would refuse them during the deployment.
 import { OptionError } from './options.ts';
-import type { Template } from './with-options.ts';
+import type { Template } from './template.ts';
 
 /** By type: the property that has the name, and the maximum number of characters. */
 const limits: Readonly<Record<string, { readonly property: string; readonly most: number; readonly lower?: true }>> = {

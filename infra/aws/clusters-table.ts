@@ -1,7 +1,7 @@
 // Applies the options of the clusters table to a compiled template: another bucket, parameters of Systems Manager
 // instead of a bucket, and the encryption of the stack's own bucket.
 import type { Options } from './options.ts';
-import type { Resource, Template } from './with-options.ts';
+import type { Resource, Template } from './template.ts';
 
 /** The logical ids of infra/aws/resources.yml. */
 const bucketId = 'ClustersBucket';

@@ -2,7 +2,7 @@
 // overrides with --param. What depends on an option follows it: the visibility timeout of a queue is six times the
 // timeout of its function, its receives take two days, and two alarms wait for a longer one.
 import { OptionError } from './options.ts';
-import type { Resource, Template } from './with-options.ts';
+import type { Resource, Template } from './template.ts';
 
 /** An option of a controller, as `outrigger generate` writes it. `value` is the declared one, or that of --param. */
 export type ControllerOption = {

@@ -1,6 +1,6 @@
 // The option MONITORING: how much CloudWatch watches, which it bills for each metric and alarm. The templates have the
 // alarms of both `full` and `lean`.
-import type { Resource, Template } from './with-options.ts';
+import type { Resource, Template } from './template.ts';
 
 /** full: a dashboard, and alarms of each controller. lean: the alarms below. off: nothing. */
 export type Monitoring = 'full' | 'lean' | 'off';

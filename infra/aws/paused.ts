@@ -2,7 +2,7 @@
 // once, and prints the option for the next deployments: CloudFormation would enable the mapping again when it changes
 // one of its properties.
 import { OptionError } from './options.ts';
-import type { Template } from './with-options.ts';
+import type { Template } from './template.ts';
 
 /** Disables the mappings of these controllers. Throws OptionError for a name without a queue in the template. */
 export function withPaused<T extends Template>(template: T, paused: readonly string[], prefix: string): T {

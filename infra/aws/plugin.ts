@@ -6,7 +6,8 @@ import { checkStack, type Provider } from './check-stack.ts';
 import { type ControllerOption, readControllerOptions, withControllerOptions } from './controller-options.ts';
 import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import { withPaused } from './paused.ts';
-import { type Template, withOptions } from './with-options.ts';
+import type { Template } from './template.ts';
+import { withOptions } from './with-options.ts';
 
 /** The parts of osls that the plugin uses (its documentation, "Creating plugins"). */
 type Osls = {

@@ -5,18 +5,7 @@
 import { withClustersTable } from './clusters-table.ts';
 import { withMonitoring } from './monitoring.ts';
 import type { Options } from './options.ts';
-
-type Properties = Readonly<Record<string, unknown>>;
-
-/** A resource of a template. */
-export type Resource = { readonly Type: string; readonly Properties?: Properties };
-
-/** The parts of a template that options change. */
-export type Template = {
-  readonly Parameters?: Readonly<Record<string, unknown>>;
-  readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs?: Readonly<Record<string, unknown>>;
-};
+import type { Properties, Resource, Template } from './template.ts';
 
 /** Applies the options to a template. */
 export function withOptions<T extends Template>(given: T, options: Options): T {

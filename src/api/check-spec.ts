@@ -8,7 +8,7 @@ import { isRecord } from '../core/json.ts';
 import { isLabelKey } from '../core/labels.ts';
 import type { Selector } from '../core/selector.ts';
 import type { Allows, PolicyRule } from './allows.ts';
-import type { AnySpec } from './controller.ts';
+import type { AnySpec } from './controller-spec.ts';
 import type { ControllerDefinition } from './definition.ts';
 import type { ExecSpec } from './exec.ts';
 import type { Permission } from './permissions.ts';

@@ -155,7 +155,8 @@ export function typeContext<T extends ContextTypes>(
   async function applyAll<K extends T['owns']>(
     kind: K,
     desired: DesiredSet<K, T['scope']>,
-    { onChange, [holdSet]: hold, ...options }: HeldOptions<ObjectOf<K>> = {},
+    { onChange, ...options }: ApplyAllOptions<ObjectOf<K>> = {},
+    checkSet?: CheckSet,
   ): Promise<readonly ObjectOf<K>[]> {
     const untypedGiven = (existing: readonly object[]) => {
       // For an array the existing children are not read: one that cannot be read is overwritten.
@@ -166,7 +167,7 @@ export function typeContext<T extends ContextTypes>(
         return one;
       };
       const children = typeof desired === 'function' ? desired(existing.map(read)) : desired;
-      hold?.(existing.map(metadataOf), children);
+      checkSet?.(existing.map(metadataOf), children);
       // A child that exists is returned as it is.
       return children.map((child) => raws.get(child) ?? child);
     };
@@ -187,7 +188,7 @@ export function typeContext<T extends ContextTypes>(
           holdToDeclared(name, sets, values);
           await untyped.setMetadata(values);
         };
-  const context: Omit<Context<T>, 'exec' | 'setMetadata'> = {
+  const context: Omit<CheckedContext<T>, 'exec' | 'setMetadata'> = {
     cluster: untyped.cluster,
     signal: untyped.signal,
     log: untyped.log,
@@ -212,14 +213,14 @@ export function typeContext<T extends ContextTypes>(
       hold(owns, 'own', kind);
       return readAs(kind, await untyped.apply(kind, desired, options));
     },
-    applyAll: async (kind, desired, options) => {
+    applyAll: async (kind, desired, options, checkSet) => {
       hold(owns, 'own', kind);
-      return await applyAll(kind, desired, options);
+      return await applyAll(kind, desired, options, checkSet);
     },
-    tryApplyAll: async (kind, desired, options) => {
+    tryApplyAll: async (kind, desired, options, checkSet) => {
       hold(owns, 'own', kind);
       try {
-        return { objects: await applyAll(kind, desired, options) };
+        return { objects: await applyAll(kind, desired, options, checkSet) };
       } catch (thrown) {
         return failed(kind, toError(thrown));
       }
@@ -253,15 +254,15 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
   };
   /** The children of each kind that an applyAll of this reconcile was given. */
   const given = new Map<string, readonly Named[]>();
-  /** The options, with a check that the set deletes no child that an earlier one was given, and the check's error. */
-  const holdOptions = <O extends object>(kind: Kind, options: ApplyAllOptions<O> = {}) => {
+  /** A check that a set deletes no child that an earlier one was given. It keeps its error: tryApplyAll returns it. */
+  const checkOf = (kind: Kind, { prune = true }: { readonly prune?: boolean } = {}) => {
     let refusal: TypeError | undefined;
-    const hold: HoldSet = (existing, children) => {
+    const check: CheckSet = (existing, children) => {
       const earlier = given.get(idOf(kind)) ?? [];
       const deleted = existing.find(
         (one) => one.deletionTimestamp === undefined && isNamed(earlier, one) && !isNamed(children, one),
       );
-      if (options.prune !== false && deleted !== undefined) {
+      if (prune && deleted !== undefined) {
         refusal = new TypeError(
           `${controller}: this applyAll of ${kind.kind} would delete ${formatKey(deleted)}, which an earlier one of ` +
             'the same reconcile has applied; give all children of a kind in one call',
@@ -270,12 +271,9 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
       }
       given.set(idOf(kind), [...earlier, ...children]);
     };
-    const held: HeldOptions<O> = { ...options, [holdSet]: hold };
-    const throwRefusal = () => {
-      if (refusal !== undefined) throw refusal;
-    };
-    return { held, throwRefusal };
+    return { check, refusal: () => refusal };
   };
+  const checked: CheckedContext<T> = context;
   return {
     ...context,
     apply: async (kind, desired, options) => {
@@ -284,22 +282,32 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
     },
     applyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      return await context.applyAll(kind, desired, holdOptions(kind, options).held);
+      return await checked.applyAll(kind, desired, options, checkOf(kind, options).check);
     },
     tryApplyAll: async (kind, desired, options) => {
       hold(kind, 'applyAll');
-      const { held, throwRefusal } = holdOptions(kind, options);
-      const applied = await context.tryApplyAll(kind, desired, held);
-      throwRefusal();
+      const { check, refusal } = checkOf(kind, options);
+      const applied = await checked.tryApplyAll(kind, desired, options, check);
+      const refused = refusal();
+      if (refused !== undefined) throw refused;
       return applied;
     },
   };
 }
 
-/** How contextOfOneCall checks a set against the existing children, which only the context below it has. */
-const holdSet = Symbol('holdSet');
-type HoldSet = (existing: readonly Existing[], children: readonly Named[]) => void;
-type HeldOptions<O extends object> = ApplyAllOptions<O> & { readonly [holdSet]?: HoldSet };
+/** Checks a set against the existing children, which only typeContext has. */
+type CheckSet = (existing: readonly Existing[], children: readonly Named[]) => void;
+/** What typeContext makes: a set is applied after a check. An author's own double of a context makes none. */
+type CheckedContext<T extends ContextTypes> = Omit<Context<T>, 'applyAll' | 'tryApplyAll'> & {
+  applyAll<K extends T['owns']>(...set: CheckedSet<T, K>): Promise<readonly ObjectOf<K>[]>;
+  tryApplyAll<K extends T['owns']>(...set: CheckedSet<T, K>): Promise<Applied<ObjectOf<K>>>;
+};
+type CheckedSet<T extends ContextTypes, K extends T['owns']> = [
+  kind: K,
+  desired: DesiredSet<K, T['scope']>,
+  options?: ApplyAllOptions<ObjectOf<K>>,
+  check?: CheckSet,
+];
 type Existing = Key & { readonly deletionTimestamp?: string };
 
 /** The metadata of a child as the API server returned it. */

@@ -1,19 +1,14 @@
 // A controller: its kind, the kinds that it owns and reads, and its reconcile function. Authors pass a ControllerSpec
 // to the `controller` method of their kind. The rest of the system uses the resulting ControllerDefinition
 // (definition.ts).
-import type * as z from 'zod';
-import { controllerOptions, type OptionsSpec } from '../core/controller-options.ts';
+import { controllerOptions } from '../core/controller-options.ts';
 import { SettingsError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
-import type { Key } from '../core/key.ts';
-import type { Scope } from '../core/kind-names.ts';
-import type { Selector } from '../core/selector.ts';
-import type { Allows } from './allows.ts';
 import { awaitCalls } from './awaited-calls.ts';
 import { checkSpec } from './check-spec.ts';
-import { type Context, type ContextTypes, contextOfOneCall, type MapContext, typeContext } from './context.ts';
+import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
+import type { AnySpec, DefineController, PrimaryTypes } from './controller-spec.ts';
 import type {
-  Changes,
   ClientsOptions,
   ControllerDeclaration,
   ControllerDefinition,
@@ -21,175 +16,10 @@ import type {
   Environment,
   PrimaryKind,
 } from './definition.ts';
-import type { ExecSpec, NoExecDeclared } from './exec.ts';
-import type { Kind } from './kind.ts';
+import type { StatusView } from './kind-definition.ts';
 import { createResultParser, parseFinalized } from './parse-result.ts';
-import type { Permission } from './permissions.ts';
-import type { KindOfRead, Read } from './reads.ts';
-import type { Exactly, Finalized, Result } from './result.ts';
 import { connectSecrets, type SecretReader } from './secret.ts';
-import type { MetadataSpec, NoMetadataDeclared } from './set-metadata.ts';
-import type { StatusSlice, StatusView } from './status-slice.ts';
-import type { Wake } from './wake.ts';
-
-/** The types of a kind, or of a slice of it, on which the spec of its controller depends. */
-export type PrimaryTypes = {
-  readonly primary: object;
-  readonly scope: Scope;
-  readonly status: unknown;
-  readonly conditions: string;
-};
-
-/**
- * The type of clients where none are declared, or where they are used above the line that declares them. The compiler's
- * errors show its name.
- */
-export interface NoClientsDeclaredAbove {
-  readonly 'declare `clients` first, above `watches` and `reconcile`': never;
-}
-
-/** The type of `owns` and `reads` where there are none. The compiler's errors show its name. */
-export type NothingIn<List extends string> = Kind<`add the kind to ${List}`, never>;
-
-/**
- * A watched kind, which is neither owned nor the primary kind. A label's value or a function maps its changes to keys.
- */
-export type Watch<T extends ContextTypes> = {
-  readonly kind: Kind;
-  /** Only objects that it selects. Absent: all. One that leaves the selection is a change as well. */
-  readonly selector?: Omit<Selector, 'fields'>;
-  /**
-   * The changes that count. `metadata`: the spec, labels, annotations, finalizers and deletion, and no write of the
-   * status. Only the metadata of Nodes, Leases, Events and Endpoints. Default: `any`, every write.
-   */
-  readonly changes?: Changes;
-} & (
-  | {
-      /** The label whose value is the primary's name. */
-      readonly label: string;
-      /**
-       * The label names an object of this kind instead, another entry of `watches`: its function maps that object's
-       * key.
-       */
-      readonly via?: Kind;
-    }
-  | { mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> }
-);
-
-/** The types on which the context of a controller depends. */
-export type TypesOfContext<
-  P extends PrimaryTypes,
-  Owns extends Kind,
-  Reads extends Read,
-  Clients,
-  Exec extends ExecSpec,
-  Sets extends MetadataSpec,
-> = { scope: P['scope']; owns: Owns; reads: KindOfRead<Reads>; clients: Clients; exec: Exec; sets: Sets };
-
-/**
- * What an author writes. `Owns`, `Reads`, `Settings`, `Clients` and `Exec` are parameters of their own: TypeScript
- * infers nothing inside a record of them. An interface, so that messages show its name.
- */
-export interface ControllerSpec<
-  P extends PrimaryTypes,
-  Owns extends Kind,
-  Reads extends Read,
-  Settings extends z.ZodObject,
-  Clients,
-  Exec extends ExecSpec,
-  Sets extends MetadataSpec,
-  Returned,
-> extends OptionsSpec {
-  readonly owns?: readonly Owns[];
-  /** Privileges that its children may have; without this a generated admission policy refuses them. */
-  readonly allows?: Allows;
-  /** Kinds that are only read, in all namespaces or by `inNamespaces` in some. */
-  readonly reads?: readonly Reads[];
-  /**
-   * The objects of the kind that it reconciles; absent: all. An object that leaves the selection is finalized: its
-   * children are deleted, `finalize` runs, and the controller's marks on the object are removed.
-   */
-  readonly selector?: Selector;
-  /**
-   * The changes of an object that trigger a reconcile. `metadata`: the spec, labels, annotations, finalizers and
-   * deletion; of a kind without a generation (Node, ConfigMap, ...) all of these but the spec. `any`: every write, the
-   * status included. Default for a kind of defineKind: the spec and deletion; for a foreign kind: `metadata`, and `any`
-   * if the kind has no generation. Kinds that change often (Pod, Node, Lease, ...) have no default.
-   */
-  readonly changes?: Changes;
-  /**
-   * For a foreign kind: stores a digest of the spec and metadata that a completed reconcile has observed, in an
-   * annotation. The resync then finds and counts missed changes. Without it there is no metric MissedChanges.
-   */
-  readonly evidence?: 'annotation';
-  /**
-   * With `finalize` on Pods, Nodes and volumes: accepts that these objects stay until it is done. Drains and scaling
-   * then wait while the functions are down.
-   */
-  readonly finalizer?: 'blocks-deletion';
-  /** Parsed from the environment once, at cold start; an error names the variable. */
-  readonly settings?: Settings;
-  /** What its function may do on AWS beside its own queues: statements of its role. */
-  readonly permissions?: readonly Permission[];
-  /** Makes its clients, once at cold start. With `dryRun` any call but GET and HEAD by `fetch` is refused. */
-  clients?(settings: z.output<Settings>, options: ClientsOptions): Clients;
-  /** The commands that it may run in containers; without this there is no `exec` in its context. */
-  readonly exec?: Exec;
-  /** The labels and annotations that it sets on the object; without this there is no `setMetadata` in its context. */
-  readonly sets?: Sets;
-  readonly watches?: readonly Watch<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>[];
-  /** Events outside of the cluster that trigger a reconcile. */
-  readonly wakes?: readonly Wake[];
-  reconcile(
-    object: P['primary'],
-    context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
-  ): Promise<Exactly<Returned, P['status'], P['conditions']>>;
-  finalize?(
-    object: P['primary'],
-    context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
-  ): Promise<Finalized>;
-}
-
-/** A controller: what its author wrote, for tests that call it, and its definition, for the registry. */
-export type Controller<
-  P extends PrimaryTypes,
-  Owns extends Kind,
-  Reads extends Read,
-  Settings extends z.ZodObject,
-  Clients,
-  Exec extends ExecSpec,
-  Sets extends MetadataSpec,
-> = ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Sets, Result<P['status'], P['conditions']>> &
-  ControllerDefinition;
-
-/**
- * The `controller` method of a kind or of a slice. The compiler's errors show the names of the defaults of its type
- * parameters.
- */
-export type DefineController<P extends PrimaryTypes> = <
-  Owns extends Kind = NothingIn<'owns'>,
-  Reads extends Read = NothingIn<'reads'>,
-  Settings extends z.ZodObject = z.ZodObject,
-  Clients = NoClientsDeclaredAbove,
-  Exec extends ExecSpec = NoExecDeclared,
-  const Sets extends MetadataSpec = NoMetadataDeclared,
-  Returned extends Result<P['status'], P['conditions']> = Result<P['status'], P['conditions']>,
->(
-  name: string,
-  spec: ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Sets, Returned>,
-) => Controller<P, Owns, Reads, Settings, Clients, Exec, Sets>;
-
-/** A spec as the runtime calls it, without the types that differ between controllers. */
-export type AnySpec = ControllerSpec<
-  PrimaryTypes,
-  Kind,
-  Read,
-  z.ZodObject,
-  unknown,
-  ExecSpec,
-  MetadataSpec,
-  Result<unknown, string>
->;
+import type { StatusSlice } from './status-slice.ts';
 
 /** Makes the `controller` method of a kind, or of a slice of it. */
 export function controllersOf<P extends PrimaryTypes>(

@@ -1,7 +1,8 @@
 // A kind with a foreign schema: no CRD is generated for it, and its objects are read as the API server sent
 // them. Those of Kubernetes itself are in kubernetes.ts.
 import { describeKind, type KindNames, type Scope } from '../core/kind-names.ts';
-import { controllersOf, type DefineController } from './controller.ts';
+import { controllersOf } from './controller.ts';
+import type { DefineController } from './controller-spec.ts';
 import type { Kind, Live } from './kind.ts';
 import { foreignSliceView, type QualifiedCondition } from './status-slice.ts';
 

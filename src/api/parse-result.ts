@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
+import type { StatusView } from './kind-definition.ts';
 import type { DeclaredCondition, Finalized } from './result.ts';
-import type { StatusView } from './status-slice.ts';
 
 /** A result without its types: parsed, complete. */
 export type AnyResult = {

@@ -1,6 +1,5 @@
 // The result of a reconciler: the observed state, which the runtime writes. Errors may be thrown instead: any error
 // means that the reconcile is retried, TerminalError that it is not, until the object changes.
-import type { DefineController } from './controller.ts';
 
 /** A condition in a result; its type is the key, and times and generations are the runtime's. */
 export type DeclaredCondition = {
@@ -63,14 +62,6 @@ export type Result<Status, C extends string> = [Status] extends [never]
         readonly status: Status;
         readonly conditions: Readonly<Record<C, DeclaredCondition>>;
       } & Later;
-
-/**
- * The result of a kind's controller. Annotate reconcile with it: an error is then reported at the field that is wrong.
- * @example async reconcile(cafe, context): Promise<ResultOf<typeof Cafe>> { ... }
- */
-export type ResultOf<K> = K extends { readonly controller: DefineController<infer P> }
-  ? Result<P['status'], P['conditions']>
-  : never;
 
 /**
  * What finalize returns: `'done'` removes the finalizer; any other result keeps it, and has the reason, and when

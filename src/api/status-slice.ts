@@ -1,21 +1,12 @@
 // A second controller's slice of a kind's status: the fields and the conditions that it alone writes. That controller
 // sees no other part of the status. The rest, and Ready, belong to the kind's first controller.
+
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { RuntimeCondition } from './conditions.ts';
-import type { CustomResource, KindDefinition } from './custom-kind.ts';
+import type { CustomResource, KindDefinition, StatusView } from './kind-definition.ts';
 import { parseStrictly } from './parse-result.ts';
-
-/** How a controller reads an object of its kind, and what it may write to its status. */
-export type StatusView<Primary = object> = {
-  readonly conditions: readonly string[];
-  /** Throws InvalidSpecError, naming the field. */
-  read(raw: object): Primary;
-  /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
-  /** Absent for a foreign kind: no status is written. */
-  parseStatus?(status: unknown): object;
-};
 
 /** A slice, by the names of its fields and conditions. */
 export type StatusSlice<F extends string = string, C extends string = string> = {

@@ -2,7 +2,7 @@
 // there is nothing to close.
 import type * as z from 'zod';
 import { type Context, type ContextTypes, typeContext } from '../api/context.ts';
-import type { Controller, NoClientsDeclaredAbove, PrimaryTypes, TypesOfContext } from '../api/controller.ts';
+import type { Controller, NoClientsDeclaredAbove, PrimaryTypes, TypesOfContext } from '../api/controller-spec.ts';
 import type { Exec, ExecSpec, NoExecDeclared } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
 import type { Read } from '../api/reads.ts';

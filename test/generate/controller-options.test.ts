@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { readControllerOptions } from '../../infra/aws/controller-options.ts';
 import { OptionError } from '../../infra/aws/options.ts';
 import { withPaused } from '../../infra/aws/paused.ts';
-import type { Template } from '../../infra/aws/with-options.ts';
+import type { Template } from '../../infra/aws/template.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
 import type { Context } from '../../src/api/context.ts';
-import type { NoClientsDeclaredAbove, NothingIn } from '../../src/api/controller.ts';
-import { type CustomResource, defineKind } from '../../src/api/custom-kind.ts';
+import type { NoClientsDeclaredAbove, NothingIn } from '../../src/api/controller-spec.ts';
+import type { CustomResource } from '../../src/api/kind-definition.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { NoExecDeclared } from '../../src/api/exec.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';

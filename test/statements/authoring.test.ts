@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Allows } from '../../src/api/allows.ts';
-import type { AnySpec } from '../../src/api/controller.ts';
+import type { AnySpec } from '../../src/api/controller-spec.ts';
 import type { OptionsSpec } from '../../src/core/controller-options.ts';
 import { Deployment, Ingress } from '../../src/kubernetes.ts';
 import { testContext } from '../../src/testing.ts';

@@ -89,7 +89,7 @@ describe('the watcher and MemcachedProxy', () => {
     await memcached.service('sharded-memcached');
     await memcached.endpoints('sharded-memcached', three);
     await memcached.proxy(name);
-    watch();
+    const seen = watch();
     await until(follows(3));
     const old = await memcached.rollOut(name);
     await memcached.endpoints('sharded-memcached', three.slice(1));
@@ -98,6 +98,10 @@ describe('the watcher and MemcachedProxy', () => {
     await until(async () => (await reason('DeploymentAvailable')) !== 'OutOfDate');
     expect(await memcached.configMaps(name)).toHaveLength(2);
     await system.delete(ReplicaSet, old);
+    // Not a change of the Deployment that arrives late.
+    await until(async () =>
+      seen.forwarded.some((body) => body.includes(`"replicasets","${system.namespace}","${old}"`)),
+    );
     await until(async () => (await memcached.configMaps(name)).length === 1);
     expect(await memcached.configMaps(name)).toEqual([await memcached.mounted(name)]);
     await until(async () => (await system.events('SuccessfulDelete')).length === 1);

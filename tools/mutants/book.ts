@@ -11,7 +11,7 @@ export const bookMutants: readonly Mutant[] = [
     'takes anything for a text',
     file,
     'const printed = z.string().min(1).max(200);',
-    'const printed = z.union([z.string().min(1).max(200), z.number()]).meta({ "x-kubernetes-int-or-string": true });',
+    'const printed = z.union([z.int(), z.string().min(1).max(200)]).meta({ "x-kubernetes-int-or-string": true });',
   ),
   {
     name: 'does not list the shelf in its status',

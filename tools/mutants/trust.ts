@@ -10,14 +10,14 @@ export const sayingMutants: readonly Mutant[] = [
     '[/(\\w{1,20}:\\/\\/)[^\\s/"\'<>]+@/g',
     '[/(\\w{1,20}:\\/\\/)[^\\s/@"\'<>]+@/g',
   ),
-  swap('does not redact an Event', 'src/reconciling/pass/commit.ts', 'message: redact(message),', 'message,'),
   swap(
-    'does not redact the error of a queue depth',
-    'src/resync/list-kind.ts',
-    'error: redact(toError(error).message) });\n    return undefined;',
-    'error: toError(error).message });\n    return undefined;',
+    'does not redact an Event',
+    'src/kube/apply/events.ts',
+    'const message = redact(request.message);',
+    'const { message } = request;',
   ),
   swap('prints the warnings of YAML', 'packages/common/src/yaml/read.ts', "logLevel: 'error', ", ''),
+  swap('does not redact the error of a log line', 'src/core/log.ts', '? redact(value) :', '? value :'),
 ];
 
 /** Servers. */

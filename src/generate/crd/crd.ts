@@ -1,7 +1,8 @@
 // The CustomResourceDefinition of a custom kind (apiextensions.k8s.io/v1).
 
 import { checkStructure } from '@outrigger/apiserver/registry/structure';
-import type { AnyCustomKind, KindDefinition, PrinterColumn } from '../../api/custom-kind.ts';
+import type { AnyCustomKind } from '../../api/custom-kind.ts';
+import type { KindDefinition, PrinterColumn } from '../../api/kind-definition.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { structuralSchema } from './schema.ts';

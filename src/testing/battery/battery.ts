@@ -12,8 +12,8 @@ import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
 import { secondObjectCheck } from './second-object.ts';
 import { checkSpecChange, renamed, type SampleRuns, specChangeName } from './spec-change.ts';
-import { type EndState, openStage, type SampleCheck } from './stage.ts';
-import type { TwoRuns } from './varying.ts';
+import { openStage, type SampleCheck } from './stage.ts';
+import type { EndState, TwoRuns } from './varying.ts';
 
 /**
  * Makes the checks of a controller. Each starts its own in-memory API server. Throws TypeError for a sample of another

@@ -9,7 +9,8 @@ import { ApiError } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { crashAfterWrite, mostCalls } from './fault-checks.ts';
 import { converged, expectSame, fail, firstDifference, giveCreatedOnce } from './report.ts';
-import type { EndState, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
+import type { EndState } from './varying.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
 
 /** A sample, its stages, and how it ends without faults. */

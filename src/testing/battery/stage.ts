@@ -23,14 +23,11 @@ import type { BatteryOptions } from './contract.ts';
 import { ignoredStatus } from './ignored-status.ts';
 import { checkSampleSelected } from './sample.ts';
 import { createUidNames } from './uid-names.ts';
-import { maskVarying, type TwoRuns } from './varying.ts';
+import { type EndState, maskVarying, type TwoRuns } from './varying.ts';
 import { createFetchWatch, type DisturbFetch } from './watch-fetch.ts';
 
 /** A fault: runs in place of a request; `proceed` sends it. */
 export type Disturb = (request: KubeRequest, proceed: () => Promise<KubeResponse>) => Promise<KubeResponse>;
-
-/** `Kind/name` → the fields that the controller owns, without values that differ from run to run. */
-export type EndState = Readonly<Record<string, unknown>>;
 
 /** A sample on its server. */
 export type Stage = AsyncDisposable & {

@@ -1,7 +1,9 @@
 // Values that are not the same in two runs without faults, such as a password that the controller generates once and
 // keeps. No check compares them. The names of objects are compared: a name that varies is found nowhere after a crash.
 import { isRecord } from '../../core/json.ts';
-import type { EndState } from './stage.ts';
+
+/** `Kind/name` → the fields that the controller owns, without values that differ from run to run. */
+export type EndState = Readonly<Record<string, unknown>>;
 
 /** The end states of two runs without faults. */
 export type TwoRuns = readonly [EndState, EndState];
