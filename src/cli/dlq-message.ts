@@ -13,7 +13,7 @@ import { jsonOption, type Output, outputOption, printJson, printLines, runComman
 import { queuesOf } from './dead-letter-queues.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
-import { readControllerNames } from './project.ts';
+import { listControllers } from './project.ts';
 
 type ShowFlags = InstallationFlags & { readonly output: Output };
 type DeleteFlags = InstallationFlags & {
@@ -58,7 +58,7 @@ cleanup.
 Exit status: 0 when every matching dead letter is deleted; 1 when there is none, or when --yes was missing.`;
 
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
-  const controllers = await readControllerNames(process.cwd());
+  const controllers = await listControllers(process.cwd());
   const installation = await openInstallation(flags, signal);
   try {
     for (const queue of queuesOf(controllers, undefined).map(({ queue }) => queue)) {
@@ -82,7 +82,7 @@ async function runShow(id: string, { output, ...flags }: ShowFlags, signal: Abor
 async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, signal: AbortSignal): Promise<number> {
   if ([key, id, controller].filter((one) => one !== undefined).length !== 1)
     throw new UserError('give one of --id, --key and --controller');
-  const controllers = await readControllerNames(process.cwd());
+  const controllers = await listControllers(process.cwd());
   const requested = key === undefined ? undefined : parseKey(key, controllers);
   let left = 0;
   const matches = (deadLetter: DeadLetter) => {

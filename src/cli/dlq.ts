@@ -30,7 +30,7 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
-import { readControllerNames } from './project.ts';
+import { listControllers } from './project.ts';
 
 type ListFlags = InstallationFlags & {
   readonly controller?: string;
@@ -89,7 +89,7 @@ Exit status 1: some were not sent, or none has the key or the id.`;
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   checkLimit(limit);
-  const controllers = await readControllerNames(process.cwd());
+  const controllers = await listControllers(process.cwd());
   const queues = queuesOf(controllers, controller);
   const installation = await openInstallation(flags, signal);
   try {
@@ -121,7 +121,7 @@ async function runRedrive(
   signal: AbortSignal,
 ): Promise<number> {
   if (key !== undefined && id !== undefined) throw new UserError('--key and --id exclude each other');
-  const controllers = await readControllerNames(process.cwd());
+  const controllers = await listControllers(process.cwd());
   const isShared = controller !== undefined && sharedQueues.has(controller);
   const requested = key === undefined ? undefined : parseKey(key, controllers, isShared ? undefined : controller);
   // A dead letter of timers holds a controller's message. A dead letter of resync holds none: its next run lists

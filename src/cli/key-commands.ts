@@ -1,7 +1,6 @@
 // `outrigger logs`, `history` and `explain`: what happened to one object, and why it is in its state. They read the
 // object, the logs of its controller, the dead letters and the depth of the queue, and change nothing.
 import { Command } from 'commander';
-import type { ControllerDefinition } from '../api/definition.ts';
 import { readWatcherStatus } from '../checkpoint/watcher-status.ts';
 import { UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
@@ -38,7 +37,7 @@ import { type KeyLogEntry, readKeyLog } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
 import { type ObjectState, stateOf } from './object-state.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
-import { loadProject } from './project.ts';
+import { type ListedController, listControllers, loadProject } from './project.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -50,7 +49,7 @@ type Flags = InstallationFlags & {
 /** What a command gets: the key with its controller, and the place where it is reconciled. */
 type Opened = {
   readonly key: ReconcileKey;
-  readonly controller: ControllerDefinition;
+  readonly controller: ListedController;
   readonly installation: Installation;
   readonly entries: readonly KeyLogEntry[];
   readonly signal: AbortSignal;
@@ -148,9 +147,9 @@ async function openKey(
   signal: AbortSignal,
   act: (opened: Opened, flags: Flags) => Promise<number>,
 ): Promise<number> {
-  const { registry } = await loadProject(process.cwd());
-  const requested = parseKey(text, registry);
-  const controller = requireController(requested.controller, registry);
+  const controllers = await listControllers(process.cwd());
+  const requested = parseKey(text, controllers);
+  const controller = requireController(requested.controller, controllers);
   const sinceMs = Date.now() - durationMs(flags.since);
   const installation = await openInstallation(flags, signal);
   try {
@@ -184,7 +183,8 @@ type Explanation = ObjectState & {
 };
 
 async function explain({ key, controller, installation, entries, signal }: Opened): Promise<Explanation> {
-  const { resource } = controller.declaration;
+  const [resource] = controller.kinds;
+  if (resource === undefined) throw new UserError(`${controller.name} reconciles no kind`);
   if (key.group !== resource.group || key.resource !== resource.plural) {
     const others = `logs and history are for ${key.resource} too`;
     throw new UserError(`explain is for ${resource.plural}, which ${controller.name} reconciles; ${others}`);
@@ -203,7 +203,10 @@ async function explain({ key, controller, installation, entries, signal }: Opene
     });
   const queue = controllerQueue(key.controller);
   const unknownWatchers = `the status of the watchers of ${cluster} is unknown`;
-  const [paused, depth, letters, watchers, table] = await Promise.all([
+  const notLoaded = `what ${controller.name} selects and has observed is unknown`;
+  const loading = loadProject(process.cwd()).then(({ registry }) => requireController(controller.name, registry));
+  const [loaded, paused, depth, letters, watchers, table] = await Promise.all([
+    noted(notLoaded, loading),
     pausedControllers(installation, [key.controller], signal),
     noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
     readDeadLetters(browser, { most: 1_000, signal }),
@@ -224,7 +227,7 @@ async function explain({ key, controller, installation, entries, signal }: Opene
   };
   return {
     key: redact(keyText(key)),
-    ...stateOf(object, controller, facts),
+    ...stateOf(object, { name: controller.name, declaration: loaded?.declaration }, facts),
     notes,
     conditions: conditionsOf(object),
     last,

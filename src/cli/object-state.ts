@@ -17,6 +17,7 @@ export type ObjectState = {
     | 'dead letter'
     | 'failing'
     | 'unobserved'
+    | 'unknown'
     | 'settled';
   readonly why: string;
 };
@@ -24,7 +25,8 @@ export type ObjectState = {
 /** Decides the state of an object, the most surprising one first. */
 export function stateOf(
   object: KubeObject | undefined,
-  controller: Pick<ControllerDefinition, 'name' | 'declaration'>,
+  /** Without a declaration the project's code does not load, and what it says is not known. */
+  controller: { readonly name: string; readonly declaration: ControllerDefinition['declaration'] | undefined },
   facts: {
     /** Whether the controller is paused. */
     readonly isPaused?: boolean;
@@ -42,7 +44,7 @@ export function stateOf(
   const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
   const error = last?.error ?? last?.reason ?? 'no error is logged';
   const isDeleting = metadata.deletionTimestamp !== undefined;
-  const mismatch = mismatchOf(controller.declaration.selector, object);
+  const mismatch = mismatchOf(controller.declaration?.selector, object);
   // An object that is being deleted is finalized whether it is selected or not.
   if (mismatch !== undefined && !isDeleting) {
     const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
@@ -68,9 +70,12 @@ export function stateOf(
   }
   if (failed)
     return { state: 'failing', why: `attempt ${(last?.attempt ?? 0) + 1} ended as ${last?.outcome}: ${error}` };
-  const { resource, statusSlice } = controller.declaration;
+  const { name, declaration } = controller;
+  if (declaration === undefined)
+    return { state: 'unknown', why: 'nothing has failed; whether its last change is reconciled is not known' };
+  const { resource, statusSlice } = declaration;
   if (resource.definition === undefined) {
-    const isObserved = observationOf(controller, facts.project)?.isObserved(object);
+    const isObserved = observationOf({ name, declaration }, facts.project)?.isObserved(object);
     if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
     const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
     return { state: 'settled', why: `its last reconcile succeeded${whole}` };

@@ -5,6 +5,7 @@ import { UserError } from '../core/errors.ts';
 import { collectionName, isPathSegment, type ReconcileKey } from '../core/key.ts';
 import { mappedCollection } from '../reconciling/map-keys.ts';
 import { type Installation, requireClusterName } from './installation.ts';
+import type { KeyKind, ListedController } from './project.ts';
 
 /** A requested key. An undefined part matches every value. */
 export type RequestedKey = Pick<ReconcileKey, 'controller' | 'name'> &
@@ -73,15 +74,20 @@ export function clusterOfKey(
   return requireClusterName(given ?? cluster, installation);
 }
 
+/** Returns a loaded controller with the kinds of its keys, as `listControllers` does. */
+export function withKinds({ name, declaration }: ControllerDefinition) {
+  const mapped = declaration.watches.map(({ kind }) => ({ ...kind, ...mappedCollection(declaration, kind) }));
+  return { name, kinds: [declaration.resource, ...mapped] };
+}
+
 /** Completes the key. Throws UserError for a key that no object of the controller can have. */
 export function completeKey(
   requested: RequestedKey,
-  { name, declaration }: ControllerDefinition,
+  { name, kinds }: Pick<ListedController, 'name'> & { readonly kinds: readonly Omit<KeyKind, 'version'>[] },
   cluster: string,
 ): ReconcileKey {
-  const mapped = declaration.watches.map(({ kind }) => ({ ...kind, ...mappedCollection(declaration, kind) }));
-  const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
-  const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
+  const { group = kinds[0]?.group ?? '', resource = kinds[0]?.plural ?? '', namespace } = requested;
+  const kind = kinds.find((one) => one.group === group && one.plural === resource);
   if (kind === undefined) {
     throw new UserError(`${name} neither reconciles nor watches ${collectionName({ group, plural: resource })}`);
   }

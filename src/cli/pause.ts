@@ -11,7 +11,7 @@ import { printLines, runCommand } from './command.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { isPaused, readMappings } from './mappings.ts';
 import { requireController } from './parse-key.ts';
-import { readControllerNames } from './project.ts';
+import { listControllers } from './project.ts';
 
 const callSeconds = 20;
 
@@ -100,7 +100,7 @@ async function run(
   flags: InstallationFlags,
   signal: AbortSignal,
 ): Promise<number> {
-  const controllers = await readControllerNames(process.cwd());
+  const controllers = await listControllers(process.cwd());
   const queue = controllerQueue(requireController(name, controllers).name);
   const installation = await openInstallation(flags, signal);
   const lambda = new LambdaClient(installation.lambda);

@@ -9,7 +9,7 @@ import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { formatZodIssues, isRecord, parseJson } from '../core/json.ts';
-import { defaultProject, projectNameProblem } from '../core/names.ts';
+import { defaultProject, projectNameProblem, selfMappedGroup } from '../core/names.ts';
 import { namespacesSchema } from '../core/namespaces.ts';
 import { redact } from '../core/redact.ts';
 import { readTextFile } from '../dev/text-file.ts';
@@ -30,7 +30,7 @@ const kind = z.custom<AnyCustomKind>(
   (one) => isRecord(one) && typeof one.plural === 'string' && isRecord(one.definition),
   'is no kind; make it with defineKind',
 );
-const project = z.object({ registry: z.array(controller), crdsOnly: z.array(kind).default([]) });
+const projectSchema = z.object({ registry: z.array(controller), crdsOnly: z.array(kind).default([]) });
 
 /** Loads the registry of a folder. Throws UserError if there is no registry, or if it cannot be loaded. */
 export async function loadProject(root: string): Promise<Project> {
@@ -55,26 +55,71 @@ export async function loadProject(root: string): Promise<Project> {
       cause: error,
     });
   }
-  const parsed = project.safeParse({ ...Object(loaded) });
+  const parsed = projectSchema.safeParse({ ...Object(loaded) });
   if (!parsed.success) throw new UserError(`${registryFile}: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
 }
 
-const subscribed = z.object({ subscribers: z.array(z.object({ controller: z.string().regex(/^[a-z][a-z0-9-]*$/) })) });
+const collection = z.object({
+  ...{ group: z.string(), version: z.string(), plural: z.string(), kind: z.string(), namespaced: z.boolean() },
+});
+const subscriber = z.object({
+  controller: z.string().regex(/^[a-z][a-z0-9-]*$/),
+  as: z.string(),
+  primary: collection,
+});
+const subscribed = collection.extend({ subscribers: z.array(subscriber) });
 const watchListFile = 'infra/kubernetes/generated/watch-list.json';
 
+/** A controller as a generated file has it: its name, and the kinds of its keys, the one that it reconciles first. */
+export type ListedController = { readonly name: string; readonly kinds: readonly KeyKind[] };
+export type KeyKind = z.infer<typeof collection>;
+
 /**
- * Returns the names of a folder's controllers from a generated file. Commands that need no more run no code of the
- * folder, which may be somebody else's. Throws UserError if there is no such file.
+ * Returns a folder's controllers from a generated file. Commands that need no more run no code of the folder, which may
+ * be somebody else's. Throws UserError if there is no such file.
  */
-export async function readControllerNames(root: string): Promise<readonly { readonly name: string }[]> {
+export async function listControllers(root: string): Promise<readonly ListedController[]> {
   const text = await readTextFile(path.join(root, watchListFile));
   if (text === undefined)
     throw new UserError(`there is no ${watchListFile} here; run it in the folder of the project, or npm run generate`);
   const parsed = z.object({ resources: z.array(subscribed) }).safeParse(parseJson(text));
   if (!parsed.success) throw new UserError(`${watchListFile}: ${formatZodIssues(parsed.error)}; run npm run generate`);
-  const names = parsed.data.resources.flatMap(({ subscribers }) => subscribers.map(({ controller }) => controller));
-  return [...new Set(names)].toSorted().map((name) => ({ name }));
+  const of = Map.groupBy(
+    parsed.data.resources.flatMap(({ subscribers, ...kind }) => subscribers.map((one) => ({ ...one, kind }))),
+    ({ controller }) => controller,
+  );
+  return [...of.keys()].toSorted().map((name) => {
+    const all = of.get(name) ?? [];
+    const own = all.filter(({ as }) => as === 'primary').map(({ kind }) => kind);
+    // The keys of a watched kind that is the reconciled one are told apart by their group.
+    const watched = all.filter(({ as }) => as === 'watched').map(({ kind }) => mappedKind(own, kind));
+    return { name, kinds: [...own, ...watched] };
+  });
+}
+
+function mappedKind([own]: readonly KeyKind[], kind: KeyKind): KeyKind {
+  const isOwn = own?.group === kind.group && own.plural === kind.plural;
+  return isOwn ? { ...kind, group: selfMappedGroup(kind.group) } : kind;
+}
+
+/**
+ * Loads the project, or lists its controllers if its code does not load: then `problem` says why. Throws UserError
+ * where neither is possible.
+ */
+export async function loadOrList(
+  root: string,
+): Promise<Project & { readonly names: readonly { readonly name: string }[]; readonly problem?: string }> {
+  try {
+    const loaded = await loadProject(root);
+    return { ...loaded, names: loaded.registry };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const names = await listControllers(root).catch(() => {
+      throw error;
+    });
+    return { registry: [], crdsOnly: [], names, problem: error.message };
+  }
 }
 
 /** Names the place in the project's sources that an error comes from: ` (src/controllers/site.ts:52)`; '' for none. */

@@ -16,7 +16,7 @@ import {
   requireClusterName,
   withInstallationOptions,
 } from './installation.ts';
-import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
+import { clusterOfKey, completeKey, parseKey, requireController, withKinds } from './parse-key.ts';
 import { loadProject, readNamespaces } from './project.ts';
 
 type Flags = InstallationFlags & {
@@ -81,7 +81,7 @@ async function run(
   const requested = parseKey(text, registry);
   const controller = requireController(requested.controller, registry);
   return await withInstallation(flags, signal, async (installation) => {
-    const key = completeKey(requested, controller, clusterOfKey(requested, cluster, installation));
+    const key = completeKey(requested, withKinds(controller), clusterOfKey(requested, cluster, installation));
     const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
     if (dryRun === true)
       return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });

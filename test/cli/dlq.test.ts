@@ -66,7 +66,9 @@ describe('a folder of somebody else', () => {
     const run = async () => await runIn(other.path, ['dlq', 'list', '--folder', system.folder.path]);
     expectUserError(await run(), `there is no ${listFile} here; run it in the folder of the project`);
     await other.write(listFile, '{"resources":[{"subscribers":[{"controller":"../x"}]}]}');
-    expectUserError(await run(), `${listFile}: resources.0.subscribers.0.controller: `);
+    const result = await run();
+    expectUserError(result, `${listFile}: resources.0.`);
+    expectUserError(result, 'resources.0.subscribers.0.controller: Invalid string');
   });
 
   it('B15: status in an empty folder says that it reads the controllers of the project there, also with --stage', async () => {

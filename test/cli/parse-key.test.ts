@@ -1,6 +1,6 @@
 // Only the keys that a controller maps to others of the kind that it reconciles. Other keys are in replay.test.ts.
 import { expect, it } from 'vitest';
-import { completeKey, parseKey } from '../../src/cli/parse-key.ts';
+import { completeKey, parseKey, withKinds } from '../../src/cli/parse-key.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 
 it('a key of the reconciled kind in the group of mapped keys, as a log has it, is one of a controller that maps the kind', () => {
@@ -9,7 +9,7 @@ it('a key of the reconciled kind in the group of mapped keys, as a log has it, i
   const alone = Deployment.controller('maps', { reconcile });
   const key = { namespace: 'shop', name: 'a' };
   const complete = (controller: typeof alone) =>
-    completeKey(parseKey('maps:local:deployments.mapped.apps/shop/a', [controller]), controller, 'local');
+    completeKey(parseKey('maps:local:deployments.mapped.apps/shop/a', [controller]), withKinds(controller), 'local');
   expect(complete(maps)).toEqual({
     ...{ controller: 'maps', cluster: 'local', group: 'mapped.apps', resource: 'deployments', ...key },
   });

@@ -25,6 +25,11 @@ const root = path.resolve(import.meta.dirname, '../..');
 const timeoutMs = 500_000;
 const some = hostileBodies.filter((_, index) => index % 8 === 3);
 const bodies = [...(env.HOSTILE_BODIES === 'all' ? hostileBodies : some), ...some.slice(0, 2).map(compressed)];
+/** Within all limits, and too deep for whatever is recursive: JSON.stringify, too. */
+const deep = {
+  title: 'an object of 100,000 levels',
+  bytes: () => Buffer.from(`{"metadata":{"name":"a"},"spec":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+};
 const tanks = '/apis/plant.example.com/v1/namespaces/default/watertanks';
 
 const folder = useFolder({ shared: true });
@@ -103,9 +108,9 @@ it(
       sendBody(response, body);
     });
     const names = bodies.map((_, index) => `bad-${index}`);
+    const entriesOf = (clusters: readonly string[]) => Object.fromEntries(clusters.map((one) => [one, entryOf(one)]));
     const table = { good: { server: good.url, access: { type: 'none' } } };
-    const entries = Object.fromEntries(names.map((name) => [name, entryOf(name)]));
-    await folder.write('clusters.json', JSON.stringify({ ...table, ...entries }));
+    await folder.write('clusters.json', JSON.stringify({ ...table, ...entriesOf([...names, 'deep']) }));
     const bundle = path.join(root, 'dist/water-tank/index.mjs');
     const running = start(['--max-old-space-size=180'], ['--input-type=module', '--eval', program, bundle], {
       PLANT_URL: 'http://127.0.0.1:9',
@@ -141,6 +146,9 @@ it(
         line.includes(`"${cluster}"`) && /its circuit breaker is (open|throttled)/.test(line);
       expect(running.lines.filter(isWaiting).length, bodies[index]?.title).toBeGreaterThan(0);
     }
+    body = deep.bytes();
+    expect(await invoke('deep', 'deep', 7)).toEqual([]);
+    expect(requests.get('deep')).toBeGreaterThanOrEqual(5);
     const waiting = (await queues.drain('timers')).map(({ Body = '' }) => parseMessage(Body));
     expect(waiting.filter(({ cluster }) => cluster === 'good')).toEqual([]);
   },
@@ -154,9 +162,9 @@ it(
     const lists = new Map<string, number>();
     let next = 0;
     const body = (kind: string) => {
-      const index = next++ % bodies.length;
+      const index = next++ % (bodies.length + 1);
       served.add(`${kind} ${index}`);
-      return bodies[index]?.bytes() ?? Buffer.of();
+      return (bodies[index] ?? deep).bytes();
     };
     const entryOf = await startHostile(({ url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://hostile');

@@ -88,11 +88,16 @@ async function changed(name: string) {
   return received.map(({ Body = '' }) => parseMessage(Body));
 }
 
+/** K16: a proxy that nobody listens at: what the watcher sends does not go there, and its address is not logged. */
+const proxy = { HTTPS_PROXY: 'http://user:hunter2@127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9' };
+const used = /^HTTPS_PROXY is set and not used: [^@]+$/;
+
 describe('a watcher that runs', () => {
   it('a watcher sends the changes of its cluster and their traces, and stops once on SIGTERM and SIGINT, with 0', async () => {
     const collector = await startWireServer((_, response) => sendJson(response, 200, {}));
-    const watcher = start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.origin });
+    const watcher = start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.origin, ...proxy });
     await watcher.logged('watching');
+    expect(await watcher.logged('proxy ignored')).toMatchObject({ level: 'WARN', reason: expect.stringMatching(used) });
     expect(await changed('one')).toMatchObject([{ controller: 'dish', cluster: 'test', name: 'one' }]);
     expect(await watcher.stop('SIGINT')).toBe(0);
     expect(watcher.lines.filter(({ message }) => message === 'stopped')).toHaveLength(1);
@@ -121,7 +126,8 @@ describe('a watcher that runs', () => {
   it('a fleet watcher sends the changes of each cluster of the table, and logs an entry that it ignores', async () => {
     const entry = { server: server.url, access: { type: 'none' } };
     await folder.write('clusters.json', JSON.stringify({ lab: entry, 'not a name': entry }));
-    const watcher = start({ CLUSTER: '', CLUSTERS: folder.at('clusters.json'), SHARD: '0/1' });
+    const watcher = start({ CLUSTER: '', CLUSTERS: folder.at('clusters.json'), SHARD: '0/1', ...proxy });
+    expect(await watcher.logged('proxy ignored')).toMatchObject({ level: 'WARN', reason: expect.stringMatching(used) });
     expect(await watcher.logged('entry ignored')).toMatchObject({ error: expect.stringContaining('not a name') });
     expect(await watcher.logged('watching')).toMatchObject({ cluster: 'lab' });
     expect(await changed('two')).toMatchObject([{ cluster: 'lab', name: 'two' }]);

@@ -20,7 +20,7 @@ import { formatError, portNumber, printError, printLines, runCommand } from '../
 import { openInstallation } from '../installation.ts';
 import { readKeyLog } from '../key-log.ts';
 import { openInBrowser } from '../open-in-browser.ts';
-import { completeKey, requireController } from '../parse-key.ts';
+import { completeKey, requireController, withKinds } from '../parse-key.ts';
 import { loadProject } from '../project.ts';
 import { awsAccess } from '../stage-table.ts';
 import { auditFileName, withAudit } from './audit.ts';
@@ -115,7 +115,7 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
       const { cluster, key } = splitId(id);
       const whole = completeKey(
         { controller, namespace: key.namespace, name: key.name },
-        requireController(controller, registry),
+        withKinds(requireController(controller, registry)),
         cluster,
       );
       const found = await readKeyLog(installation, whole, { folder, sinceMs: startedAt - pastMilliseconds, signal });

@@ -2,7 +2,6 @@
 // account's concurrency covers the maximum of all functions together. Lambda throttles more than that, and a throttle
 // counts as a receive.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { ControllerDefinition } from '../../api/definition.ts';
 import { functionLimits } from '../../core/controller-options.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
 import { formatError } from '../command.ts';
@@ -15,13 +14,13 @@ const callSeconds = 20;
 /** Checks the functions' event source mappings and the account's concurrency. */
 export async function checkAccount(
   { urlPrefix, lambda: config }: Installation,
-  registry: readonly ControllerDefinition[],
+  controllers: readonly { readonly name: string }[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const unknown = (error: string) => warnFinding('account', 'its functions and limits cannot be read', error);
   return await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
-    const names = [...registry.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
+    const names = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
     return [
       ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, deploy)),
@@ -36,12 +35,12 @@ export async function checkAccount(
 /** Checks that no controller of this machine is paused. */
 export async function checkPaused(
   { urlPrefix, lambda: config }: Installation,
-  registry: readonly ControllerDefinition[],
+  controllers: readonly { readonly name: string }[],
   { signal }: { readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const unknown = (error: string) => warnFinding('functions', 'which of them are paused is not known', error);
   return await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
-    const names = registry.map(({ name }) => controllerQueue(name));
+    const names = controllers.map(({ name }) => controllerQueue(name));
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
     return queues.flatMap(({ name, mapping }) =>
       mapping !== undefined && isPaused(mapping) ? [pausedFinding(name, mapping)] : [],

@@ -38,16 +38,17 @@ export type Sender = { readonly id: string; readonly mayBeOthers: boolean };
 /** The findings of a cluster, and the sender in its watch checkpoint if the queues are known. */
 export type ClusterReport = { readonly findings: readonly Finding[]; readonly sender?: Sender };
 
-/** Checks a cluster. Rejects only with the signal's reason. */
+/** Checks a cluster; without a registry only that it answers. Rejects only with the signal's reason. */
 export async function checkCluster(
   name: string,
   client: KubeClient,
-  registry: readonly ControllerDefinition[],
+  registry: readonly ControllerDefinition[] | undefined,
   { project, namespaces, urlPrefix, asOperator = false, signal }: CheckOptions,
 ): Promise<ClusterReport> {
   const about = `cluster ${name}`;
   try {
     const version = await readVersion(client, signal);
+    if (registry === undefined) return { findings: [checkVersion(about, version)] };
     const [kinds, permissions, { findings: watchers, ...sender }, objects] = await Promise.all([
       checkKinds(about, client, registry, { namespaces, signal }),
       checkPermissions(about, client, registry, { project, namespaces, asOperator, signal }),

@@ -12,7 +12,7 @@ import {
   openInstallation,
   withInstallationOptions,
 } from '../installation.ts';
-import { loadProject, type Project, readNamespaces } from '../project.ts';
+import { loadOrList, type Project, readNamespaces } from '../project.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
 import { type ClusterReport, checkCluster, type Sender } from './check-cluster.ts';
@@ -55,8 +55,8 @@ Exit status: 0 when nothing is wrong, 1 when something is. Warnings do not count
 
 async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const root = process.cwd();
-  const project = await loadProject(root);
-  const { registry } = project;
+  const { problem, names, ...project } = await loadOrList(root);
+  const registry = problem === undefined ? project.registry : undefined;
   const installation = await openInstallation(flags, signal);
   try {
     const deploy =
@@ -65,11 +65,11 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
         : 'restart outrigger dev';
     const [{ findings: clusters, senders }, ...parts] = await Promise.all([
       checkClusters(installation, registry, cluster, signal),
-      checkFolder(root, project),
-      checkQueues(installation, await expectedQueues(registry, root), { deploy, signal }),
+      checkFolder(root, project, problem),
+      checkQueues(installation, await expectedQueues(registry ?? [], root, names), { deploy, signal }),
       installation.on === 'AWS'
-        ? checkAccount(installation, registry, { deploy, signal })
-        : checkPaused(installation, registry, { signal }),
+        ? checkAccount(installation, names, { deploy, signal })
+        : checkPaused(installation, names, { signal }),
       installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
     ]);
     const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
@@ -88,12 +88,20 @@ function credentialsFinding({ on, urlPrefix }: Installation): readonly Finding[]
   return on === 'AWS' ? [passFinding('credentials', `accepted; the deployment is in account ${account}`)] : [];
 }
 
-async function checkFolder(root: string, { registry, crdsOnly }: Project): Promise<readonly Finding[]> {
+async function checkFolder(
+  root: string,
+  { registry, crdsOnly }: Project,
+  problem: string | undefined,
+): Promise<readonly Finding[]> {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const node =
     major >= 24
       ? passFinding('node', process.version)
       : warnFinding('node', `${process.version}; functions run on 24`, 'run npm ci, then npx outrigger');
+  if (problem !== undefined) {
+    const unknown = `its kinds, permissions, watchers, objects and the attributes of its queues were not checked`;
+    return [node, failFinding('registry', `${problem}; ${unknown}`, 'fix the registry')];
+  }
   const isProject = await access('infra').then(
     () => true,
     () => false,
@@ -110,7 +118,7 @@ async function checkFolder(root: string, { registry, crdsOnly }: Project): Promi
 
 async function checkClusters(
   installation: Installation,
-  registry: readonly ControllerDefinition[],
+  registry: readonly ControllerDefinition[] | undefined,
   only: string | undefined,
   signal: AbortSignal,
 ): Promise<{ readonly findings: readonly Finding[]; readonly senders: ReadonlyMap<string, Sender> }> {
@@ -145,7 +153,7 @@ async function checkClusters(
 
 async function checkEntry(
   { clusters, project, on, urlPrefix, registry: table }: Installation,
-  registry: readonly ControllerDefinition[],
+  registry: readonly ControllerDefinition[] | undefined,
   name: string,
   signal: AbortSignal,
 ): Promise<ClusterReport> {

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { toError, UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
+import { controllerDeadLetterQueue, controllerQueue } from '../../core/names.ts';
 import { readTextFile } from '../../dev/text-file.ts';
 import { namePrefix } from '../../generate/aws/names.ts';
 import { awsOf } from '../../generate/aws/resources.ts';
@@ -33,6 +34,7 @@ const template = z.looseObject({
 export async function expectedQueues(
   registry: readonly ControllerDefinition[],
   root: string,
+  controllers: readonly { readonly name: string }[] = registry,
 ): Promise<readonly ExpectedQueue[]> {
   const aws = z
     .looseObject({ queueNames: z.record(z.string(), z.string()), resources: template })
@@ -55,9 +57,10 @@ export async function expectedQueues(
         : { deadLetters: { name: deadLetterQueue, maxReceiveCount: policy.maxReceiveCount } }),
     };
   });
-  const missing = Object.values(aws.queueNames)
-    .map((name) => nameOf(name, {}))
-    .filter((name) => !found.some((one) => one.name === name));
+  const listed = controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
+  const missing = [...new Set([...Object.values(aws.queueNames).map((name) => nameOf(name, {})), ...listed])].filter(
+    (name) => !found.some((one) => one.name === name),
+  );
   return [...found, ...missing.map((name) => ({ name, attributes: {} }))];
 }
 

@@ -33,7 +33,7 @@ import {
 } from '../installation.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
-import { loadProject } from '../project.ts';
+import { loadOrList } from '../project.ts';
 import { type ClusterStatus, formatFailure, formatPolicyDenied, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
 
@@ -100,18 +100,19 @@ async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
 }
 
 async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
-  const { registry } = await loadProject(process.cwd());
-  const controllers = controller === undefined ? registry : [requireController(controller, registry)];
+  const { registry, names: known, problem: notLoaded } = await loadOrList(process.cwd());
+  const wanted = controller === undefined ? known : [requireController(controller, known)];
+  const controllers = registry.filter(({ name }) => wanted.some((one) => one.name === name));
   const installation = await openInstallation(flags, signal);
   try {
     const names = cluster === undefined ? await requireRegistry(installation.registry).list() : [cluster];
     const [paused, queues, clusters] = await Promise.all([
       pausedControllers(
         installation,
-        controllers.map((one) => one.name),
+        wanted.map((one) => one.name),
         signal,
       ),
-      Promise.all(queuesOf(controllers, controller === undefined).map((one) => readQueue(installation, one, signal))),
+      Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
       Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
     ]);
     // A deployment whose functions cannot be read still has a status.
@@ -124,7 +125,8 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     }
     const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
     const overdue = clusters.flatMap((one) => overdueLines(one, paused));
-    const problems = [...misnamed, ...[...clusters, ...queues].flatMap(problemsOf), ...overdue];
+    const unknown = notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`];
+    const problems = [...unknown, ...misnamed, ...[...clusters, ...queues].flatMap(problemsOf), ...overdue];
     for (const { name, watcherUnknown } of clusters) {
       if (watcherUnknown === undefined) continue;
       printError(`${name}: the status of its watchers is unknown: ${redact(watcherUnknown)}`);
@@ -186,7 +188,7 @@ async function readNamed(
 
 type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
 
-function queuesOf(controllers: readonly ControllerDefinition[], withShared: boolean): readonly QueuePair[] {
+function queuesOf(controllers: readonly { readonly name: string }[], withShared: boolean): readonly QueuePair[] {
   return [
     ...controllers.map(({ name }) => ({
       name,

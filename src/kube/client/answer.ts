@@ -1,6 +1,8 @@
 // What an API server answers is measured before it is parsed, in one place: a response, a line of a watch, the Status
 // of a command. JSON.parse builds up to 28 bytes of heap from one byte of text (`[`, `{}`), so a limit of bytes alone
-// lets a server of one owner end the process of all. The scan is linear and needs no memory of its own.
+// lets a server of one owner end the process of all. Therefore values are limited, and with them the depth, because
+// each level is a value. A string costs what its text does. A limit of depth alone would protect no reader: V8's own
+// JSON.stringify refuses 5,000 levels, and kube-apiserver accepts 10,000 (sigs.k8s.io/json, maxNestingDepth).
 import { StringDecoder } from 'node:string_decoder';
 import { TooLargeError } from './errors.ts';
 
@@ -9,9 +11,6 @@ export type AnswerLimits = {
   readonly bytes: number;
   /** Values and keys together: each costs up to 61 bytes of heap, whatever it is (measured on Node 24). */
   readonly values: number;
-  readonly depth: number;
-  /** Bytes of one string or key, with its escapes. */
-  readonly stringBytes: number;
 };
 
 const mebibyte = 1024 * 1024;
@@ -20,15 +19,9 @@ const mebibyte = 1024 * 1024;
  * etcd accepts 1.5 MiB for an object (`--max-request-bytes`), and kube-apiserver 3 MiB for a request. JSON is longer
  * than what etcd stores, in which built-in kinds are protobuf. A function reconciles ten objects at once, and its
  * smallest memory is 256 MB: 250,000 values use up to 15 MB. Dense objects have 7 bytes of text for each, so this is as
- * much as etcd accepts. kube-apiserver decodes a depth of 10,000 (sigs.k8s.io/json, maxNestingDepth); a list, a watch
- * event and managedFields put some levels around it.
+ * much as etcd accepts.
  */
-export const objectLimits: AnswerLimits = {
-  bytes: 4 * mebibyte,
-  values: 250_000,
-  depth: 10_016,
-  stringBytes: 4 * mebibyte,
-};
+export const objectLimits: AnswerLimits = { bytes: 4 * mebibyte, values: 250_000 };
 
 /**
  * A page needs two to four times as much heap, and a watcher lists all of its kinds at once. With pages of 64 MB four
@@ -41,20 +34,15 @@ export const pageLimits: AnswerLimits = { ...objectLimits, bytes: 16 * mebibyte,
 /** A Status is small. The error page of a proxy need not be read completely. */
 export const errorLimits: AnswerLimits = { ...objectLimits, bytes: mebibyte };
 
-/** What a byte of JSON means outside of a string. Any other byte belongs to a number, a name or white space. */
-const separator = 1;
-const opener = 2;
-const closer = 3;
-const quote = 4;
-const quoteByte = 0x22;
-const backslashByte = 0x5c;
-const meanings = new Uint8Array(256);
-for (const [characters, meaning] of [[',:', separator] as const, ['[{', opener] as const, [']}', closer] as const]) {
-  for (const character of characters) meanings[character.charCodeAt(0)] = meaning;
-}
-meanings[quoteByte] = quote;
+/** Each value and key but the first has one of these before it, outside of a string: the marks that are counted. */
+const marks = ',:[{';
+const isMark = new Uint8Array(256);
+for (const mark of marks) isMark[mark.charCodeAt(0)] = 1;
 
-/** Parts are joined when there are as many: a server that sends single bytes would cost 32 bytes of heap for each. */
+/** A document of fewer bytes has fewer values than any limit. Its bytes are kept, in case that it grows. */
+const unmeasuredBytes = 250_000;
+
+/** Parts are joined and measured when there are as many: single bytes would cost 32 bytes of heap and more for each. */
 const maxParts = 1024;
 
 /**
@@ -70,13 +58,10 @@ export class Answer {
   #text = '';
   #parts: string[] = [];
   #bytes = 0;
-  /** Not scanned yet: a document that is shorter than the limit of depth is within all limits. */
-  #unscanned: Uint8Array[] | undefined = [];
-  #values = 0;
-  #depth = 0;
-  #isInString = false;
-  #isEscaped = false;
-  #stringBytes = 0;
+  #unmeasured: Uint8Array[] = [];
+  /** At least as many as the values: the marks within strings, too. */
+  #marks = 0;
+  #scan: Scan | undefined;
 
   /** @param isJson false for a text, which is not parsed: its bytes alone are limited */
   constructor(label: string, limits: AnswerLimits, { isJson = true }: { readonly isJson?: boolean } = {}) {
@@ -94,19 +79,16 @@ export class Answer {
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
     if (this.#bytes > this.#limits.bytes) throw this.#tooLarge(`larger than ${this.#limits.bytes} bytes`);
-    if (this.#isJson) {
-      if (this.#unscanned === undefined) this.#scan(bytes);
-      else this.#unscanned.push(bytes);
-      if (this.#bytes > this.#limits.depth) this.#scanWaiting();
-    }
-    this.#parts.push(this.#decoder.write(bytes));
+    const text = this.#decoder.write(bytes);
+    this.#parts.push(text);
+    if (this.#isJson) this.#measure(bytes, text);
     if (this.#parts.length === maxParts) this.#join();
   }
 
   /** Returns whether the bytes so far are a whole array or object, if they are JSON at all. */
   isComplete(): boolean {
-    this.#scanWaiting();
-    return this.#values > 0 && this.#depth === 0 && !this.#isInString;
+    this.#scan ??= this.#scanned();
+    return this.#scan.isComplete();
   }
 
   /** Returns the text of the document, and begins the next one. */
@@ -116,12 +98,9 @@ export class Answer {
     const text = this.#text;
     this.#text = '';
     this.#bytes = 0;
-    this.#unscanned = [];
-    this.#values = 0;
-    this.#depth = 0;
-    this.#isInString = false;
-    this.#isEscaped = false;
-    this.#stringBytes = 0;
+    this.#unmeasured = [];
+    this.#marks = 0;
+    this.#scan = undefined;
     return text;
   }
 
@@ -131,75 +110,71 @@ export class Answer {
     this.#parts = [];
   }
 
-  #scanWaiting(): void {
-    const waiting = this.#unscanned ?? [];
-    this.#unscanned = undefined;
-    for (const bytes of waiting) this.#scan(bytes);
-  }
-
-  /**
-   * One pass over local variables. It never reads beyond the end, because V8 keeps slower code for an array that was,
-   * and makes no call for a string that ends: this loop is the price of the measurement.
-   */
-  #scan(bytes: Uint8Array): void {
-    const { length } = bytes;
-    const maxDepth = this.#limits.depth;
-    let depth = this.#depth;
-    let values = this.#values;
-    let longest = 0;
-    let at = this.#isInString ? this.#continueString(bytes) : 0;
-    while (at < length) {
-      const meaning = meanings[bytes[at] ?? 0];
-      at += 1;
-      if (meaning === 0) continue;
-      if (meaning === quote) {
-        const from = at;
-        let byte = 0;
-        while (at < length && byte !== quoteByte) {
-          byte = bytes[at] ?? 0;
-          at += byte === backslashByte ? 2 : 1;
-        }
-        if (byte !== quoteByte) this.#beginString(from, at, length);
-        else if (at - from > longest) longest = at - from;
-      } else if (meaning === closer) {
-        depth -= 1;
-      } else {
-        values += 1;
-        if (meaning === opener) depth += 1;
-        if (depth > maxDepth) throw this.#tooLarge(`nested deeper than ${maxDepth} levels`);
-      }
+  /** Counts marks, which is cheap, and looks where they stand only in a document that has more of them than values. */
+  #measure(bytes: Uint8Array, text: string): void {
+    const { values } = this.#limits;
+    if (this.#scan !== undefined) {
+      this.#scan.read(text);
+    } else {
+      this.#unmeasured.push(bytes);
+      const isShort = this.#bytes <= Math.min(values, unmeasuredBytes);
+      if (isShort && this.#unmeasured.length < maxParts) return;
+      for (const waiting of this.#unmeasured) this.#marks += marksIn(waiting);
+      this.#unmeasured = [];
+      if (this.#marks <= values) return;
+      this.#scan = this.#scanned();
     }
-    this.#depth = depth;
-    this.#values = values;
-    const { values: maxValues, stringBytes: maxStringBytes } = this.#limits;
-    if (values > maxValues) throw this.#tooLarge(`larger than ${maxValues} values and keys`);
-    if (Math.max(longest, this.#stringBytes) > maxStringBytes)
-      throw this.#tooLarge(`with a string of over ${maxStringBytes} bytes`);
+    if (this.#scan.values > values) throw this.#tooLarge(`larger than ${values} values and keys`);
   }
 
-  /** Notes a string that these bytes do not end. */
-  #beginString(from: number, at: number, length: number): void {
-    this.#isInString = true;
-    this.#isEscaped = at > length;
-    this.#stringBytes = length - from;
-  }
-
-  /** Returns where the string that began before ends in these bytes, or their length. */
-  #continueString(bytes: Uint8Array): number {
-    const { length } = bytes;
-    let byte = 0;
-    let at = this.#isEscaped ? 1 : 0;
-    while (at < length && byte !== quoteByte) {
-      byte = bytes[at] ?? 0;
-      at += byte === backslashByte ? 2 : 1;
-    }
-    this.#isInString = byte !== quoteByte;
-    this.#isEscaped = at > length;
-    this.#stringBytes += Math.min(at, length);
-    return at;
+  /** Scans the text so far. */
+  #scanned(): Scan {
+    const scan = new Scan();
+    for (const text of [this.#text, ...this.#parts]) scan.read(text);
+    return scan;
   }
 
   #tooLarge(problem: string): TooLargeError {
     return new TooLargeError(`${this.#label}: the response is ${problem}`);
+  }
+}
+
+/** Counts the marks, also those in strings. Four bytes at a time: this loop is the price of the measurement. */
+function marksIn(bytes: Uint8Array): number {
+  const { length } = bytes;
+  const mark = (at: number) => isMark[bytes[at] ?? 0] ?? 0;
+  let count = 0;
+  let at = 0;
+  for (; at + 4 <= length; at += 4) count += mark(at) + mark(at + 1) + mark(at + 2) + mark(at + 3);
+  for (; at < length; at += 1) count += mark(at);
+  return count;
+}
+
+/** What is outside of the strings of a text of JSON, however it is split. */
+class Scan {
+  values = 0;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+
+  read(text: string): void {
+    for (let at = 0; at < text.length; at += 1) {
+      const character = text.charAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (character === '"') this.#isInString = !this.#isInString;
+      else if (this.#isInString) this.#isEscaped = character === '\\';
+      else if (marks.includes(character)) this.#count(character);
+      else if (character === '}' || character === ']') this.#depth -= 1;
+    }
+  }
+
+  /** Whether a whole array or object was read. */
+  isComplete(): boolean {
+    return this.values > 0 && this.#depth === 0 && !this.#isInString;
+  }
+
+  #count(mark: string): void {
+    this.values += 1;
+    if (mark === '[' || mark === '{') this.#depth += 1;
   }
 }

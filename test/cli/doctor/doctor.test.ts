@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
@@ -49,7 +49,11 @@ describe('doctor', () => {
     const checked = new Set(all.map(({ about }) => about));
     const areas = ['alarms', 'credentials', 'node', 'generated files', 'queues', 'concurrency'];
     expect(checked).toEqual(new Set([...areas, 'cluster berlin', 'sender check']));
-    const { out } = await doctor();
+    vi.stubEnv('HTTPS_PROXY', 'http://user:hunter2@127.0.0.1:9');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { out, err } = await doctor();
+    // K16: once, without the address.
+    expect(err).toMatch(/^HTTPS_PROXY is set and not used: [^@\n]+$/m);
     expect(out).toMatch(/^0 wrong, 0 warnings, \d+ ok$/m);
     expect(out).toContain(`up to ${most} functions run at once, the account has 1000 unreserved`);
   });
