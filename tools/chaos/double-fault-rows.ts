@@ -23,7 +23,7 @@ export const doubleFaultRows: readonly Row[] = [
   },
   {
     fault: 'deleted in spite of the finalizer',
-    how: `new objects lose their finalizer and are deleted before their first status write; then up to ${maxFailedReads} of their reads get RST; each is finalized, or a dead letter names it`,
+    how: `new objects lose their finalizer and are deleted before they are read with it; then up to ${maxFailedReads} of their reads get RST; each is finalized, or a dead letter names it`,
     deadLettersName: true,
     run: deleteInSpite,
   },
@@ -70,16 +70,13 @@ async function deleteInSpite({ system, editor, random, changes, addNote }: Chaos
       added.add(name);
       return undefined;
     }
-    if (request.method === 'PATCH' && subresource === 'status' && added.delete(name)) {
+    // kube-apiserver completes a DELETE that it decided before the finalizer was added: here before it is read again.
+    if (request.method === 'GET' && added.delete(name)) {
       failures.set(name, random.below(maxFailedReads + 1));
-      // A write that the API server received between the removal of the finalizer and the DELETE would end the
-      // reconcile of an object that nothing protects any more.
       const until = remove(name).catch((error: unknown) => void errors.push(error));
       pending.add(until);
       return { type: 'hold', until };
     }
-    // A DELETE that was decided before the finalizer was added is never completed after a read that shows it.
-    if (request.method === 'GET') added.delete(name);
     const left = failures.get(name) ?? 0;
     if (request.method !== 'GET' || left === 0) return undefined;
     failures.set(name, left - 1);
