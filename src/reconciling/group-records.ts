@@ -179,8 +179,8 @@ function withinLimits(message: Message, attempts: number): Message {
  * message never makes the next wait longer.
  */
 function mergeMessages(a: Message, b: Message): Message {
-  // Two requeues say the same: the object is due. One of a former generation adds nothing.
-  if (a.cause.type === 'requeue' && b.cause.type === 'requeue') {
+  // Two requeues say the same: the object is due. One of a former generation adds nothing but what it was merged with.
+  if (a.cause.type === 'requeue' && b.cause.type === 'requeue' && (a.merged ?? a.strays) === undefined) {
     return (a.cause.generation ?? 0) >= (b.cause.generation ?? 0) ? a : b;
   }
   const isPreferred = isCommand(a) || (a.cause.type !== 'resync' && !isCommand(b));

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { type Acceptance, groupRecords, orderRedelivered, readRecord } from '../../src/reconciling/group-records.ts';
+import { ofThisGeneration } from '../../src/reconciling/pass/observe.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
-import { aMessage, asChange, asCommand, asResync, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { record as tankRecord } from './batch-harness.ts';
 
 const message = aMessage({
@@ -50,6 +51,24 @@ it('a command stays one in a group with a change: an operator’s redrive is ret
   for (const command of [asCommand(), asRetry({ command: true })])
     for (const group of [groupsOf(asChange(), command), groupsOf(command, asChange())])
       expect(group[0]?.message).toMatchObject({ cause: command.cause, merged: { causes: [{ type: 'change' }] } });
+});
+
+it('G1: a change between requeues of two generations stays in the group, with its strays', () => {
+  const requeue = (generation: number) => asRequeue({ generation });
+  const change = { ...asChange(), strays: { count: 1, objects: [['', 'pods', 'default', 'lost'] as const] } };
+  for (const ordered of [
+    [requeue(1), change, requeue(2)],
+    [requeue(2), change, requeue(1)],
+    [requeue(1), requeue(2), change],
+  ]) {
+    const [merged] = groupsOf(...ordered);
+    const causes = [merged?.message.cause, ...(merged?.message.merged?.causes ?? [])];
+    expect(causes).toContainEqual(change.cause);
+    expect(merged?.message.strays).toEqual(change.strays);
+    // A reconcile of the later generation has observed it, and not the change.
+    expect(merged && ofThisGeneration(merged.message, { now: 3, observed: 3 })).toBeDefined();
+  }
+  expect(groupsOf(requeue(1), requeue(2))[0]?.message).toEqual({ ...message, ...requeue(2) });
 });
 
 it('a key without a time of its own counts as observed when SQS received it', () => {

@@ -1,5 +1,6 @@
 // What has to be removed from an object before an apply, because the apply alone does not end where it says. A JSON
-// patch removes it from all of its managers, also in an item of a keyed list, and makes no entry in managedFields.
+// patch removes it from all of its managers, also in an item of a keyed list, and makes no entry in managedFields. What
+// another manager applies stays.
 import { isRecord } from '../../core/json.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, parseWritten } from '../client/object.ts';
@@ -16,23 +17,15 @@ type Owner = { readonly fieldManager: string; readonly subresource?: string };
  * nothing is left [tried on kube-apiserver 1.36.3]. Without its content it is stored as applied.
  */
 export function emptiedFields(desired: unknown, object: KubeObject, owner: Owner): readonly string[] {
-  const entry = ownEntry(object, owner.fieldManager, owner.subresource);
-  const others = (object.metadata.managedFields ?? []).filter((one) => one !== entry);
-  const root = { pointer: '', live: object, ours: entry?.fieldsV1, others: others.map(({ fieldsV1 }) => fieldsV1) };
-  return emptiedBelow(root, desired);
+  return emptiedBelow(placeOf(object, owner), desired);
 }
 
 /**
  * Returns the JSON pointers of what a manager owns, does not desire any more, and another manager owns by an `Update`:
- * the server would keep it. What another manager applies stays.
+ * the server would keep it.
  */
 export function heldFields(desired: unknown, object: KubeObject, owner: Owner): readonly string[] {
-  const entry = ownEntry(object, owner.fieldManager, owner.subresource);
-  const others = (object.metadata.managedFields ?? []).filter((one) => one !== entry);
-  const fieldsOf = (operation: string) =>
-    others.filter((one) => one.operation === operation).map((one) => one.fieldsV1);
-  const root = { pointer: '', live: object, ours: entry?.fieldsV1, others: fieldsOf('Update') };
-  return heldBelow(root, desired, fieldsOf('Apply'));
+  return heldBelow(placeOf(object, owner), desired);
 }
 
 /**
@@ -68,11 +61,27 @@ type Place = {
   readonly pointer: string;
   readonly live: unknown;
   readonly ours: unknown;
-  readonly others: readonly unknown[];
+  /** Of the others, by their last operation. */
+  readonly updated: readonly unknown[];
+  readonly applied: readonly unknown[];
 };
 
 /** A part that the manager owns, or owns something in, by the element of its path in managedFields. */
 type Part = Place & { readonly path: string };
+
+function placeOf(object: KubeObject, { fieldManager, subresource }: Owner): Place {
+  const entry = ownEntry(object, fieldManager, subresource);
+  const others = (object.metadata.managedFields ?? []).filter((one) => one !== entry);
+  const fieldsOf = (operation: string) =>
+    others.filter((one) => one.operation === operation).map((one) => one.fieldsV1);
+  return {
+    pointer: '',
+    live: object,
+    ours: entry?.fieldsV1,
+    updated: fieldsOf('Update'),
+    applied: fieldsOf('Apply'),
+  };
+}
 
 function emptiedBelow(place: Place, desired: unknown): readonly string[] {
   const parts = ownedParts(place);
@@ -85,31 +94,32 @@ function removable(part: Part): readonly string[] {
   return isRemovable(part) ? [part.pointer] : ownedParts(part).flatMap(removable);
 }
 
-/** An item goes as a whole: what another manager has in it is nothing without its key. */
+/** An item goes as a whole: what another manager has updated in it is nothing without its key. */
 function isRemovable(part: Part): boolean {
+  if (part.applied.length > 0) return false;
   if (!part.path.startsWith('f:')) return true;
   const items = ownedParts(part);
   const hasMore = Array.isArray(part.live) && items.length > 0 && items.length < part.live.length;
-  return !hasMore && part.others.every((fields) => isWithin(fields, part.ours));
+  return !hasMore && part.updated.every((fields) => isWithin(fields, part.ours));
 }
 
-function heldBelow(place: Place, desired: unknown, applied: readonly unknown[]): readonly string[] {
+function heldBelow(place: Place, desired: unknown): readonly string[] {
   return ownedParts(place).flatMap((part) => {
     const wanted = valueAtStep(desired, part.path);
-    const kept = fieldsAt(applied, part.path);
-    const isHeld = wanted === undefined && part.others.length > 0 && kept.length === 0;
-    return isHeld && isRemovable(part) ? [part.pointer] : heldBelow(part, wanted, kept);
+    const isHeld = wanted === undefined && part.updated.length > 0;
+    return isHeld && isRemovable(part) ? [part.pointer] : heldBelow(part, wanted);
   });
 }
 
-function ownedParts({ pointer, live, ours, others }: Place): readonly Part[] {
+function ownedParts({ pointer, live, ours, updated, applied }: Place): readonly Part[] {
   if (!isRecord(ours)) return [];
   const part = (name: string, value: unknown, path: string): Part => ({
     path,
     pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
     live: value,
     ours: ours[path],
-    others: fieldsAt(others, path),
+    updated: fieldsAt(updated, path),
+    applied: fieldsAt(applied, path),
   });
   if (isRecord(live)) {
     const names = Object.keys(live).filter((name) => Object.hasOwn(ours, `f:${name}`));

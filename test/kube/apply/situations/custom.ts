@@ -195,4 +195,28 @@ export const customSituations: readonly Situation[] = [
     of: valueAt('spec.limits'),
     end: { z: '9' },
   },
+  {
+    title: 'N1: a map that becomes empty keeps the entry that another applier applies, too',
+    kind: gizmo,
+    run: [
+      says(spec({ limits: { a: '1' } })),
+      applies('kubectl', spec({ limits: { a: '1' } })),
+      settles(spec({ limits: {} })),
+    ],
+    requests: 'C; S; 0',
+    of: valueAt('spec.limits'),
+    end: { a: '1' },
+  },
+  {
+    title: 'N1: a list that becomes empty keeps the item that another applier applies, too',
+    kind: gizmo,
+    run: [
+      says(spec({ items: [{ id: 'x', v: '1' }] })),
+      applies('kubectl', spec({ items: [{ id: 'x', v: '1' }] })),
+      settles(spec({ items: [] })),
+    ],
+    requests: 'C; S; 0',
+    of: valueAt('spec.items.0.id'),
+    end: 'x',
+  },
 ];
