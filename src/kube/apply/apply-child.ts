@@ -147,6 +147,8 @@ class ChildWrite {
   /** Writes what differs from a live child. */
   async update(live: KubeObject): Promise<KubeObject> {
     if (this.#first?.metadata.uid !== live.metadata.uid) this.#first = live;
+    // Another client has written since: what it owns now is not in the entries from before.
+    if (this.#live?.metadata.resourceVersion !== live.metadata.resourceVersion) this.#undo = undefined;
     this.#live = live;
     const desired = desiredFields(this.#child);
     const ownership = new Ownership(live, this.#fieldManager);

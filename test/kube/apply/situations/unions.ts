@@ -1,5 +1,6 @@
 // Situations 17 to 57: fields that exclude each other or cannot change, by kind. The server clears a sibling itself, or
 // refuses it because nobody owns the default in it.
+import { ApiError } from '../../../../src/kube/client/errors.ts';
 import {
   CronJob,
   DaemonSet,
@@ -28,7 +29,7 @@ import {
   withVolume,
   workload,
 } from './objects.ts';
-import { at, patches, restores, type Situation, type Step, says, settles, valueAt } from './situation.ts';
+import { at, managersOf, patches, restores, type Situation, type Step, says, settles, valueAt } from './situation.ts';
 import type { ChildOfKind, Loose } from './stage.ts';
 
 const recreateStrategy = { strategy: { type: 'Recreate' } };
@@ -93,6 +94,8 @@ function contradicted(
 ): Situation {
   return { title, kind, run, requests, of, end };
 }
+
+let asked = 0;
 
 const repaired = 'C; S422, M, S; 0';
 const union = 'C; 0; S422, M, S; 0';
@@ -231,6 +234,21 @@ const serviceSituations: readonly Situation[] = [
       end: false,
     },
   ),
+  {
+    title: '30: what another client writes between a claim and its end is not given back with it',
+    kind: Service,
+    before: async (stage, { body }) => {
+      const isAsked = at(body, 'kind') === 'Service' && at(body, 'spec.clusterIP') === 'None';
+      asked += isAsked ? 1 : 0;
+      if (!isAsked || asked !== 2) return;
+      await stage.apply('kubectl', { metadata: { labels: { z: '1' } } });
+      throw new ApiError('PATCH', 409, { kind: 'Status', reason: 'Conflict', message: 'the quota has changed' });
+    },
+    run: [says(service({ http: 80 })), says(service({ http: 80 }, { clusterIP: 'None' }))],
+    requests: 'C; S422, M, S422',
+    of: managersOf,
+    end: ['kubectl/Apply', 'outrigger-cases/Apply'],
+  },
 ];
 
 const volumes: readonly (readonly [number, string, Loose, string, Loose])[] = [
