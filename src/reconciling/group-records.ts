@@ -11,6 +11,7 @@ import {
   dueAtOf,
   hashOf,
   isCommand,
+  isOfFailure,
   keyOfMessage,
   latersOf,
   type Message,
@@ -181,10 +182,13 @@ function withinLimits(message: Message, attempts: number): Message {
 function mergeMessages(a: Message, b: Message): Message {
   // Two requeues say the same: the object is due. One of a former generation adds nothing but what it was merged with.
   if (a.cause.type === 'requeue' && b.cause.type === 'requeue' && (a.merged ?? a.strays) === undefined) {
-    return (a.cause.generation ?? 0) >= (b.cause.generation ?? 0) ? a : b;
+    const later = (a.cause.generation ?? 0) - (b.cause.generation ?? 0);
+    return later > 0 || (later === 0 && !isOfFailure(a)) ? a : b;
   }
   const isPreferred = isCommand(a) || (a.cause.type !== 'resync' && !isCommand(b));
-  const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
+  // The requeue of a failed reconcile starts no retries, so it never stands for another message.
+  const hasFewer = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
+  const isFirst = isOfFailure(b) || (!isOfFailure(a) && hasFewer);
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;
   const conflicts = Math.min(conflictsOf(a), conflictsOf(b));

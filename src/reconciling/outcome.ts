@@ -20,6 +20,7 @@ import {
   followedBy,
   hashOf,
   isCommand,
+  isOfFailure,
   keyOfMessage,
   latersOf,
   type Message,
@@ -189,19 +190,28 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
     case 'refused':
       return { ...timers(), deadLetter: outcome.error.message };
     case 'failed': {
-      const requeue = requeueOf(outcome, time);
+      const requeue = asFailed(requeueOf(outcome, time));
       // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is
       // sent (again).
       if (isLastAttempt(message, policy))
         return { ...timers(requeue), deadLetter: `retries exhausted after ${policy.attempts} attempts` };
-      if (isLastTry(message, outcome, policy)) return timers(requeue);
+      if (isLastTry(message, outcome, policy) || (requeue !== undefined && isOfFailure(message)))
+        return timers(requeue);
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
       return timers(time.retry({ attempt, postponements: 0 }, delaySeconds), requeue);
     }
-    case 'postponed':
-      return timers(postpone(outcome, message, time), requeueOf(outcome, time));
+    case 'postponed': {
+      const requeue = asFailed(requeueOf(outcome, time));
+      const isBeside = requeue !== undefined && isOfFailure(message);
+      return timers(isBeside ? undefined : postpone(outcome, message, time), requeue);
+    }
   }
+}
+
+/** Marks the requeue of a reconcile that failed: its own retries go on, or have ended, so it does not start others. */
+function asFailed(requeue: Message | undefined): Message | undefined {
+  return requeue?.cause.type === 'requeue' ? { ...requeue, cause: { ...requeue.cause, failed: true } } : requeue;
 }
 
 function timers(...messages: readonly (Message | undefined)[]): FollowUp {

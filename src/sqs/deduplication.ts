@@ -78,9 +78,9 @@ export type FunctionIds = {
   /**
    * Makes the id of a requeue: one for each time, or for each cell of due times where SQS remembers it for the whole
    * cell, so that many requests become one message. The generation is part of it, because a message of an earlier one
-   * may be superseded, and must not stand for this one.
+   * may be superseded, and must not stand for this one, nor one of a failed reconcile for that of another.
    */
-  requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt' | 'generation'>): string;
+  requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt' | 'generation' | 'failed'>): string;
   /**
    * Makes the id of a retry, postponed or not. Where the wait no longer grows, all postponed messages of a key that are
    * due at the same time are one.
@@ -109,8 +109,11 @@ export function createFunctionIds(secret?: string): FunctionIds {
   const idOf = (...parts: readonly (string | number)[]) =>
     secret === undefined ? hashOf(...parts) : createHmac('sha256', secret).update(JSON.stringify(parts)).digest('hex');
   return {
-    requeue: (key, { slot, dueAt, generation = '' }) =>
-      idOf('requeue', ...keyParts(key), isWideSlot(slot) ? dueAt : slot, generation),
+    requeue: (key, { slot, dueAt, generation = '', failed }) =>
+      idOf(
+        ...['requeue', ...keyParts(key), isWideSlot(slot) ? dueAt : slot, generation],
+        ...(failed === true ? ['failed'] : []),
+      ),
     retry: (key, { attempt, postponements, slot, dueAt, generation = '', command }) =>
       idOf(
         ...['retry', ...keyParts(key), attempt, Math.min(postponements, mostPostponements), slot, dueAt, generation],

@@ -54,7 +54,14 @@ const cause = z.discriminatedUnion('type', [
     object: object.optional().catch(undefined),
   }),
   /** The reconciler returned requeueAfterSeconds or requeueAt. */
-  z.object({ type: z.literal('requeue'), slot, dueAt: seconds, generation }),
+  z.object({
+    type: z.literal('requeue'),
+    slot,
+    dueAt: seconds,
+    generation,
+    /** The reconcile that asked for it failed: retries are on their way beside it, or have ended. */
+    failed: z.literal(true).optional(),
+  }),
   /** The last reconcile failed, or was postponed. */
   z.object({
     type: z.literal('retry'),
@@ -209,6 +216,11 @@ export function followedBy(message: Message): Omit<Message, 'cause' | 'merged' |
 /** Returns whether a person requested the reconcile, which may have been postponed since. */
 export function isCommand({ cause: why }: Message): boolean {
   return why.type === 'command' || (why.type === 'retry' && why.command === true);
+}
+
+/** Returns whether a failed reconcile asked for this one at a time of its own: it starts no retries. */
+export function isOfFailure({ cause: why }: Message): boolean {
+  return why.type === 'requeue' && why.failed === true;
 }
 
 /** Returns the number of failed reconciles so far. */

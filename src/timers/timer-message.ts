@@ -72,7 +72,12 @@ export function nextTimerStep(
   const isHop = dueAt * 1000 - nowMs > earlyMs;
   const kind = `${isHop ? 'hop' : 'forward'} ${from}`;
   const requeue = cause.type === 'requeue' ? cause : undefined;
-  const object = `${groupIdOf(keyOfMessage(message))} ${requeue?.generation} ${sender?.isStranger === true}`;
+  const object = [
+    groupIdOf(keyOfMessage(message)),
+    requeue?.generation,
+    requeue?.failed,
+    sender?.isStranger === true,
+  ].join(' ');
   const mergeId =
     isHop && requeue !== undefined ? `${kind} ${object} ${requeue.slot}` : `${kind} ${dueAt} ${deduplicationId}`;
   const timeId = requeue === undefined ? mergeId : `${kind} ${object} at ${dueAt}`;

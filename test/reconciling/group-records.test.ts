@@ -71,6 +71,13 @@ it('G1: a change between requeues of two generations stays in the group, with it
   expect(groupsOf(requeue(1), requeue(2))[0]?.message).toEqual({ ...message, ...requeue(2) });
 });
 
+it('X9: the requeue of a failed reconcile stands for no other message: it would start no retries', () => {
+  const failed = asRequeue({ failed: true });
+  for (const other of [asChange(), asRetry({ attempt: 3 }), asRequeue()])
+    for (const [merged] of [groupsOf(failed, other), groupsOf(other, failed)])
+      expect(merged?.message.cause).toMatchObject(other.cause);
+});
+
 it('a key without a time of its own counts as observed when SQS received it', () => {
   expect(groupsOf(asResync({ run: 'start' }))[0]?.observedAt).toBe(1);
   expect(groupsOf(asResync({ run: 'start' }), asChange({ observedAt: 20 }))[0]?.observedAt).toBe(1);

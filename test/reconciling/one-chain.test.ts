@@ -172,6 +172,22 @@ it('U5: a schedule goes on at its times although each attempt fails', async () =
   await system.close();
 });
 
+it.each([
+  30, 300,
+])('X9: an object that fails and asks for %d s has one chain of retries, and one dead letter', async (period) => {
+  const { system, calls } = await startTicks(() => ({
+    error: new Error('no'),
+    failing: true,
+    requeueAfterSeconds: period,
+  }));
+  await system.advance(120);
+  expect(system.deadLetters('tick')).toHaveLength(1);
+  const before = calls.length;
+  await system.advance(60);
+  expect(calls.length - before).toBe(3600 / period);
+  await system.close();
+});
+
 it('50 edits of a failing object are one chain of retries, and one dead letter', async () => {
   const { system, calls } = await startTicks(() => ({ error: new Error('no'), failing: true }));
   await triggers.edits(system, 50);
