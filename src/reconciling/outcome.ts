@@ -195,8 +195,8 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
       // sent (again).
       if (isLastAttempt(message, policy))
         return { ...timers(requeue), deadLetter: `retries exhausted after ${policy.attempts} attempts` };
-      if (isLastTry(message, outcome, policy) || (requeue !== undefined && isOfFailure(message)))
-        return timers(requeue);
+      if (isLastTry(message, outcome, policy)) return timers(requeue);
+      if (requeue !== undefined && isOfFailure(message)) return timers(requeue);
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
       return timers(time.retry({ attempt, postponements: 0 }, delaySeconds), requeue);
