@@ -1,6 +1,6 @@
 // The fixture of the conformance suite, whose cases a real kube-apiserver passes and the in-memory server must pass too: a
 // server with the suite's kinds installed, and a new namespace for every case, so that the cases are independent.
-import { beforeAll } from 'vitest';
+import { beforeAll, vi } from 'vitest';
 import { type TestApiServer, useApiServer } from '../harness/api-server.ts';
 import { type Body, hasCondition } from './body.ts';
 import { definitions, gadget, gadgetGroup, gadgets } from './gadget.ts';
@@ -74,6 +74,12 @@ async function install(wire: Wire): Promise<void> {
     await using watch = await wire.watch(path, { fieldSelector: `metadata.name=${name}` });
     await watch.until(({ object }) => hasCondition(object, 'Established'));
   }
-  const served = await wire.get(`/apis/${gadgetGroup}/v1`);
-  if (served.status !== 200) throw new Error(`${gadgetGroup} is not served: ${served.text}`);
+  // An established kind is served a moment later.
+  for (const { spec } of definitions) {
+    const list = async () => {
+      const { status, text } = await wire.get(`/apis/${gadgetGroup}/v1/${spec.names.plural}`);
+      if (status !== 200) throw new Error(`${spec.names.plural} are not served: ${text}`);
+    };
+    await vi.waitFor(list, { timeout: 10_000 });
+  }
 }
