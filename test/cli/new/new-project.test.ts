@@ -138,7 +138,7 @@ it('new project with a name that clusters do not accept says what to use', async
 
 it('npm create outrigger does the same in a folder without the package', async () => {
   const modules = path.join(temporaryFolder(), 'node_modules');
-  await cp(path.join(source, 'create-outrigger'), path.join(modules, 'create-outrigger'), { recursive: true });
+  await cp(path.join(source, 'packages/create-outrigger'), path.join(modules, 'create-outrigger'), { recursive: true });
   await symlink(source, path.join(modules, 'outrigger'));
   const program = path.join(modules, 'create-outrigger/create-outrigger.js');
   expect(await runProcess([program, '--yes', '--name', 'bars'], folder.path)).toMatchObject({ status: 0 });
