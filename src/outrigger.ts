@@ -3,13 +3,13 @@ export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
 export type { Context, MapContext } from './api/context.ts';
-export type { Controller, ControllerSpec, Watch } from './api/controller-spec.ts';
+export type { Controller, ControllerSpec, ResultOf, Watch } from './api/controller-spec.ts';
 export { type AnyCustomKind, type CustomKind, defineKind } from './api/custom-kind.ts';
-export type { CustomResource, PrinterColumn } from './api/kind-definition.ts';
 export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } from './api/definition.ts';
 export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
 export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';
 export type { Kind, Live, Meta, ObjectOf, WithGeneration } from './api/kind.ts';
+export type { CustomResource, PrinterColumn } from './api/kind-definition.ts';
 export type { Permission } from './api/permissions.ts';
 export {
   type Dependent,
@@ -24,7 +24,6 @@ export {
 } from './api/readiness.ts';
 export { inNamespaces, type KindInNamespaces, type ListScope, type Read } from './api/reads.ts';
 export type { Condition, DeclaredCondition, Finalized, Result } from './api/result.ts';
-export type { ResultOf } from './api/controller-spec.ts';
 export { type CelRule, withRule } from './api/rule.ts';
 export { type Secret, secret } from './api/secret.ts';
 export { type DetailPattern, type OutsideEvent, type Wake, type WakeKey, type WakePattern, wake } from './api/wake.ts';

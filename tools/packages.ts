@@ -13,7 +13,10 @@ export const withSources = {
   ssr: { resolve: { conditions: [sourceCondition, 'node', 'development|production'] } },
 };
 
-/** The environment of a program of the packed packages: without the condition, as their sources are not to be run. */
+/**
+ * The environment of a program of the packed packages: without the condition, which npm hands on, as their sources are
+ * not to be run.
+ */
 export function packedEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, NODE_OPTIONS: undefined };
+  return { ...process.env, NODE_OPTIONS: undefined, npm_config_node_options: undefined };
 }

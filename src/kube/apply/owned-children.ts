@@ -2,7 +2,7 @@
 // those that may have lost these labels (strays), and for a thorough reconcile by a list of all others. Decides which
 // objects are children, and what a child without its labels or its controller reference gets back.
 import { isRecord } from '../../core/json.ts';
-import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { controllerLabel, controllerLabelValue, controllerOfManager, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, type ObjectKey, parseObject } from '../client/object.ts';
@@ -54,12 +54,20 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
 
 /**
  * Returns whether an object that the labels did not find is a child. The controller must have applied it: other
- * controllers, also those of Kubernetes, give objects the same owner (a Service's EndpointSlices).
+ * controllers, also those of Kubernetes, give objects the same owner (a Service's EndpointSlices). One that another
+ * controller of the project has applied since, and labelled as its own, is that controller's.
  */
 async function isUnlisted(request: OwnedRequest, object: KubeObject): Promise<boolean> {
-  const ours = fieldManagerOf(request.controllerName, request.project);
-  const isApplied = object.metadata.managedFields?.some(({ manager }) => manager === ours) === true;
-  return isApplied && (await isChild(request, object));
+  const { controllerName, project } = request;
+  const { labels, managedFields = [] } = object.metadata;
+  const ours = fieldManagerOf(controllerName, project);
+  if (!managedFields.some(({ manager }) => manager === ours)) return false;
+  const isOfAnother = managedFields.some(({ manager = '', operation }) => {
+    const other = operation === 'Apply' ? controllerOfManager(manager, project) : undefined;
+    const label = other === undefined ? undefined : controllerLabelValue(other, project);
+    return other !== controllerName && label !== undefined && label === labels?.[controllerLabel];
+  });
+  return !isOfAnother && (await isChild(request, object));
 }
 
 /** Returns whether an object is a child of the owner: controlled by it, or without the reference that said so. */

@@ -2,8 +2,8 @@
 // as a status slice for every other one. The rest of the reconcile uses a StatusWriter and need not know which of the
 // two it is.
 import { runtimeConditions } from '../../api/conditions.ts';
-import type { KindDefinition } from '../../api/kind-definition.ts';
 import type { ControllerDeclaration } from '../../api/definition.ts';
+import type { KindDefinition } from '../../api/kind-definition.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { DeclaredCondition } from '../../api/result.ts';
 import { observedGenerationOf, type StatusSlice } from '../../api/status-slice.ts';

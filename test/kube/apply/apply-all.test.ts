@@ -203,6 +203,13 @@ it('applyAll that finds unlabelled children deletes none of another controller o
   expect(left.map((one) => one?.metadata.name)).toEqual([undefined, 'b', 'c', undefined]);
 });
 
+it('X15: applyAll that finds unlabelled children deletes none that another controller of the owner has applied since', async () => {
+  await children([child('a', { x: '1' })]);
+  await children([child('a', { x: '1' })], { controllerName: 'others' });
+  expect(await children([], { isThorough: true })).toMatchObject({ writes: 0 });
+  expect((await read('a'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'others' });
+});
+
 it('applyAll that finds unlabelled children does not read the labelled children of other owners', async () => {
   await children([child('theirs', {})], { owner: await put('neighbour', {}) });
   const seen: string[] = [];
