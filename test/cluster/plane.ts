@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
+import * as z from 'zod';
 import { systemNamespace } from '../../src/core/names.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
@@ -53,8 +54,33 @@ export async function usePlane({
     clients.set(user ?? '', client);
     return client;
   };
+  await untilServed(clientOf());
   return { plane, kubectl, clientOf };
 }
+
+/** Resolves when each kind of a definition can be listed: an established kind is served a moment later. */
+async function untilServed(client: KubeClient): Promise<void> {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const { items } = definitions.parse((await client.request({ method: 'GET', path })).body);
+  for (const { spec } of items) {
+    const served = spec.versions.find((one) => one.served);
+    if (served === undefined) continue;
+    const list = { method: 'GET', path: `/apis/${spec.group}/${served.name}/${spec.names.plural}?limit=1` } as const;
+    await vi.waitFor(async () => await client.request(list), { timeout: 20_000, interval: 100 });
+  }
+}
+
+const definitions = z.object({
+  items: z.array(
+    z.object({
+      spec: z.object({
+        group: z.string(),
+        names: z.object({ plural: z.string() }),
+        versions: z.array(z.object({ name: z.string(), served: z.boolean() })),
+      }),
+    }),
+  ),
+});
 
 /** A cluster role with one rule, and its binding to users. */
 export function grant(name: string, rule: object, users: readonly string[]): readonly object[] {

@@ -2,7 +2,13 @@
 // those that may have lost these labels (strays), and for a thorough reconcile by a list of all others. Decides which
 // objects are children, and what a child without its labels or its controller reference gets back.
 import { isRecord } from '../../core/json.ts';
-import { controllerLabel, controllerLabelValue, controllerOfManager, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import {
+  controllerLabel,
+  controllerLabelValue,
+  controllerOfManager,
+  fieldManagerOf,
+  ownerUidLabel,
+} from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, type ObjectKey, parseObject } from '../client/object.ts';
