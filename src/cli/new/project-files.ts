@@ -121,7 +121,9 @@ export function formatJson(value: unknown, before = ''): string {
 
 async function ownCompilerOptions(): Promise<string> {
   const parsed = parseJson(await readFile(path.join(packageRoot, 'tsconfig.json'), 'utf8'));
-  const { compilerOptions } = isRecord(parsed) ? parsed : {};
+  const ours = isRecord(parsed) && isRecord(parsed.compilerOptions) ? parsed.compilerOptions : {};
+  // The condition leads to the sources of our packages, in their repository.
+  const { customConditions: _, ...compilerOptions } = ours;
   return `${JSON.stringify({ compilerOptions, include: sourceFolders }, undefined, 2)}\n`;
 }
 

@@ -141,7 +141,7 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     },
   };
   const callsOutside = permissions !== undefined || outside !== undefined;
-  return [...perSample, ...(changes.length === 0 ? [alone] : changes), ...(callsOutside ? [permitted] : [])];
+  return [...perSample, ...(callsOutside ? [permitted] : []), ...(changes.length === 0 ? [alone] : changes)];
 }
 
 /** Returns a function that calls `make` at its first call, and resolves with that result at each. */
