@@ -76,9 +76,16 @@ const policyRule = record(
 );
 const labels = mapOf(text);
 const changes = oneOf('metadata', 'any');
-const watchSelector = record({ matchLabels: labels, annotations: listOf(metadataKey), namespaces: listOf(text) });
+const expression = record(
+  { key: metadataKey, operator: oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: texts },
+  ['key', 'operator'],
+);
+const watchSelector = {
+  ...{ matchLabels: labels, matchExpressions: listOf(expression) },
+  ...{ annotations: listOf(metadataKey), namespaces: listOf(text) },
+} satisfies Fields<Omit<Selector, 'fields'>>;
 const watchFields = record(
-  { kind, selector: watchSelector, changes, label: metadataKey, via: kind, mapToKeys: callable },
+  { kind, selector: record(watchSelector), changes, label: metadataKey, via: kind, mapToKeys: callable },
   ['kind'],
 );
 const mapping = is(
@@ -117,9 +124,7 @@ const spec = record(
       grants: listOf(policyRule),
     } satisfies Fields<Allows>),
     reads: listOf((value) => (isRecord(value) && 'of' in value ? readInNamespaces(value) : kind(value))),
-    selector: record({
-      ...{ matchLabels: labels, annotations: listOf(metadataKey), namespaces: listOf(text), fields: labels },
-    } satisfies Fields<Selector>),
+    selector: record({ ...watchSelector, fields: labels } satisfies Fields<Selector>),
     changes,
     evidence: oneOf('annotation'),
     finalizer: oneOf('blocks-deletion'),

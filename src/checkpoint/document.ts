@@ -143,11 +143,11 @@ export function entryNameOf(
   { cluster, namespace = '', queues = '' }: CheckpointScope = {},
 ): string {
   const receivers = subscribers.map((subscriber) => {
-    const { controller, as, predicate, primary, label, matchLabels, annotations = [], namespaces = [] } = subscriber;
+    const { controller, as, predicate, primary, label, annotations = [], namespaces = [] } = subscriber;
     // A change that was not selected before was accepted without a message.
-    const labels = matchLabels === undefined ? [] : [labelSelectorOf({ matchLabels })];
+    const labels = labelSelectorOf(subscriber);
     const keys = annotations.map((key) => `annotation ${key}`);
-    const selection = [...labels, ...keys.toSorted(), ...namespaces.toSorted()];
+    const selection = [...(labels === undefined ? [] : [labels]), ...keys.toSorted(), ...namespaces.toSorted()];
     return [controller, as, predicate, primary.group, primary.plural, label ?? '', ...selection].join(' ');
   });
   const hash = hashOf(

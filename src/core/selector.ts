@@ -3,9 +3,19 @@
 import { isRecord } from './json.ts';
 import { systemNamespace } from './names.ts';
 
+/** A requirement of one label. `NotIn` and `DoesNotExist` match objects without the label, as in Kubernetes. */
+export type LabelExpression =
+  | { readonly key: string; readonly operator: 'In' | 'NotIn'; readonly values: readonly string[] }
+  | { readonly key: string; readonly operator: 'Exists' | 'DoesNotExist'; readonly values?: never };
+
+/** A label selector of Kubernetes: every label and every expression must match. */
+export type LabelSelector = {
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined;
+  readonly matchExpressions?: readonly LabelExpression[] | undefined;
+};
+
 /** Selects objects by labels, annotations, namespaces and fields. All that is given must match. */
-export type Selector = {
-  readonly matchLabels?: Readonly<Record<string, string>>;
+export type Selector = LabelSelector & {
   /** Keys of annotations that an object has, with any value. The API server cannot select by them. */
   readonly annotations?: readonly string[];
   /** The namespaces of the objects; for the kind Namespace, their names. */
@@ -37,33 +47,57 @@ export function isSelected(selector: Selector | undefined, object: SelectedObjec
 export function mismatchOf(selector: Selector | undefined, object: SelectedObject): string | undefined {
   if (selector === undefined) return undefined;
   const { name, namespace, labels = {}, annotations = {} } = object.metadata;
-  const { matchLabels = {}, annotations: keys = [], namespaces, fields = {} } = selector;
+  const { annotations: keys = [], namespaces, fields = {} } = selector;
   const place = namespace ?? (object.kind === 'Namespace' ? name : undefined);
   if (namespaces !== undefined && (place === undefined || !namespaces.includes(place)))
     return `namespaces ${namespaces.join(', ')}`;
   if (namespaces === undefined && object.kind === 'Namespace' && systemNamespaces.includes(name))
     return `namespaces with ${name}, which is one of the system`;
-  const label = Object.entries(matchLabels).find(([path, value]) => labels[path] !== value);
-  if (label !== undefined) return `label ${label.join('=')}`;
+  const label = expressionsOf(selector).find((one) => !meets(one, labels[one.key]));
+  if (label !== undefined) return `label ${textOfExpression(label)}`;
   const annotation = keys.find((key) => annotations[key] === undefined);
   if (annotation !== undefined) return `annotation ${annotation}`;
   const field = Object.entries(fields).find(([path, value]) => textAt(object, path) !== value);
   return field === undefined ? undefined : `field ${field.join('=')}`;
 }
 
+/** Returns whether a label selector matches these labels. */
+export function selectsLabels(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  return expressionsOf(selector).every((one) => meets(one, labels[one.key]));
+}
+
+/** Returns the requirements of a label selector; a label of `matchLabels` is one of `In`. */
+export function expressionsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): readonly LabelExpression[] {
+  const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] }) as const);
+  return [...equal, ...matchExpressions];
+}
+
 /** Returns the selector as a label selector of the API; undefined for none. */
-export function labelSelectorOf(selector: Selector | undefined): string | undefined {
-  return textOf(selector?.matchLabels);
+export function labelSelectorOf(selector: LabelSelector = {}): string | undefined {
+  return joined(expressionsOf(selector).map(textOfExpression));
 }
 
 /** Returns the selector as a field selector of the API; undefined for none. */
 export function fieldSelectorOf(selector: Selector | undefined): string | undefined {
-  return textOf(selector?.fields);
+  return joined(Object.entries(selector?.fields ?? {}).map((pair) => pair.join('=')));
 }
 
-function textOf(values: Readonly<Record<string, string>> = {}): string | undefined {
-  const pairs = Object.entries(values).map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? undefined : pairs.sort().join(',');
+function joined(requirements: readonly string[]): string | undefined {
+  return requirements.length === 0 ? undefined : requirements.toSorted().join(',');
+}
+
+function meets({ operator, values = [] }: LabelExpression, value: string | undefined): boolean {
+  if (operator === 'Exists') return value !== undefined;
+  if (operator === 'DoesNotExist') return value === undefined;
+  return (value !== undefined && values.includes(value)) === (operator === 'In');
+}
+
+/** The text of the API. One value of `In` is an equality, as of matchLabels. */
+function textOfExpression({ key, operator, values = [] }: LabelExpression): string {
+  if (operator === 'Exists') return key;
+  if (operator === 'DoesNotExist') return `!${key}`;
+  if (operator === 'In' && values.length === 1) return `${key}=${values[0]}`;
+  return `${key} ${operator.toLowerCase()} (${values.toSorted().join(',')})`;
 }
 
 /** An absent field is the empty string or false, as in a field selector. */

@@ -10,6 +10,12 @@ const collection = {
   namespaced: z.boolean(),
 };
 
+/** A requirement of one label, as in a label selector of Kubernetes. */
+export const labelExpression = z.union([
+  z.object({ key: z.string(), operator: z.enum(['In', 'NotIn']), values: z.array(z.string()).readonly() }),
+  z.object({ key: z.string(), operator: z.enum(['Exists', 'DoesNotExist']) }),
+]);
+
 const subscriber = z.object({
   controller: z.string(),
   /** The value of the controller label on its children. Absent: its name. */
@@ -26,10 +32,11 @@ const subscriber = z.object({
   /** For a watched kind: the label whose value names the primary. Without it, the watched object's key is forwarded. */
   label: z.string().optional(),
   /**
-   * For a watched kind, and for a primary if the watch does not select it: only objects with these labels. Absent: all
-   * objects.
+   * For a watched kind, and for a primary if the watch does not select it: only objects with these labels, and
+   * that meet these expressions. Absent: all objects.
    */
   matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z.array(labelExpression).readonly().optional(),
   /** For a primary and a watched kind: only objects with these annotations. Absent: all objects. */
   annotations: z.array(z.string()).optional(),
   /** Only objects in these namespaces, or Namespaces of these names. Absent: all objects. */

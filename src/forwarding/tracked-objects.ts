@@ -10,7 +10,7 @@ import {
   pausedAnnotation,
   reconcileRequestedAnnotation,
 } from '../core/names.ts';
-import { isSelected } from '../core/selector.ts';
+import { expressionsOf, isSelected } from '../core/selector.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { DesiredMetadata, OwnerReference, PartialObjectMetadata } from '../kube/watch/partial-metadata.ts';
 import { hashOf } from '../sqs/message.ts';
@@ -62,9 +62,10 @@ const noReferences: readonly Reference[] = Object.freeze([]);
 /** Lists the labels and annotations that a resource's subscribers need. */
 export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetadata {
   const isOwned = subscribers.some(({ as }) => as === 'owned');
-  const labels = subscribers.flatMap(({ label, matchLabels = {} }) =>
-    label === undefined ? Object.keys(matchLabels) : [label, ...Object.keys(matchLabels)],
-  );
+  const labels = subscribers.flatMap((subscriber) => {
+    const selected = expressionsOf(subscriber).map(({ key }) => key);
+    return subscriber.label === undefined ? selected : [subscriber.label, ...selected];
+  });
   const selecting = subscribers.flatMap(({ annotations = [] }) => annotations);
   const comparesGeneration = subscribers.some(({ predicate }) => predicate === 'generation');
   return {
@@ -107,8 +108,8 @@ export function forwardsOwnKey({ as, label }: Subscriber): boolean {
 }
 
 /** Returns whether the watcher itself selects by labels or annotations, which the watch does not. */
-export function selectsByMetadata({ matchLabels, annotations }: Subscriber): boolean {
-  return matchLabels !== undefined || annotations !== undefined;
+export function selectsByMetadata({ matchLabels, matchExpressions, annotations }: Subscriber): boolean {
+  return matchLabels !== undefined || matchExpressions !== undefined || annotations !== undefined;
 }
 
 /** Creates an empty store. */
@@ -165,8 +166,8 @@ function canBeKey(name: string): boolean {
 /** The names of the primaries that an object refers to. Names that cannot stand in a URL path are left out. */
 function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): ReadonlySet<string> {
   const names = new Set<string>();
-  const { primary, label, matchLabels = {}, annotations = [] } = subscriber;
-  if (!isSelected({ matchLabels, annotations }, { metadata })) return names;
+  const { primary, label, matchLabels, matchExpressions, annotations = [] } = subscriber;
+  if (!isSelected({ matchLabels, matchExpressions, annotations }, { metadata })) return names;
   // The object's own name shows that it is selected.
   if (forwardsOwnKey(subscriber) && selectsByMetadata(subscriber)) return names.add(metadata.name);
   // A cluster-scoped object cannot refer to a namespaced primary: the namespace is unknown.

@@ -9,7 +9,7 @@ import { namespacesOfKind } from '../api/reads.ts';
 import { isSecret } from '../api/secret.ts';
 import { SchemaError } from '../core/errors.ts';
 import { isBuiltInGroup, isSameKind } from '../core/kind-names.ts';
-import { invalidLabel } from '../core/labels.ts';
+import { labelSelectorProblem } from '../core/labels.ts';
 import { controllerLabelValue, heldLabelOf, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { isNamespaceName } from '../core/namespaces.ts';
 import { fieldSelectorOf } from '../core/selector.ts';
@@ -189,8 +189,8 @@ function selectorProblem(
     ...watches.map((watch, index) => [`watches[${index}].selector`, watch.kind, watch.selector] as const),
   ];
   for (const [field, kind, given] of selectors) {
-    const wrong = invalidLabel(given?.matchLabels);
-    if (wrong !== undefined) return `${field}.matchLabels: ${wrong} is no valid label and value`;
+    const wrong = labelSelectorProblem(given ?? {});
+    if (wrong !== undefined) return `${field}.${wrong}`;
     if (given?.annotations?.length === 0)
       return `${field}.annotations is empty, so it selects nothing by them; leave it out`;
     const problem = given?.namespaces === undefined ? undefined : namespacesProblem(kind, given.namespaces);

@@ -5,7 +5,7 @@ import { namespacesOfKind } from '../api/reads.ts';
 import { SchemaError } from '../core/errors.ts';
 import { controllerLabel, controllerLabelValue, defaultProject } from '../core/names.ts';
 import { maxNamespaces } from '../core/namespaces.ts';
-import { fieldSelectorOf, labelSelectorOf } from '../core/selector.ts';
+import { fieldSelectorOf, type LabelSelector, labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 import { predicateOf } from './changing-kinds.ts';
 import { isSelfMapped } from './check-watches.ts';
@@ -45,7 +45,7 @@ export function watchListOf(
     const selection = {
       labelSelector: labelSelectorOf(selector),
       fieldSelector: fieldSelectorOf(selector),
-      matchLabels: selector?.matchLabels,
+      labels: labelsOf(selector),
     };
     const predicate = predicateOf(declaration);
     add(resource, { controller, as: 'primary', primary, predicate, ...within }, selection);
@@ -66,7 +66,7 @@ export function watchListOf(
       const sentFrom = inAll([watched?.namespaces, readIn, via && namespacesOfKind(reads, via)]);
       const by = {
         ...(label === undefined ? {} : { label }),
-        ...(watched?.matchLabels === undefined ? {} : { matchLabels: watched.matchLabels }),
+        ...labelsOf(watched),
         ...(watched?.annotations === undefined ? {} : { annotations: [...watched.annotations] }),
         ...(sentFrom === undefined ? {} : { namespaces: sentFrom }),
       };
@@ -93,7 +93,7 @@ export function watchListOf(
 type Selectors = {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  readonly matchLabels?: Subscriber['matchLabels'];
+  readonly labels?: Pick<Subscriber, 'matchLabels' | 'matchExpressions'>;
   /** The only namespaces in which the controller reads a watched kind. */
   readonly readIn?: readonly string[] | undefined;
 };
@@ -119,8 +119,7 @@ function withSelectors(
   const labelSelector = common((selected) => selected.labelSelector);
   const fieldSelector = common((selected) => selected.fieldSelector);
   const withLabels = (subscriber: Subscriber): Subscriber => {
-    const { matchLabels = subscriber.matchLabels } = selectors.get(subscriber) ?? {};
-    return labelSelector !== undefined || matchLabels === undefined ? subscriber : { ...subscriber, matchLabels };
+    return labelSelector === undefined ? { ...subscriber, ...selectors.get(subscriber)?.labels } : subscriber;
   };
   const readIn = subscribers.map((subscriber) => selectors.get(subscriber)?.readIn);
   const places = readIn.map((some = namespaces) => some);
@@ -142,6 +141,13 @@ function withSelectors(
     subscribers: subscribers.map(withLabels).map(withPlaces),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
+}
+
+function labelsOf({ matchLabels, matchExpressions }: LabelSelector = {}): NonNullable<Selectors['labels']> {
+  return {
+    ...(matchLabels === undefined ? {} : { matchLabels }),
+    ...(matchExpressions === undefined ? {} : { matchExpressions }),
   };
 }
 

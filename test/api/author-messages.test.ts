@@ -50,6 +50,12 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     last: "Type 'number' is not assignable to type 'never'.",
   },
   {
+    what: 'an expression of a selector without its values',
+    code: `ConfigMap.controller('a', { selector: { matchExpressions: [{ key: 'zone', operator: 'In' }] }, reconcile: async () => undefined });`,
+    first: `Type '{ key: string; operator: "In"; }' is not assignable to type 'LabelExpression'.`,
+    last: /^Property 'values' is missing in type .* but required in type .*"In" \| "NotIn"/,
+  },
+  {
     what: 'a missing condition',
     code: returning(`{ status, conditions: { AtLevel: ok('InBand') } }`),
     first:

@@ -80,7 +80,7 @@ it.each<[string, object]>([
   ['retry.attempt', { retry: { attempt: 3 } }],
   ['rateLimit.perMinute', { rateLimit: { perSecond: 1, perMinute: 1 } }],
   ['allows.hostPort', { allows: { hostPort: true } }],
-  ['selector.matchExpressions', { selector: { matchExpressions: [] } }],
+  ['selector.matchFields', { selector: { matchFields: [] } }],
   ['exec.containers', { exec: { container: 'x', commands: [], containers: [] } }],
   ['sets.finalizers', { sets: { finalizers: [] } }],
   ['watches.0.labels', { watches: [{ ...watch, labels: {} }] }],

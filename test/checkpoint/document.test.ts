@@ -168,6 +168,7 @@ describe('entryNameOf', () => {
     ['an additional subscriber', { ...tanks, subscribers: [first, second, { ...second, controller: 'valve' }] }],
     ['a subscriber with annotations of a selector', withSecond({ annotations: ['colour'] })],
     ['a subscriber with another selection', withSecond({ matchLabels: { colour: 'blue' } })],
+    ['a subscriber with expressions', withSecond({ matchExpressions: [{ key: 'colour', operator: 'Exists' }] })],
     ['a subscriber with other namespaces', withSecond({ namespaces: ['shop'] })],
     ['one subscriber less', { ...tanks, subscribers: [first] }],
     ['a subscriber with another predicate', withSecond({ predicate: 'generation' })],

@@ -116,6 +116,11 @@ it.each([
   [{ labelSelector: 'group' }, ['a', 'b', 'c', 'd', 'e']],
   [{ labelSelector: '!group' }, []],
   [{ labelSelector: 'group=x,!other' }, ['a', 'b', 'c']],
+  [{ labelSelector: ' group  in(x , z),! other ' }, ['a', 'b', 'c']],
+  [{ labelSelector: 'group notin (,x)' }, ['d', 'e']],
+  [{ labelSelector: 'in notin (in),notin!=in' }, ['a', 'b', 'c', 'd', 'e']],
+  [{ labelSelector: 'other notin (a,b),group in (y,,)' }, ['d', 'e']],
+  [{ labelSelector: 'group=' }, []],
   [{ labelSelector: 'other!=1' }, ['a', 'b', 'c', 'd', 'e']],
   [{ labelSelector: '' }, ['a', 'b', 'c', 'd', 'e']],
   [{ fieldSelector: 'metadata.name=b' }, ['b']],
@@ -174,16 +179,40 @@ it('an exact list at a future version is a Timeout with the cause ResourceVersio
 });
 
 it.each([
+  ['group in x', "unable to parse requirement: found 'x' expected: '('"],
+  [
+    'group in ()',
+    "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't",
+  ],
+  ['group in (x y)', "unable to parse requirement: found 'y', expected: ',' or ')'"],
+  ['group in (x', "unable to parse requirement: found '', expected: ',' or ')'"],
+  ['group===x', "unable to parse requirement: found '=', expected: identifier"],
+  ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+  ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+  ['!a=b', "found '=', expected: ',' or 'end of string'"],
+  ['=x', "found '=', expected: !, identifier, or 'end of string'"],
+  ['a,', "found '', expected: identifier after ','"],
+  ['a,,b', "found ',', expected: identifier after ','"],
+  ['!', "unable to parse requirement: found '', expected: identifier"],
+  ['a/b/c', 'unable to parse requirement: <nil>: Invalid value: "a/b/c": a qualified name must consist of'],
+  ['a in (b,-)', 'unable to parse requirement: values[0][a]: Invalid value: "-": a valid label must be'],
+  [
+    'rank>high',
+    `unable to parse requirement: values[0]: Invalid value: "high": for 'Gt', 'Lt' operators, the value must`,
+  ],
+  ['rank<9223372036854775808', 'unable to parse requirement: values[0]: Invalid value: "9223372036854775808": for'],
+])('the label selector %j is refused with the error of Kubernetes', async (labelSelector, message) => {
+  const { body } = await wire.get(gadgets(await readFive()), { labelSelector });
+  expect(body).toMatchObject({ kind: 'Status', code: 400, reason: 'BadRequest' });
+  expect(body.message).toContain(message);
+});
+
+it.each([
   [{ resourceVersionMatch: 'Exact' }, 422],
   [{ resourceVersion: '0', resourceVersionMatch: 'Exact' }, 422],
   [{ resourceVersion: '1', resourceVersionMatch: 'Nearly' }, 422],
   [{ resourceVersion: 'abc' }, 400],
   [{ limit: 'many' }, 400],
-  [{ labelSelector: 'group in x' }, 400],
-  [{ labelSelector: 'group===x' }, 400],
-  [{ labelSelector: 'a b' }, 400],
-  [{ labelSelector: '=x' }, 400],
-  [{ labelSelector: 'rank>high' }, 400],
   [{ fieldSelector: 'spec.size=1' }, 400],
 ] as const)('a list with %j is rejected with %d', async (query, code) => {
   const { body } = await wire.get(gadgets(await readFive()), query);

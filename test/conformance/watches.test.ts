@@ -74,6 +74,20 @@ it('a watch with a label selector sends DELETED if an object loses the label and
   expect(summary(await watch.next())).toBe('ADDED two 1');
 });
 
+it('a watch with a selector of sets sends an object that enters it by a new label, and one that leaves it', async () => {
+  const { ns, main } = await createGadget({ size: 1 }, { labels: { zone: 'a' } });
+  await using watch = await wire.watch(gadgets(ns), {
+    resourceVersion: await currentVersion(ns),
+    labelSelector: '!hidden,zone notin (b,c)',
+  });
+  const label = async (labels: object) => await wire.mergePatch(main, { metadata: { labels } });
+  for (const labels of [{ zone: 'b' }, { zone: null }, { hidden: '' }, { hidden: null, zone: 'd' }])
+    await label(labels);
+  const seen = [];
+  for (let count = 0; count < 4; count += 1) seen.push(summary(await watch.next()));
+  expect(seen).toEqual(['DELETED one 1', 'ADDED one 1', 'DELETED one 1', 'ADDED one 1']);
+});
+
 it('a watch of one name sends only events of that object', async () => {
   const ns = await namespace();
   const start = await currentVersion(ns);

@@ -85,6 +85,23 @@ describe('the watch list', () => {
     expect(podsOf([keeper, digger])?.subscribers).toMatchObject([{ matchLabels, ...byWatcher }, {}]);
   });
 
+  it('the watch list has expressions as the API server parses them, and as they are for a watcher that selects', () => {
+    const matchExpressions = [
+      { key: 'team', operator: 'Exists' },
+      { key: 'stage', operator: 'DoesNotExist' },
+      { key: 'zone', operator: 'In', values: ['b', 'a'] },
+      { key: 'tier', operator: 'NotIn', values: ['x'] },
+    ] as const;
+    const reconcile = async () => undefined;
+    const selector = { matchLabels: { app: 'orchard' }, matchExpressions };
+    const keeper = Pod.controller('keeper', { selector, changes: 'metadata', reconcile });
+    const digger = treeWith('digger', { owns: [Pod], watches: [] });
+    const labelSelector = '!stage,app=orchard,team,tier notin (x),zone in (a,b)';
+    expect(podsOf([keeper])).toMatchObject({ labelSelector, subscribers: [{ as: 'primary' }] });
+    expect(podsOf([keeper])?.subscribers[0]).not.toHaveProperty('matchExpressions');
+    expect(podsOf([keeper, digger])?.subscribers).toMatchObject([selector, {}]);
+  });
+
   it('the watch list maps a primary to others of its kind by the selector and the changes of the primary', () => {
     const selector = { matchLabels: { app: 'orchard' }, namespaces: ['shop'] };
     const watches = [{ kind: Pod, mapToKeys: async () => [] }];

@@ -9,11 +9,27 @@ import { ConfigMap, Deployment, Namespace, Node, PersistentVolume, Pod, Secret }
 const reconcile = async () => undefined;
 const check = (selector: Selector) => () => checkRegistry([ConfigMap.controller('maps', { selector, reconcile })]);
 
-it.each([
+it.each<[Selector, string]>([
   [{ matchLabels: { 'a b': 'c' } }, 'selector.matchLabels: a b=c is no valid label and value'],
   [{ matchLabels: { app: 'x'.repeat(64) } }, `app=${'x'.repeat(64)} is no valid label and value`],
   [{ matchLabels: { 'UPPER.example.com/app': 'c' } }, 'is no valid label and value'],
   [{ matchLabels: { app: 'a,b=c' } }, 'app=a,b=c is no valid label and value'],
+  [
+    { matchExpressions: [{ key: 'app', operator: 'In', values: [] }] },
+    'selector.matchExpressions[0].values: In needs a value at least',
+  ],
+  [
+    { matchExpressions: [{ key: 'app', operator: 'NotIn' } as never] },
+    'selector.matchExpressions[0].values: NotIn needs a value at least',
+  ],
+  [
+    { matchExpressions: [{ key: 'app', operator: 'Exists', values: ['a'] } as never] },
+    'selector.matchExpressions[0].values: Exists has none; leave them out',
+  ],
+  [
+    { matchExpressions: [{ key: 'app', operator: 'In', values: ['a', 'b)'] }] },
+    'selector.matchExpressions[0]: app=b) is no valid label and value',
+  ],
   [
     { fields: { 'metadata.name': 'a,b' } },
     'selector.fields: metadata.name=a,b: a value without comma, = and \\ is needed',
@@ -45,6 +61,10 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   expect(watching({})).not.toThrow();
   expect(watching({ label: 'a b' })).toThrow('watches.0.label: give a key such as example.com/size');
   expect(watching({ selector: { matchLabels: { app: 'a b' } } })).toThrow('watches[0].selector.matchLabels: app=a b');
+  const zoned = { matchExpressions: [{ key: 'zone', operator: 'in', values: ['a'] }] };
+  expect(watching({ selector: zoned })).toThrow(
+    'matchExpressions.0.operator: give In or NotIn or Exists or DoesNotExist',
+  );
   expect(watching({ selector: { annotations: [] } })).toThrow('watches[0].selector.annotations is empty');
   expect(watching({ selector: { namespaces: [] } })).toThrow('watches[0].selector.namespaces is empty, so it selects');
   expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is no name');

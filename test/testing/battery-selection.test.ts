@@ -2,6 +2,7 @@
 import http from 'node:http';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import type { Selector } from '../../src/core/selector.ts';
 import { Service } from '../../src/kubernetes.ts';
 import { battery } from '../../src/testing.ts';
 import { listenOnLoopback } from '../support/listen.ts';
@@ -23,9 +24,12 @@ async function names() {
 }
 
 /** Runs the check on a controller that removes the names of an owner, or only the one in the annotation. */
-async function failureOf(removes: 'all' | 'the annotated one'): Promise<string | undefined> {
+async function failureOf(
+  removes: 'all' | 'the annotated one',
+  selector: Selector = { annotations: [hostname] },
+): Promise<string | undefined> {
   const dns = Service.controller('dns', {
-    selector: { annotations: [hostname] },
+    selector,
     settings: z.object({ NAMES_URL: z.url() }),
     clients: ({ NAMES_URL }) => ({
       send: async (method: string, path: string, signal: AbortSignal) =>
@@ -52,4 +56,14 @@ it('a finalize that finds its record by the annotation that is gone is caught, a
     /^after the object left the selection, the outside system.* find its records by its uid, or in the status\.$/,
   );
   expect(await failureOf('all')).toBeUndefined();
+});
+
+it.each([
+  { key: 'internal', operator: 'DoesNotExist' },
+  { key: 'zone', operator: 'NotIn', values: ['b'] },
+] as const)('an object leaves a selection by $operator by a label that it gets', async (expression) => {
+  const finalizesNothing = { matchExpressions: [expression] };
+  expect(await failureOf('all', finalizesNothing)).toBeUndefined();
+  const remembers = { ...finalizesNothing, annotations: [hostname] };
+  expect(await failureOf('the annotated one', remembers)).toMatch(/^after the object left the selection/);
 });

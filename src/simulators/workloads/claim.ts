@@ -1,6 +1,7 @@
 // Ownership of an object: its controller reference decides, and the owner's selector must match. An object without a
 // controller that the selector matches is adopted; an object that the selector no longer matches is released
 // (controller_ref_manager.go).
+import { selectsLabels } from '../../core/selector.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import type { Selector, WorkloadKind, WorkloadObject } from './objects.ts';
 
@@ -15,7 +16,7 @@ export async function claim<T extends WorkloadObject, O extends WorkloadObject>(
   for (const one of await cluster.list(kind, namespace)) {
     const { ownerReferences = [], labels = {} } = one.metadata;
     const controller = ownerReferences.find((one) => one.controller === true);
-    const matches = selects(owner.selector, labels);
+    const matches = selectsLabels(owner.selector, labels);
     const withOwners = (references: readonly object[]) => ({
       ...one,
       metadata: { ...one.metadata, ownerReferences: references },
@@ -43,19 +44,4 @@ export async function claim<T extends WorkloadObject, O extends WorkloadObject>(
 export function controllerReference<O extends WorkloadObject>({ apiVersion, kind }: WorkloadKind<O>, owner: O): object {
   const { name, uid } = owner.metadata;
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
-}
-
-/** Returns whether a label selector matches these labels. */
-export function selects(
-  { matchLabels = {}, matchExpressions = [] }: Selector,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const expressionsMatch = matchExpressions.every(({ key, operator, values = [] }) => {
-    const value = labels[key];
-    if (operator === 'Exists') return value !== undefined;
-    if (operator === 'DoesNotExist') return value === undefined;
-    const isListed = value !== undefined && values.includes(value);
-    return operator === 'In' ? isListed : !isListed;
-  });
-  return expressionsMatch && Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }

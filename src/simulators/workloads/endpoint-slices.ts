@@ -1,8 +1,9 @@
 // Service → EndpointSlices: the pods that a selector matches, with the port numbers that each pod has for the Service's
 // ports (endpointslice/reconciler.go). IPv4 only, and one slice for each set of ports, without a limit of endpoints.
 import { isDeepStrictEqual } from 'node:util';
+import { selectsLabels } from '../../core/selector.ts';
 import type { ObjectKey } from '../../kube/client/object.ts';
-import { controllerReference, selects } from './claim.ts';
+import { controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { type EndpointSlice, endpointSlices, isReady, type Pod, pods, type Service, services } from './objects.ts';
 
@@ -29,7 +30,7 @@ export async function reconcileService(cluster: WorkloadCluster, key: ObjectKey)
   };
   const selected = (await cluster.list(pods, namespace)).filter(
     ({ metadata, status }) =>
-      selects({ matchLabels: selector }, metadata.labels ?? {}) &&
+      selectsLabels({ matchLabels: selector }, metadata.labels ?? {}) &&
       status?.podIP !== undefined &&
       status.phase !== 'Succeeded' &&
       status.phase !== 'Failed',

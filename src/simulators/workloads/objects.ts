@@ -1,6 +1,7 @@
 // The kinds that the workload simulator reads, with the fields that it uses. Unknown fields are kept, because it writes
 // whole objects back, as kube-controller-manager does.
 import * as z from 'zod';
+import { labelExpression } from '../../core/watch-list.ts';
 import type { ResourceName } from '../../kube/client/object.ts';
 
 /** A kind: its resource name and its parser. */
@@ -26,9 +27,7 @@ const metadata = z.looseObject({
 });
 const selector = z.looseObject({
   matchLabels: texts.optional(),
-  matchExpressions: z
-    .array(z.looseObject({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
-    .optional(),
+  matchExpressions: z.array(labelExpression).optional(),
 });
 const template = z.looseObject({
   metadata: z.looseObject({ labels: texts.optional(), annotations: texts.optional() }),

@@ -1,6 +1,7 @@
 // The deletion of an object in a check: until it is gone, and what must be left of it in the outside system.
 import { isRecord } from '../../core/json.ts';
 import { finalizerOf } from '../../core/names.ts';
+import { expressionsOf, type LabelExpression } from '../../core/selector.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { requeueSeconds } from '../../reconciling/outcome.ts';
@@ -53,17 +54,17 @@ export async function removed(
 }
 
 /**
- * Removes the labels and annotations of the selector, and reconciles until the controller has removed its finalizer.
+ * Changes the labels and annotations of the object so that the selector does not match, and reconciles until the controller has removed its finalizer.
  * Returns false if it selects by none, or has no finalizer.
  */
 export async function deselected(stage: Stage): Promise<boolean> {
   const { name, declaration } = stage.controller;
-  const { matchLabels = {}, annotations = [] } = declaration.selector ?? {};
-  const keys = Object.keys(matchLabels);
+  const { annotations = [], ...selector } = declaration.selector ?? {};
+  const labels = expressionsOf(selector).map((one) => [one.key, unselected(one)] as const);
   const subject = await stage.subject();
-  if (!declaration.finalizes || keys.length + annotations.length === 0 || subject === undefined) return false;
-  const without = (all: readonly string[]) => Object.fromEntries(all.map((key) => [key, null]));
-  const body = { metadata: { labels: without(keys), annotations: without(annotations) } };
+  if (!declaration.finalizes || labels.length + annotations.length === 0 || subject === undefined) return false;
+  const withoutAnnotations = Object.fromEntries(annotations.map((key) => [key, null]));
+  const body = { metadata: { labels: Object.fromEntries(labels), annotations: withoutAnnotations } };
   const path = pathOf(stage.kind, subject);
   await stage.client.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
   const isHeld = (object: KubeObject | undefined) => object?.metadata.finalizers?.includes(finalizerOf(name)) === true;
@@ -73,6 +74,12 @@ export async function deselected(stage: Stage): Promise<boolean> {
     `the object that left the selection keeps its finalizer; the last reconcile ended as ${describe(last)}`,
     lostKey,
   );
+}
+
+/** A value of the label that the expression does not match; null removes the label. */
+function unselected({ operator, values }: LabelExpression): string | null {
+  if (operator === 'DoesNotExist') return '';
+  return operator === 'NotIn' ? (values[0] ?? null) : null;
 }
 
 /** Reconciles, each time when its requeue is due, until the object is as wanted. */

@@ -1,80 +1,131 @@
-// Label selectors in the syntax of query parameters: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>1,j<2`
-// (k8s.io/apimachinery, labels).
+// Label selectors in the syntax of query parameters: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>1,j<2`. The lexer and the
+// parser are those of Kubernetes, with its errors (k8s.io/apimachinery, labels/selector.go).
 import { labelValueError, qualifiedNameError } from '../registry/names.ts';
 import { badRequest } from '../status-error.ts';
 
 type Labels = Readonly<Record<string, string>>;
+type Matcher = (labels: Labels) => boolean;
 
 /** Compiles a selector. Throws a 400 StatusError for an invalid one. */
-export function labelSelector(text: string): (labels: Labels) => boolean {
-  const requirements = split(text).map(requirement);
-  return (labels) => requirements.every((fits) => fits(labels));
+export function labelSelector(text: string): Matcher {
+  const tokens = new Tokens(text);
+  const requirements: Matcher[] = [];
+  while (tokens.peek() !== '') {
+    if (!isIdentifier(tokens.peek()) && tokens.peek() !== '!')
+      throw tokens.unexpected("!, identifier, or 'end of string'");
+    requirements.push(parseRequirement(tokens));
+    const separator = tokens.take();
+    if (separator === '') break;
+    if (separator !== ',') throw badRequest(`found '${separator}', expected: ',' or 'end of string'`);
+    if (!isIdentifier(tokens.peek()) && tokens.peek() !== '!') throw tokens.unexpected("identifier after ','");
+  }
+  return (labels) => requirements.every((matches) => matches(labels));
 }
 
-/** Splits a selector at its commas, except those in a list of values. */
-function split(text: string): string[] {
-  return text
-    .split(/,(?![^(]*\))/)
-    .map((part) => part.trim())
-    .filter((part, _, parts) => part !== '' || parts.length > 1);
+/** The tokens of a selector: symbols and identifiers; '' is the end. */
+class Tokens {
+  readonly #tokens: readonly string[];
+  #index = 0;
+
+  constructor(text: string) {
+    this.#tokens = text.match(/==|!=|[=!(),<>]|[^=!(),<>\s]+/g) ?? [];
+  }
+
+  peek(): string {
+    return this.#tokens[this.#index] ?? '';
+  }
+
+  take(): string {
+    const token = this.peek();
+    this.#index += 1;
+    return token;
+  }
+
+  unexpected(expected: string): Error {
+    return badRequest(`found '${this.peek()}', expected: ${expected}`);
+  }
 }
 
-const setPattern = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
-const equalityPattern = /^([^=!<>\s]+)\s*(==|=|!=)\s*([^=!<>\s]*)$/;
-const orderPattern = /^([^=!<>\s]+)\s*([<>])\s*([^=!<>\s]+)$/;
-const existsPattern = /^(!?)\s*([^=!<>()\s]+)$/;
-
-function requirement(text: string): (labels: Labels) => boolean {
-  const set = setPattern.exec(text);
-  if (set !== null) {
-    const [, key = '', operator, list = ''] = set;
-    const values = list.split(',').map((value) => checkedValue(value.trim()));
-    checkKey(key, text);
-    const isIn = (labels: Labels): boolean => labels[key] !== undefined && values.includes(labels[key]);
-    return operator === 'in' ? isIn : (labels) => !isIn(labels);
-  }
-  const equality = equalityPattern.exec(text);
-  if (equality !== null) {
-    const [, key = '', operator, value = ''] = equality;
-    checkKey(key, text);
-    checkedValue(value);
-    return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
-  }
-  const order = orderPattern.exec(text);
-  if (order !== null) {
-    const [, key = '', operator, value = ''] = order;
-    checkKey(key, text);
-    const bound = wholeNumber(value);
-    if (bound === undefined) {
-      const detail = "for 'Gt', 'Lt' operators, the value must be an integer";
-      throw badRequest(`unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: ${detail}`);
-    }
-    return (labels) => {
-      const number = labels[key] === undefined ? undefined : wholeNumber(labels[key]);
-      return number !== undefined && (operator === '>' ? number > bound : number < bound);
-    };
-  }
-  const [, not, key] = existsPattern.exec(text) ?? [];
-  if (key === undefined) throw unparsable(text);
-  checkKey(key, text);
-  return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
+/** The names of operators are identifiers elsewhere: `in in (notin)` is a requirement of the label `in`. */
+function isIdentifier(token: string): boolean {
+  return /^[^=!(),<>]/.test(token);
 }
 
+const operators = ['in', 'notin', '=', '==', '!=', '>', '<'];
+
+function parseRequirement(tokens: Tokens): Matcher {
+  const isAbsent = tokens.peek() === '!';
+  if (isAbsent) tokens.take();
+  if (!isIdentifier(tokens.peek())) throw invalid(`found '${tokens.peek()}', expected: identifier`);
+  const key = tokens.take();
+  const keyError = qualifiedNameError(key);
+  if (keyError !== undefined) throw invalid(`<nil>: Invalid value: ${JSON.stringify(key)}: ${keyError}`);
+  if (isAbsent) return (labels) => labels[key] === undefined;
+  if (['', ','].includes(tokens.peek())) return (labels) => labels[key] !== undefined;
+  if (!operators.includes(tokens.peek()))
+    throw invalid(`found '${tokens.peek()}', expected: in, notin, =, ==, !=, gt, lt`);
+  const operator = tokens.take();
+  const values = ['in', 'notin'].includes(operator) ? parseValues(tokens) : [parseExactValue(tokens)];
+  if (values.length === 0)
+    throw invalid("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+  const isOne = (labels: Labels) => values.includes(labels[key] ?? '') && labels[key] !== undefined;
+  const matcher = isOrder(operator) ? compares(key, operator, values[0] ?? '') : isOne;
+  for (const [index, value] of values.toSorted().entries()) {
+    const error = labelValueError(value);
+    if (error === undefined) continue;
+    throw invalid(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${error}`);
+  }
+  return ['notin', '!='].includes(operator) ? (labels) => !isOne(labels) : matcher;
+}
+
+function isOrder(operator: string): boolean {
+  return operator === '>' || operator === '<';
+}
+
+/** The values in brackets. An empty place is the empty value: `(a,)` is `a` and ''. */
+function parseValues(tokens: Tokens): readonly string[] {
+  if (tokens.peek() !== '(') throw invalid(`found '${tokens.peek()}' expected: '('`);
+  tokens.take();
+  const values: string[] = [];
+  let isPlaceEmpty = tokens.peek() === ',';
+  for (;;) {
+    const token = tokens.peek();
+    if (token === ')' || token === ',') {
+      if (isPlaceEmpty) values.push('');
+      isPlaceEmpty = true;
+    } else if (isIdentifier(token) && (isPlaceEmpty || values.length === 0)) {
+      values.push(token);
+      isPlaceEmpty = false;
+    } else throw invalid(`found '${token}', expected: ${isPlaceEmpty ? "',', or identifier" : "',' or ')'"}`);
+    tokens.take();
+    if (token === ')') return values;
+  }
+}
+
+function parseExactValue(tokens: Tokens): string {
+  if (['', ','].includes(tokens.peek())) return '';
+  if (!isIdentifier(tokens.peek())) throw invalid(`found '${tokens.peek()}', expected: identifier`);
+  return tokens.take();
+}
+
+function compares(key: string, operator: string, value: string): Matcher {
+  const bound = wholeNumber(value);
+  if (bound === undefined) {
+    const detail = "for 'Gt', 'Lt' operators, the value must be an integer";
+    throw invalid(`values[0]: Invalid value: ${JSON.stringify(value)}: ${detail}`);
+  }
+  return (labels) => {
+    const number = wholeNumber(labels[key] ?? '');
+    return number !== undefined && (operator === '>' ? number > bound : number < bound);
+  };
+}
+
+/** A number of 64 bits. */
 function wholeNumber(text: string): bigint | undefined {
-  return /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
+  const number = /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
+  return number !== undefined && BigInt.asIntN(64, number) === number ? number : undefined;
 }
 
-function checkKey(key: string, text: string): void {
-  if (qualifiedNameError(key) !== undefined) throw unparsable(text);
-}
-
-function checkedValue(value: string): string {
-  const error = labelValueError(value);
-  if (error !== undefined)
-    throw badRequest(`unable to parse requirement: values[0][0]: Invalid value: ${JSON.stringify(value)}: ${error}`);
-  return value;
-}
-
-function unparsable(text: string): Error {
-  return badRequest(`unable to parse requirement: found '${text}', expected: identifier`);
+function invalid(detail: string): Error {
+  return badRequest(`unable to parse requirement: ${detail}`);
 }
