@@ -54,7 +54,8 @@ export async function removed(
 }
 
 /**
- * Changes the labels and annotations of the object so that the selector does not match, and reconciles until the controller has removed its finalizer.
+ * Changes the labels and annotations of the object so that the selector does not match, and reconciles until the
+ * controller has removed its finalizer.
  * Returns false if it selects by none, or has no finalizer.
  */
 export async function deselected(stage: Stage): Promise<boolean> {

@@ -66,8 +66,6 @@ function parseRequirement(tokens: Tokens): Matcher {
     throw invalid(`found '${tokens.peek()}', expected: in, notin, =, ==, !=, gt, lt`);
   const operator = tokens.take();
   const values = ['in', 'notin'].includes(operator) ? parseValues(tokens) : [parseExactValue(tokens)];
-  if (values.length === 0)
-    throw invalid("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
   const isOne = (labels: Labels) => values.includes(labels[key] ?? '') && labels[key] !== undefined;
   const matcher = isOrder(operator) ? compares(key, operator, values[0] ?? '') : isOne;
   for (const [index, value] of values.toSorted().entries()) {
@@ -87,16 +85,19 @@ function parseValues(tokens: Tokens): readonly string[] {
   if (tokens.peek() !== '(') throw invalid(`found '${tokens.peek()}' expected: '('`);
   tokens.take();
   const values: string[] = [];
-  let isPlaceEmpty = tokens.peek() === ',';
+  let isPlaceEmpty = true;
   for (;;) {
     const token = tokens.peek();
     if (token === ')' || token === ',') {
       if (isPlaceEmpty) values.push('');
       isPlaceEmpty = true;
-    } else if (isIdentifier(token) && (isPlaceEmpty || values.length === 0)) {
+    } else if (isIdentifier(token) && isPlaceEmpty) {
       values.push(token);
       isPlaceEmpty = false;
-    } else throw invalid(`found '${token}', expected: ${isPlaceEmpty ? "',', or identifier" : "',' or ')'"}`);
+    } else {
+      const first = values.length === 0 ? "',', ')' or identifier" : "',', or identifier";
+      throw invalid(`found '${token}', expected: ${isPlaceEmpty ? first : "',' or ')'"}`);
+    }
     tokens.take();
     if (token === ')') return values;
   }
