@@ -1,8 +1,9 @@
 // f9: the price, as rows of the bench and as the tables of docs/cost.md. Prices and measurements are in two files next
 // to this one; the computation is in f9-sheet.ts.
 import { readFile, writeFile } from 'node:fs/promises';
-import { leanOnlyAlarms } from '../infra/aws/monitoring.ts';
 import { registry } from '../src/controllers/registry.ts';
+import { awsOf } from '../src/generate/aws/resources.ts';
+import { leanOnlyAlarms } from '../src/serverless/monitoring.ts';
 import { replaceBetween } from '../test/support/replace-between.ts';
 import { wrapProse } from '../test/support/wrap-prose.ts';
 import {
@@ -47,11 +48,13 @@ export type Sheet = {
 /** Reads prices, measurements and the deployed controllers and alarms. */
 export async function readSheet(prices = 'bench/f9-prices.json', measured = 'bench/f9-measured.json'): Promise<Sheet> {
   const json = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
-  const alarms = ['infra/aws/generated/controllers.yml', 'infra/aws/alarms.yml'];
-  const texts = await Promise.all(alarms.map((file) => readFile(file, 'utf8')));
   // For an alarm on an expression, each of its metrics; a query counts as one.
-  const alarmMetric = /^ +(?:MetricName: \w+|Expression: (?:SELECT .+|>-))$/gm;
-  const alarmMetrics = texts.flatMap((text) => text.match(alarmMetric) ?? []).length - leanOnlyAlarms.length;
+  const alarms = Object.values(awsOf(registry).resources.Resources).filter(
+    ({ Type }) => Type === 'AWS::CloudWatch::Alarm',
+  );
+  const alarmMetric = /"MetricName":|"Expression":"SELECT /g;
+  const alarmMetrics =
+    alarms.flatMap((one) => JSON.stringify(one).match(alarmMetric) ?? []).length - leanOnlyAlarms.length;
   return {
     ...pricesShape.parse(await json(prices)),
     measured: measuredShape.parse(await json(measured)),

@@ -8,12 +8,13 @@ import path from 'node:path';
 import { startApiServer } from '@outrigger/apiserver';
 import * as z from 'zod';
 import { Foo, foo } from '../src/controllers/foo.ts';
-import { applyManifests, readManifests } from '../src/dev/manifests.ts';
+import { applyManifests } from '../src/dev/manifests.ts';
 import { applyObject } from '../src/kube/apply/apply.ts';
 import { createClient } from '../src/kube/client/client.ts';
 import { formatMessage, type Message } from '../src/sqs/message.ts';
 import { anEvent, aRecord } from '../test/lambda/invocation.ts';
 import { startTestQueues } from '../test/sqs/fauxqs.ts';
+import { kindManifests } from '../test/support/sample-manifests.ts';
 
 /** The maximum batch of an event source mapping on a FIFO queue. */
 export const batchSize = 10;
@@ -55,7 +56,7 @@ export async function openFunctionSetup(cleanup: AsyncDisposableStack, foos: num
   cleanup.defer(() => rm(folder, { recursive: true }));
   const clusters = path.join(folder, 'clusters.json');
   await writeFile(clusters, JSON.stringify({ [cluster]: { server: server.url, access: { type: 'none' } } }));
-  const manifests = await readManifests('infra/kubernetes/generated');
+  const manifests = kindManifests();
   const definitions = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
   await applyManifests(client, definitions, { signal: AbortSignal.timeout(30_000) });
   const { apiVersion, kind } = Foo;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { forEachConcurrently } from '../src/core/async.ts';
 import { applyManifests, readManifests } from '../src/dev/manifests.ts';
 import { createClient } from '../src/kube/client/client.ts';
+import { kindManifests } from '../test/support/sample-manifests.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
 import type { ControlPlane } from '../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../tools/control-plane/start.ts';
@@ -23,11 +24,9 @@ export async function openBenchSetup(cleanup: AsyncDisposableStack): Promise<Ben
   const plane = await startControlPlane();
   cleanup.defer(() => plane.stop());
   const client = cleanup.adopt(createClient(plane.connection(), { userAgent: 'bench' }), (one) => one.close());
-  const manifests = ['bench/jobs/crds.yaml', 'infra/kubernetes/generated/crd-foos.samples.example.com.yaml'];
-  for (const place of manifests) {
-    const manifests = await readManifests(path.resolve(import.meta.dirname, '..', place));
-    await applyManifests(client, manifests, { signal: AbortSignal.timeout(seconds * 1000) });
-  }
+  const jobs = await readManifests(path.resolve(import.meta.dirname, 'jobs/crds.yaml'));
+  const foos = kindManifests().filter(({ file }) => file === 'crd-foos.samples.example.com.yaml');
+  await applyManifests(client, [...jobs, ...foos], { signal: AbortSignal.timeout(seconds * 1000) });
   const server = { url: plane.url, ca: plane.ca, token: plane.adminToken };
   const api = cleanup.adopt(createPlainApi(server), (one) => one.close());
   for (const plural of ['pings', 'slows'] as const) await untilServed(api, collectionOf({ plural, namespace }));

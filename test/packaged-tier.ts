@@ -6,6 +6,8 @@ export const packagedTier = [
   'test/generate/console.test.ts',
   'test/generate/controller-options.test.ts',
   'test/generate/limits.test.ts',
+  'test/generate/overrides.test.ts',
   'test/generate/packaged.test.ts',
+  'test/generate/public-template.test.ts',
   'test/generate/wakes.test.ts',
 ];

@@ -94,7 +94,7 @@ async function start(): Promise<void> {
   });
   const stack = withClustersTable(packaged, cluster.clustersTableFile);
   const queues = await createQueues(client, stack.queues, { endpoint, signal });
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
+  const manifests = await readManifests(path.join(root, 'dist/kubernetes'));
   const prerequisites = manifests.filter(({ kind }) => ['Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, prerequisites, { signal });
 

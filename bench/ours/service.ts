@@ -1,28 +1,23 @@
 // Outrigger for one job, as a service of its own: a project folder with only that controller in its registry,
-// generated, bundled and packaged as it would be deployed.
+// bundled and packaged as it would be deployed.
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { build } from '../../src/cli/build.ts';
-import { generate } from '../../src/cli/generate.ts';
-import { foo } from '../../src/controllers/foo.ts';
 import { withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
 import { packagedTemplate } from '../../src/dev/packaged-template.ts';
 import { exists } from '../../test/support/cached-folder.ts';
-import { ping } from '../jobs/ping.ts';
-import { slow } from '../jobs/slow.ts';
 import type { Job } from '../peers/contestant.ts';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 /** The files that every service takes from the repository. */
-const shared = ['serverless.yml', 'package-lock.json', 'infra/aws'];
+const shared = ['serverless.yml', 'package-lock.json'];
 /** The inputs of a service; it is rebuilt when they change. */
 const inputs = [...shared, 'src', 'bench/jobs', 'bench/ours/service.ts'];
-const modules: Readonly<Record<Job, { readonly controller: ControllerDefinition; readonly file: string }>> = {
-  foo: { controller: foo, file: 'src/controllers/foo.ts' },
-  ping: { controller: ping, file: 'bench/jobs/ping.ts' },
-  slow: { controller: slow, file: 'bench/jobs/slow.ts' },
+const modules: Readonly<Record<Job, string>> = {
+  foo: 'src/controllers/foo.ts',
+  ping: 'bench/jobs/ping.ts',
+  slow: 'bench/jobs/slow.ts',
 };
 
 /** Returns the folder of a job's service, below the repository's `.outrigger`. */
@@ -43,50 +38,21 @@ export async function makeService(job: Job, signal: AbortSignal): Promise<void> 
   const rebuild = async () => {
     const hash = await hashFiles(repository, inputs);
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash) return;
-    for (const place of shared) {
-      const filter = (source: string) => !source.endsWith(`${path.sep}generated`);
-      await cp(path.join(repository, place), path.join(root, place), { recursive: true, filter });
-    }
-    for (const [file, text] of sourcesOf(job, root)) {
-      await mkdir(path.dirname(path.join(root, file)), { recursive: true });
-      await writeFile(path.join(root, file), text);
-    }
-    await generate([modules[job].controller], root, { check: false });
+    for (const file of shared) await cp(path.join(repository, file), path.join(root, file));
+    // osls takes a plugin by a path within the service.
+    const plugin = path.join(root, 'src/serverless/plugin.ts');
+    await mkdir(path.dirname(plugin), { recursive: true });
+    await writeFile(plugin, `export { default } from '${path.join(repository, 'src/serverless/plugin.ts')}';\n`);
+    const registry = path.join(root, 'src/controllers/registry.ts');
+    await mkdir(path.dirname(registry), { recursive: true });
+    const file = path.join(repository, modules[job]);
+    await writeFile(
+      registry,
+      `import { ${job} } from '${file}';\nexport { ${job} };\nexport const registry = [${job}];\n`,
+    );
     await build(root);
     await packagedTemplate(root, signal);
     await writeFile(stamp, hash);
   };
   await withLock(root, rebuild, signal);
-}
-
-/** The files that an author has in addition to the controller, a line or two each. */
-function sourcesOf(job: Job, root: string): readonly (readonly [file: string, text: string])[] {
-  const from = (file: string, folder: string) => path.relative(path.join(root, folder), path.join(repository, file));
-  const registry = `import { ${job} } from '${from(modules[job].file, 'src/controllers')}';
-export const registry = [${job}];
-`;
-  const watcher = `import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
-import { runWatcher } from '${from('src/watcher.ts', 'src/watcher')}';
-await runWatcher(watchList);
-`;
-  const handler = (made: string, file: string) =>
-    `import { ${made} } from '${from(`src/lambda/${file}-handler.ts`, 'functions')}';\n`;
-  const [controller, every] = [
-    `import { ${job} } from '${from(modules[job].file, 'functions')}';\n`,
-    "import { registry } from '../src/controllers/registry.ts';\n",
-  ];
-  const exported = (call: string) => `export const handler = ${call};\n`;
-  return [
-    ['src/controllers/registry.ts', registry],
-    ['src/watcher/main.ts', watcher],
-    [
-      `functions/${job}.ts`,
-      controller + handler('createReconcileHandler', 'reconcile') + exported(`createReconcileHandler(${job})`),
-    ],
-    ['functions/timers.ts', handler('createTimersHandler', 'timers') + exported('createTimersHandler()')],
-    [
-      'functions/resync.ts',
-      every + handler('createResyncHandler', 'resync') + exported('createResyncHandler(registry)'),
-    ],
-  ];
 }

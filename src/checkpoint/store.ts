@@ -101,9 +101,7 @@ export function createCheckpointStore({
     const found = await readCheckpoint(client, { project, signal });
     if (found === undefined) {
       const { namespace, checkpoint } = clusterNames(project);
-      throw new CheckpointUnavailableError(
-        `ConfigMap ${namespace}/${checkpoint} not found; apply infra/kubernetes/generated`,
-      );
+      throw new CheckpointUnavailableError(`ConfigMap ${namespace}/${checkpoint} not found; apply dist/kubernetes`);
     }
     return found;
   }

@@ -83,7 +83,7 @@ export async function readWatcherStatus(
   const warn = (reason: string): WatcherStatus => ({ down: { reason, level: 'warn' } });
   try {
     const configMap = await readCheckpoint(client, { project, signal });
-    if (configMap === undefined) return warn('no watch checkpoint; apply infra/kubernetes/generated');
+    if (configMap === undefined) return warn('no watch checkpoint; apply dist/kubernetes');
     const { readAtMs = localMs } = configMap;
     const parsed = parseCheckpoint(configMap.text);
     if (parsed.type === 'corrupt') return warn(`the watch checkpoint is corrupt: ${parsed.reason}`);

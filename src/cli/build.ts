@@ -1,21 +1,22 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/. With --cloudformation also the
 // template and the packages of the functions, and with --chart a Helm chart.
 
-import { execFile } from 'node:child_process';
-import { access, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { type BuildOptions, build as bundle } from 'esbuild';
+import { type BuildOptions, build as bundle, type Plugin } from 'esbuild';
 import * as z from 'zod';
 import { forEachConcurrently } from '../core/async.ts';
 import { UserError } from '../core/errors.ts';
-import { clusterNames } from '../core/names.ts';
-import { withLock } from '../dev/artifacts.ts';
-import { ownConditions, ownModule } from '../dev/lambda/own-module.ts';
+import { clusterNames, wakeFunction } from '../core/names.ts';
+import { buildBundles, withLock } from '../dev/artifacts.ts';
 import { moveFolder } from '../dev/move-folder.ts';
+import { fleetWatcherStack } from '../generate/aws/fleet-watcher.ts';
+import { freshEntries } from '../project/entries.ts';
+import { manifestsFolder } from '../project/list-controllers.ts';
+import { ownConditions, ownModule } from '../project/own-module.ts';
+import { controllersFolder, fileExists, packageRoot, readProjectName, requireProject } from '../project/project.ts';
 import { findAuthorFiles } from './bundle/author-files.ts';
 import { places, requireWhole } from './bundle/files-rule.ts';
 import { replacements } from './bundle/replacements.ts';
@@ -23,15 +24,14 @@ import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
 import { printError, printLines, runCommand } from './command.ts';
 import { requireLoadable } from './load-bundles.ts';
-import { fileExists, readProjectName } from './project.ts';
-import { secondZodError } from './zod-copies.ts';
 
 /** Makes the command. */
 export function buildCommand(): Command {
   return new Command('build')
-    .description('bundle every function and the watcher into dist/')
+    .description('bundle every function and the watcher into dist/, and write the manifests of a cluster')
     .option('--cloudformation', `also write the template and the packages of the functions to ${cloudFormationFolder}/`)
     .option('--chart', `also write a Helm chart of kinds, roles and watcher to ${chartFolder}/`)
+    .option('--if-stale', 'only if a source has changed since the last build')
     .option('--stage <name>', 'the stage of the template; dev by default')
     .option('--param <name=value>', 'a parameter of serverless.yml for the template; repeatable', repeated)
     .addHelpText('after', helpText)
@@ -43,6 +43,7 @@ export function buildCommand(): Command {
 type Flags = {
   readonly cloudformation?: boolean;
   readonly chart?: boolean;
+  readonly ifStale?: boolean;
   readonly stage?: string;
   readonly param?: readonly string[];
 };
@@ -51,18 +52,22 @@ const repeated = (value: string, previous: readonly string[] = []): readonly str
 
 const helpText = `
 Example:
-  outrigger build && npx osls deploy --stage dev
+  outrigger build --chart
   outrigger build --cloudformation --stage prod --param MONITORING=lean
 
-Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile, or
+osls bundles by itself: npx osls deploy. Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile, or
 when a bundle cannot be loaded.`;
 
 async function run(root: string, flags: Flags, signal: AbortSignal): Promise<number> {
-  const { cloudformation, chart, stage = 'dev', param = [] } = flags;
+  const { cloudformation, chart, ifStale, stage = 'dev', param = [] } = flags;
   const ofTemplate = (['stage', 'param'] as const).find((option) => flags[option] !== undefined);
   if (cloudformation !== true && ofTemplate !== undefined)
     throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
   try {
+    if (ifStale === true) {
+      await buildBundles(build, root, signal);
+      return 0;
+    }
     const pack = async () => {
       if (cloudformation === true)
         await writeCloudFormation(root, signal, ['--stage', stage, ...param.flatMap((one) => ['--param', one])]);
@@ -84,12 +89,6 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
   } catch (error) {
     // The message names file, line and column; the bundler's stack adds nothing.
     if (error instanceof Error && 'errors' in error) throw new UserError(error.message, { cause: error });
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error) {
-      const missing = path.relative(root, String(error.path));
-      const isGenerated = /^(functions|infra)\b/.test(missing);
-      const advice = isGenerated ? '; run npm run generate in the folder of the project' : '';
-      throw new UserError(`${missing}: not found${advice}`, { cause: error });
-    }
     throw error;
   }
 }
@@ -155,38 +154,43 @@ export async function build(
   { signal = new AbortController().signal, check, pack }: BundleOptions = {},
 ): Promise<readonly string[]> {
   // The lock is a folder: none is made where there is no project.
-  await access(path.join(root, 'functions'));
+  await requireProject(root);
   const work = async () => {
-    const warnings = await makeBundles(root, check);
+    const warnings = await makeBundles(root, signal, check);
     await pack?.();
     return warnings;
   };
   return await withLock(path.join(root, '.outrigger/cache/build'), work, signal);
 }
 
-async function makeBundles(root: string, check: BundleOptions['check']): Promise<readonly string[]> {
-  const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
+async function makeBundles(
+  root: string,
+  signal: AbortSignal,
+  check: BundleOptions['check'],
+): Promise<readonly string[]> {
+  const { functions, watcher, withExec, manifests, warnings: found } = await entriesWithPlaces(root, signal);
   await rm(path.join(root, temporaryFolder), { recursive: true, force: true });
-  const withExec = await controllersWithExec(root);
-  const entries = functions.map((file) => `functions/${file}`);
-  const authorFiles = await findAuthorFiles(root, entries, resolution);
-  const warnings = new Set<string>();
+  const names = Object.keys(functions);
+  const programs = programsOf(root, { ...functions, watcher });
+  const options = { ...resolution, plugins: [...resolution.plugins, programs] };
+  const authorFiles = await findAuthorFiles(root, names.map(programName), options);
+  const warnings = new Set(found);
+  const target = (name: string) => path.join(temporaryFolder, name);
   const bundles = [
-    ...functions.map((file) => async () => {
-      const author = authorFiles.get(`functions/${file}`);
+    ...names.map((name) => async () => {
+      const author = authorFiles.get(programName(name));
       if (author === undefined) return;
       if (author.hasPackage(notInFunctions))
         throw new UserError(
-          `functions/${file} would contain ${notInFunctions}; functions parse kubeconfigs themselves`,
+          `the function ${name} would contain ${notInFunctions}; functions parse kubeconfigs themselves`,
         );
-      const name = path.basename(file, '.ts');
-      const runsCommands = withExec === undefined || withExec.has(name);
+      const runsCommands = withExec.includes(name);
       const result = await bundle({
         ...common,
         absWorkingDir: root,
-        entryPoints: { index: path.join('functions', file) },
-        outdir: path.join(temporaryFolder, name),
-        plugins: [...common.plugins, replacements({ author, runsCommands })],
+        entryPoints: { index: programName(name) },
+        outdir: target(name),
+        plugins: [...common.plugins, programs, replacements({ author, runsCommands })],
       });
       for (const warning of await requireWhole(root, result, author)) warnings.add(warning);
     }),
@@ -194,63 +198,87 @@ async function makeBundles(root: string, check: BundleOptions['check']): Promise
       const result = await bundle({
         ...common,
         absWorkingDir: root,
-        entryPoints: { index: 'src/watcher/main.ts' },
-        outdir: path.join(temporaryFolder, 'watcher'),
+        entryPoints: { index: programName('watcher') },
+        outdir: target('watcher'),
+        plugins: [...common.plugins, programs],
       });
       await requireWhole(root, result, { has: () => false });
     },
   ];
   // Each takes about 140 MB while it is made. All at once are no faster than one for each processor.
   await forEachConcurrently(availableParallelism(), bundles, async (make) => await make());
-  const names = functions.map((file) => path.basename(file, '.ts'));
+  await cp(path.join(packageRoot, 'infra/kubernetes/Dockerfile'), path.join(root, target('watcher/Dockerfile')));
+  const folder = path.join(root, target(path.basename(manifestsFolder)));
+  await mkdir(folder);
+  for (const [name, text] of Object.entries(manifests)) await writeFile(path.join(folder, name), text);
+  const stack = `${JSON.stringify(fleetWatcherStack(await readProjectName(root)), undefined, 2)}\n`;
+  await writeFile(path.join(root, target('fleet-watcher.json')), stack);
   const isLoaded = await check?.(path.join(root, temporaryFolder), names);
   if (isLoaded === false) warnings.add('the bundles were not loaded, which needs Node 24');
-  await moveBundles(path.join(root, temporaryFolder), path.join(root, 'dist'));
+  for (const name of await moveBundles(path.join(root, temporaryFolder), path.join(root, 'dist')))
+    warnings.add(removalHint(name));
   return [...warnings].toSorted();
 }
 
-/** Replaces the bundles in a folder. What another tool has written there stays. */
-async function moveBundles(from: string, to: string): Promise<void> {
+/** Makes the entries. For a source that does not compile, the bundler's error names line and column. */
+async function entriesWithPlaces(root: string, signal: AbortSignal): ReturnType<typeof freshEntries> {
+  try {
+    return await freshEntries(root, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const files = await readdir(path.join(root, controllersFolder)).catch(() => []);
+    const entryPoints = files.filter((file) => /\.[cm]?ts$/.test(file)).map((file) => `${controllersFolder}/${file}`);
+    await bundle({ ...resolution, absWorkingDir: root, entryPoints, outdir: 'scan', write: false });
+    throw error;
+  }
+}
+
+/** The name of a program for the bundler. */
+const programName = (name: string): string => `outrigger:${name}`;
+
+/** Gives the bundler the programs, which are in no file. */
+function programsOf(root: string, sources: Readonly<Record<string, string>>): Plugin {
+  return {
+    name: 'programs',
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: /^outrigger:/ }, ({ path: name }) => ({
+        path: name.slice(programName('').length),
+        namespace: 'outrigger',
+      }));
+      onLoad({ filter: /.*/, namespace: 'outrigger' }, ({ path: name }) => ({
+        contents: sources[name] ?? '',
+        loader: 'ts',
+        resolveDir: root,
+      }));
+    },
+  };
+}
+
+/** What a controller that was renamed or removed leaves in the clusters. */
+function removalHint(name: string): string {
+  return (
+    `${name} was renamed or removed: a deployment deletes its queue and its dead letters, and a finalizer of it ` +
+    `blocks deletions until outrigger detach KIND --controller ${name} ` +
+    '(docs/operating.md#rename-or-remove-a-controller)'
+  );
+}
+
+/** Replaces the bundles in a folder. What another tool has written there stays. Returns those that are gone. */
+async function moveBundles(from: string, to: string): Promise<readonly string[]> {
   await mkdir(to, { recursive: true });
+  const made = await readdir(from);
+  const gone: string[] = [];
   for (const entry of await readdir(to, { withFileTypes: true })) {
     const folder = path.join(to, entry.name);
     const isBundle = entry.isDirectory() && (await fileExists(path.join(folder, 'index.mjs')));
-    if (isBundle) await rm(folder, { recursive: true, force: true });
+    if (!isBundle) continue;
+    if (!made.includes(entry.name) && entry.name !== wakeFunction) gone.push(entry.name);
+    await rm(folder, { recursive: true, force: true });
   }
-  for (const name of await readdir(from)) {
+  for (const name of made) {
     await rm(path.join(to, name), { recursive: true, force: true });
     await moveFolder(path.join(from, name), path.join(to, name));
   }
   await rm(from, { recursive: true, force: true });
-}
-
-const registryQuery = `
-  import { registry } from './src/controllers/registry.ts';
-  const { requireOneZod, ZodCopyError } = await import(process.argv[1]);
-  const withExec = registry.filter(({ declaration }) => declaration.exec !== undefined).map(({ name }) => name);
-  let secondZod;
-  try { requireOneZod(registry); } catch (error) { if (error instanceof ZodCopyError) secondZod = error.message; }
-  process.stdout.write(JSON.stringify({ withExec, secondZod }));
-`;
-const registryAnswer = z.object({
-  withExec: z.array(z.string()),
-  secondZod: z.string().optional(),
-});
-
-/**
- * Names the controllers that run commands; their functions have the same names. A new process loads the registry,
- * because the sources may have changed since this one started. Returns undefined if it cannot be loaded: the bundler's
- * error is more precise. Throws a UserError for a registry with a second zod.
- */
-async function controllersWithExec(root: string): Promise<ReadonlySet<string> | undefined> {
-  const check = pathToFileURL(ownModule(import.meta, '../generate/zod-copy')).href;
-  const answer = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', registryQuery, check], {
-    cwd: root,
-  }).then(
-    ({ stdout }) => registryAnswer.parse(JSON.parse(stdout)),
-    () => undefined,
-  );
-  const secondZod = answer?.secondZod;
-  if (secondZod !== undefined) throw await secondZodError(secondZod, root);
-  return answer === undefined ? undefined : new Set(answer.withExec);
+  return gone;
 }

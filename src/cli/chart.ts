@@ -1,15 +1,15 @@
-// `outrigger build --chart`: a Helm chart of what a cluster gets, from the manifests of the project. It has the same
-// objects as `kubectl apply -k infra/kubernetes`. Values replace what kustomization.yaml and watcher.env set.
+// `outrigger build --chart`: a Helm chart of what a cluster gets, from the manifests of the build. It has the same
+// objects as `kubectl apply -k dist/kubernetes`. Values replace what options of `outrigger manifests` set.
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import { Verbatim, writeYaml } from '@outrigger/common/yaml/write';
 import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
+import { manifestsFolder } from '../project/list-controllers.ts';
 
 /** The folder of the chart, in the project. */
 export const chartFolder = 'dist/chart';
-const manifests = 'infra/kubernetes';
 
 /** Helm deletes the objects of an uninstalled chart. With a CRD it would delete every object of that kind. */
 const keep = { 'helm.sh/resource-policy': 'keep' };
@@ -37,8 +37,8 @@ type Deployment = z.output<typeof deployment>;
 export type ChartInput = { readonly name: string; readonly version: string };
 
 /**
- * Returns the files of the chart, as text by path. `sources` are the manifests of a project, as text by path: those of
- * the watcher, the generated ones, and `watcher.env`. Throws UserError if there is no watcher. Pure.
+ * Returns the files of the chart, as text by path. `sources` are the manifests of a project, as text by name. Throws
+ * UserError if there is no watcher. Pure.
  */
 export function chartFiles(
   sources: ReadonlyMap<string, string>,
@@ -47,7 +47,6 @@ export function chartFiles(
   const files = new Map<string, string>();
   let values: Readonly<Record<string, unknown>> | undefined;
   for (const [file, text] of sources) {
-    if (!file.endsWith('.yaml')) continue;
     const documents = readYamlDocuments(text).map((document) => {
       const { metadata, ...rest } = object.parse(document);
       if (keptKinds.has(rest.kind)) {
@@ -63,17 +62,17 @@ export function chartFiles(
     });
     files.set(`templates/${path.basename(file)}`, writeYaml(documents, escapeHelm));
   }
-  if (values === undefined) throw new UserError(`${manifests}/watcher has no Deployment`);
-  const settings = parseVariables(sources.get('watcher.env') ?? '');
+  if (values === undefined) throw new UserError('the manifests have no Deployment');
   files.set('Chart.yaml', writeYaml([{ apiVersion: 'v2', name, version, description: `The watcher of ${name}.` }]));
   files.set('values.yaml', valuesHead + writeYaml([{ image: '', ...values, serviceAccount, settings }]));
   return files;
 }
 
 const serviceAccount = { annotations: {} };
+const settings = { CLUSTER: '', AWS_REGION: '', QUEUE_URL_PREFIX: '' };
 const valuesHead = `# image: the repository and the digest of the watcher (REPOSITORY@sha256:DIGEST)
 # serviceAccount.annotations: the AWS role of the watcher, with IRSA (eks.amazonaws.com/role-arn).
-# settings: the settings of the watcher; those of watcher.env when the chart was built.
+# settings: the settings of the watcher (docs/settings.md); these are needed.
 `;
 
 const accountValue = new Verbatim('{{- toYaml .Values.serviceAccount.annotations | nindent 4 }}');
@@ -116,26 +115,13 @@ function escapeHelm(written: string): string {
   return written.replaceAll('{{', '{{ "{{" }}');
 }
 
-/** Parses a file of variables, as kustomize does (kv.go): a line without = is a variable without a value. */
-function parseVariables(text: string): Readonly<Record<string, string>> {
-  const lines = text
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
-    .map((line) => line.trimStart());
-  const variables = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(variables.map((line) => [line.replace(/=.*$/s, ''), line.replace(/^[^=]*=?/, '')]));
-}
-
-/** Reads the manifests of a project, and writes its chart. */
+/** Writes the chart of the manifests that were built. */
 export async function writeChart(root: string, input: ChartInput): Promise<void> {
+  const folder = path.join(root, manifestsFolder);
   const sources = new Map<string, string>();
-  for (const folder of ['generated', 'watcher']) {
-    for (const name of (await readdir(path.join(root, manifests, folder))).toSorted()) {
-      if (!name.endsWith('.yaml') || name === 'kustomization.yaml') continue;
-      sources.set(`${folder}/${name}`, await readFile(path.join(root, manifests, folder, name), 'utf8'));
-    }
-  }
-  sources.set('watcher.env', await readFile(path.join(root, manifests, 'watcher.env'), 'utf8'));
+  for (const name of (await readdir(folder)).toSorted())
+    if (name.endsWith('.yaml') && name !== 'kustomization.yaml')
+      sources.set(name, await readFile(path.join(folder, name), 'utf8'));
   await rm(path.join(root, chartFolder), { recursive: true, force: true });
   for (const [file, text] of chartFiles(sources, input)) {
     const target = path.join(root, chartFolder, file);

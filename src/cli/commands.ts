@@ -18,10 +18,9 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   clusters: async () => (await import('./clusters/clusters.ts')).clustersCommand(),
   detach: async () => (await import('./detach.ts')).detachCommand(),
   new: async () => (await import('./new/new-controller.ts')).newCommand(),
-  upgrade: async () => (await import('./new/upgrade.ts')).upgradeCommand(),
   import: async () => (await import('./import-crd.ts')).importCommand(),
-  generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
+  manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(loadCommands),
 };
 

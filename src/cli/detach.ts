@@ -15,6 +15,7 @@ import { discoverKinds, type ServedKind } from '../kube/client/discovery.ts';
 import { isForbidden } from '../kube/client/errors.ts';
 import { retryingClient } from '../kube/client/retrying-client.ts';
 import { type DetachCount, type DetachTarget, detach, findControllers } from '../operations/detach.ts';
+import { loadProject, readProjectName } from '../project/project.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
 import {
   clusterClient,
@@ -24,7 +25,6 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { connectKubeconfig } from './kubeconfig-client.ts';
-import { loadProject, readProjectName } from './project.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;

@@ -16,15 +16,14 @@ import { formatNotReady, formatTable } from '../dev/readiness.ts';
 import { reloadOnSave } from '../dev/reload.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { createTypeCheck } from '../dev/type-check.ts';
+import { loadProject } from '../project/project.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
 import { type Output, outputOption, portNumber, printError, printLines, printStack, wholeNumber } from './command.ts';
 import { devOperator } from './console/operator.ts';
-import { generateAtStart, regenerate } from './dev-generate.ts';
 import { wakeByPlant } from './dev-plant.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
-import { loadProject } from './project.ts';
 
 type Flags = {
   readonly folder?: string;
@@ -134,13 +133,10 @@ async function run(flags: Flags): Promise<void> {
   });
   try {
     const root = process.cwd();
-    const project = await loadProject(root);
-    const { registry } = project;
+    const { registry } = await loadProject(root);
     const sources = { set: flags.set, environment: environment(), root };
     const settings = await readDevSettings(registry, sources, flags.queueEndpoint !== undefined);
     requireConsistent(flags);
-    const updated = await generateAtStart(project, root);
-    if (updated !== undefined) print({ source: 'system', text: updated });
     // Only a run that lasts has a console.
     const source = flags.untilReady === true ? undefined : createDevSource(registry);
     const options = {
@@ -258,7 +254,6 @@ async function live(
   const types = createTypeCheck(root, print);
   types.start();
   const reloading = reloadOnSave(dev, root, {
-    generate: async () => await regenerate(root),
     onLine: print,
     onReloaded: types.start,
   });

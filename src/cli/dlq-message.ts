@@ -6,6 +6,7 @@ import { formatReconcileKey } from '../core/key.ts';
 import { controllerDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { deleteDeadLetters, readDeadLetters } from '../operations/redrive.ts';
+import { listControllers } from '../project/list-controllers.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { keyOfMessage } from '../sqs/message.ts';
@@ -13,7 +14,6 @@ import { jsonOption, type Output, outputOption, printJson, printLines, runComman
 import { queuesOf } from './dead-letter-queues.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
-import { listControllers } from './project.ts';
 
 type ShowFlags = InstallationFlags & { readonly output: Output };
 type DeleteFlags = InstallationFlags & {

@@ -6,6 +6,7 @@ import { formatReconcileKey } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { type RedriveResult, readDeadLetters, redrive } from '../operations/redrive.ts';
+import { listControllers } from '../project/list-controllers.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createDepth } from '../sqs/depth.ts';
@@ -30,7 +31,6 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
-import { listControllers } from './project.ts';
 
 type ListFlags = InstallationFlags & {
   readonly controller?: string;

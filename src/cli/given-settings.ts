@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Environment } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
-import { readTextFile } from '../dev/text-file.ts';
+import { readTextFile } from '../project/project.ts';
 
 /** Where values come from. */
 export type SettingSources = {

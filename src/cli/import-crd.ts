@@ -8,12 +8,11 @@ import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
 import { parseManifests } from '../dev/manifests.ts';
 import { replaceFile } from '../dev/replace-file.ts';
-import { readTextFile } from '../dev/text-file.ts';
 import { importCrd, importedHeader } from '../generate/import/import-crd.ts';
 import { getObject } from '../kube/client/read.ts';
+import { isRepository, readTextFile } from '../project/project.ts';
 import { printLines, runCommand } from './command.ts';
 import { connectKubeconfig } from './kubeconfig-client.ts';
-import { handlerSourceOf } from './project.ts';
 
 type Flags = {
   readonly kubeconfig?: string;
@@ -63,7 +62,7 @@ Exit status: 0 when every CRD was written, 1 when one was not.`;
 async function run(from: string, flags: Flags, signal: AbortSignal): Promise<number> {
   const { kindVersion: version, zod, out } = flags;
   const crds = flags.kubeconfig === undefined ? await readCrds(from) : [await readFromCluster(from, flags, signal)];
-  const source = (await handlerSourceOf(process.cwd())) === 'package' ? 'outrigger' : '../outrigger.ts';
+  const source = (await isRepository(process.cwd())) ? '../outrigger.ts' : 'outrigger';
   const modules = crds.map((crd) => {
     try {
       return importCrd(crd, { source, withZod: zod === true, ...(version === undefined ? {} : { version }) });

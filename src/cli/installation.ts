@@ -19,12 +19,12 @@ import { localRegion } from '../dev/lambda/account.ts';
 import { createLocalSqsClient, urlPrefixOf } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
 import type { KubeClient } from '../kube/client/client.ts';
+import { readProjectName } from '../project/project.ts';
 import { environment, readOperatorSettings } from '../settings.ts';
 import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { printError, printIgnoredProxy } from './command.ts';
 import { readGiven } from './given-settings.ts';
-import { readProjectName } from './project.ts';
 import {
   awsAccess,
   type RegionFlag,

@@ -11,6 +11,8 @@ import { alignColumns } from '../dev/columns.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import { readDeadLetters } from '../operations/redrive.ts';
+import { type ListedController, listControllers } from '../project/list-controllers.ts';
+import { loadProject } from '../project/project.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { keyOfMessage } from '../sqs/message.ts';
@@ -37,7 +39,6 @@ import { type KeyLogEntry, readKeyLog } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
 import { type ObjectState, stateOf } from './object-state.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
-import { type ListedController, listControllers, loadProject } from './project.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;

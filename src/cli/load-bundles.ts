@@ -74,7 +74,7 @@ export async function requireLoadable(folder: string, names: readonly string[]):
 }
 
 async function loadIn(task: string, names: readonly string[]): Promise<void> {
-  const nameOf = (bundle: string) => (bundle === 'watcher' ? 'the watcher' : `functions/${bundle}.ts`);
+  const nameOf = (bundle: string) => (bundle === 'watcher' ? 'the watcher' : `the function ${bundle}`);
   const files = (await readdir(task, { recursive: true }))
     .filter((file) => file.endsWith('.mjs'))
     .map((file) => [nameOf(path.dirname(file)), path.join(task, file)]);

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The outrigger command. Only the requested subcommand is loaded; without one, all are loaded for the help.
 import { type Command, program } from 'commander';
+import { packageVersion } from '../project/package-version.ts';
 import { commands, loadCommands } from './commands.ts';
-import { packageVersion } from './package-version.ts';
 
 const helpText = `
 Examples:

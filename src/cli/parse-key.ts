@@ -3,9 +3,9 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { collectionName, isPathSegment, type ReconcileKey } from '../core/key.ts';
+import type { KeyKind, ListedController } from '../project/list-controllers.ts';
 import { mappedCollection } from '../reconciling/map-keys.ts';
 import { type Installation, requireClusterName } from './installation.ts';
-import type { KeyKind, ListedController } from './project.ts';
 
 /** A requested key. An undefined part matches every value. */
 export type RequestedKey = Pick<ReconcileKey, 'controller' | 'name'> &

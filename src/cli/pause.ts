@@ -6,12 +6,12 @@ import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-l
 import { Command } from 'commander';
 import { UserError } from '../core/errors.ts';
 import { controllerQueue } from '../core/names.ts';
+import { listControllers } from '../project/list-controllers.ts';
 import { callWithin } from '../sqs/call.ts';
 import { printLines, runCommand } from './command.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { isPaused, readMappings } from './mappings.ts';
 import { requireController } from './parse-key.ts';
-import { listControllers } from './project.ts';
 
 const callSeconds = 20;
 

@@ -6,6 +6,7 @@ import { UserError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { replayEntry } from '../operations/replay.ts';
+import { loadProject, readNamespaces } from '../project/project.ts';
 import { createSend } from '../sqs/send.ts';
 import { printLines, runCommand } from './command.ts';
 import { printDryRun, printPlan } from './dry-run/plan.ts';
@@ -17,7 +18,6 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { clusterOfKey, completeKey, parseKey, requireController, withKinds } from './parse-key.ts';
-import { loadProject, readNamespaces } from './project.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;

@@ -6,11 +6,11 @@ import type { OutsideEvent } from '../api/wake.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
 import { silentLog } from '../core/log.ts';
+import { loadProject } from '../project/project.ts';
 import { createSend } from '../sqs/send.ts';
 import { createWake, parseEvent } from '../waking/wake.ts';
 import { printLines, runCommand } from './command.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
-import { loadProject } from './project.ts';
 
 /** Makes the command. */
 export function wakeCommand(): Command {

@@ -59,6 +59,9 @@ export const functionLimits = {
   batchSize: { default: 10, min: 1, max: 10 },
 } satisfies Readonly<Record<string, Limit>>;
 
+/** An option that a deployment may override. */
+export type FunctionOption = keyof typeof functionLimits;
+
 const retryLimits = {
   firstSeconds: { default: 2, min: 1, max: 43_200 },
   maxSeconds: { default: 900, min: 1, max: 86_400 },

@@ -12,7 +12,7 @@ import { packagedTemplate } from './packaged-template.ts';
 /** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled, and the signal's reason. */
 export type Build = (root: string, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 
-const inputs = ['src', 'functions', 'infra/kubernetes/generated', 'package-lock.json'];
+const inputs = ['src', 'functions', 'package.json', 'package-lock.json', 'infra/kubernetes'];
 
 /** Builds and packages below the root where needed. Returns the text of the packaged template. */
 export async function buildArtifacts(build: Build, root: string, signal: AbortSignal): Promise<string> {

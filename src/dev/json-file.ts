@@ -1,7 +1,7 @@
 // Files that `outrigger dev` wrote, for another command or for its next start.
 import type * as z from 'zod';
 import { UserError } from '../core/errors.ts';
-import { readTextFile } from './text-file.ts';
+import { readTextFile } from '../project/project.ts';
 
 /**
  * Reads a file of this shape; undefined if there is none. Throws UserError for a file that cannot be read, or has

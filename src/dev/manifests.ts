@@ -13,6 +13,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { ApiError, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { pathSegment } from '../kube/client/path.ts';
+import { manifestsFolder } from '../project/list-controllers.ts';
 
 /** A manifest, and its file. */
 export type Manifest = {
@@ -61,7 +62,7 @@ export async function readGenerated(
   root: string,
   { policies = false }: { readonly policies?: boolean } = {},
 ): Promise<readonly Manifest[]> {
-  const all = await readManifests(path.join(root, 'infra/kubernetes/generated'));
+  const all = await readManifests(path.join(root, manifestsFolder));
   const kinds = [...neededKinds, ...(policies ? policyKinds : [])];
   return all.filter(({ kind }) => kinds.includes(kind));
 }
@@ -117,7 +118,7 @@ export async function applyManifests(
     }
     throw new UserError(
       `${file}: the API server has no kind ${kind} in ${apiVersion}; apply its CRD ` +
-        '(npm run generate writes the CRDs of the registry)',
+        '(npx outrigger build writes the CRDs of the controllers)',
     );
   }
 

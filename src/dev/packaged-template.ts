@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
 const noOutput = { stdout: '', stderr: '' };
 /** The version of osls is in one of the two lock files, as its program is. */
-const inputs = ['serverless.yml', 'package.json', 'infra/aws', 'package-lock.json', 'infra/package-lock.json'];
+const inputs = ['serverless.yml', 'package.json', 'src', 'package-lock.json', 'infra/package-lock.json'];
 /** The template that osls writes. */
 export const packagedFile = '.serverless/cloudformation-template-update-stack.json';
 
@@ -66,6 +66,7 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
       SLS_SCHEMA_CACHE_BASE_DIR: (await sharedSchemaCache()) ?? home,
       SLS_TELEMETRY_DISABLED: '1',
       CI: 'true',
+      OUTRIGGER_BUNDLES: 'built',
     };
     await run(process.execPath, [osls, 'package', ...argv], {
       cwd: root,

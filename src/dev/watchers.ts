@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../core/json.ts';
-import { ownModule } from './lambda/own-module.ts';
+import { ownModule } from '../project/own-module.ts';
 
 /** An event of a watcher's process. */
 export type WatcherEvent =

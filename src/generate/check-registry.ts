@@ -31,7 +31,10 @@ const qualifiedCondition = new RegExp(
   `^(?=.{1,316}$)${domainLabel}(\\.${domainLabel})+/[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`,
 );
 /** The names of other functions and of the role of the schedule, or folders in dist/. */
-const reserved = [timersQueue, resyncQueue, wakeFunction, 'schedule', 'watcher'];
+const reserved = [
+  ...[timersQueue, resyncQueue, wakeFunction],
+  ...['schedule', 'watcher', 'kubernetes', 'chart', 'cloudformation'],
+];
 
 /**
  * Rejects invalid and duplicate names, status slices that overlap or have no first controller, and an exec without

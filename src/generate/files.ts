@@ -1,12 +1,10 @@
-// Every generated manifest of a registry, as text by path. `generate` writes them, and `generate --check` compares
-// them. The functions are in functions.ts.
-
+// The files of a cluster that follow from a registry, as text by name: kinds, roles and policies, and the watch list.
 import { writeYaml } from '@outrigger/common/yaml/write';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { awsOf } from './aws/resources.ts';
+import { parametersOf } from './aws/parameters.ts';
 import { checkRegistry } from './check-registry.ts';
 import { crdOf } from './crd/crd.ts';
 import { ruleHints } from './crd/rule-hints.ts';
@@ -16,11 +14,8 @@ import { isAlwaysSelectable } from './selectable-fields.ts';
 import { watchListOf } from './watch-list.ts';
 import { requireOneZod } from './zod-copy.ts';
 
-/** Folders that contain only generated files. */
-export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/generated'] as const;
-
 /**
- * Makes all files. Throws SchemaError for an invalid registry.
+ * Makes all files, by name. Throws SchemaError for an invalid registry.
  * @param kinds the kinds without a controller: each gets only a CRD
  * @param namespaces the only namespaces of the project; absent: all
  */
@@ -32,17 +27,13 @@ export function generatedFiles(
 ): ReadonlyMap<string, string> {
   requireOneZod(registry, kinds);
   checkRegistry(registry, project, namespaces);
+  parametersOf(registry);
   const watchList = watchListOf(registry, project, namespaces);
-  const [kubernetes, aws] = generatedFolders;
-  const manifests = [
-    ...definitionsOf(registry, kinds).map(([name, crd]) => [`crd-${name}.yaml`, yaml([crd])] as const),
-    ['rbac.yaml', yaml(rbacOf(registry, watchList))] as const,
-  ];
   return new Map([
-    ...manifests.map(([name, text]) => [`${kubernetes}/${name}`, text] as const),
-    [`${kubernetes}/kustomization.yaml`, yaml([kustomizationOf(manifests.map(([name]) => name))])],
-    [`${kubernetes}/watch-list.json`, `${JSON.stringify(watchList, undefined, 2)}\n`],
-    [`${aws}/controllers.yml`, yaml([awsOf(registry)])],
+    ...definitionsOf(registry, kinds).map(([name, crd]) => [`crd-${name}.yaml`, writeYaml([crd])] as const),
+    ['rbac.yaml', writeYaml(rbacOf(registry, watchList))],
+    // For the watcher's bundle, and for commands that need only the names of the controllers.
+    ['watch-list.json', `${JSON.stringify(watchList, undefined, 2)}\n`],
   ]);
 }
 
@@ -77,14 +68,4 @@ export function generatedHints(
       ...ruleHints(structuralSchema(status, 'status'), 'status'),
     ].map((hint) => `${kind}: ${hint}`),
   );
-}
-
-/** The manifests for `kubectl apply -k`. The watch list is not one of them; it is for the watcher's bundle. */
-function kustomizationOf(resources: readonly string[]): JsonObject {
-  return { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources };
-}
-
-function yaml(documents: readonly JsonObject[]): string {
-  const header = '# Generated from the registry by npm run generate; change that, not this.\n';
-  return header + writeYaml(documents);
 }

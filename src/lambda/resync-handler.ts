@@ -4,6 +4,7 @@ import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
 import { functionUserAgent, resyncQueue } from '../core/names.ts';
+import { resyncLists } from '../core/shared-functions.ts';
 import { createResync } from '../resync/run.ts';
 import { readResyncSettings, readRoleIds, readTraceHeader } from '../settings.ts';
 import { createDepth } from '../sqs/depth.ts';
@@ -18,9 +19,6 @@ import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** The events of the resync function: its queue's records, or the input of its schedule. */
 export type ResyncEvent = SQSEvent | Partial<Pick<EventBridgeEvent<string, unknown>, 'time'>>;
-
-/** The maximumConcurrency of its event source mapping in infra/aws/functions.yml. */
-const concurrency = 10;
 
 /**
  * Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them.
@@ -51,7 +49,7 @@ function start(
   const resync = createResync({
     ...(self === undefined
       ? {}
-      : { senders: { self, mayCopy: createCopyLimit(() => performance.now(), { concurrency }) } }),
+      : { senders: { self, mayCopy: createCopyLimit(() => performance.now(), { concurrency: resyncLists }) } }),
     registry,
     ...(namespaces === undefined ? {} : { namespaces }),
     project: settings.PROJECT,

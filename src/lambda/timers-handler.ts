@@ -3,6 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../clusters/auth/secret-reader.ts';
 import { resyncQueue, timersQueue } from '../core/names.ts';
+import { timersBatches } from '../core/shared-functions.ts';
 import { readRoleIds, readTimersSettings, readTraceHeader } from '../settings.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
@@ -14,9 +15,6 @@ import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
-
-/** The maximumConcurrency of its event source mapping in infra/aws/functions.yml. */
-const concurrency = 100;
 
 /**
  * Creates the handler of the timers queue. Its first call throws SettingsError if settings are missing, and names them.
@@ -40,7 +38,7 @@ function start(controllers: ReadonlySet<string>): Started<SQSEvent, SQSBatchResp
     controllers,
     ...(roles === undefined
       ? {}
-      : { senders: { roles, mayCopy: createCopyLimit(() => performance.now(), { concurrency }) } }),
+      : { senders: { roles, mayCopy: createCopyLimit(() => performance.now(), { concurrency: timersBatches }) } }),
     ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, log),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {

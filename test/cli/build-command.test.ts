@@ -140,7 +140,7 @@ it.each([
     'the watcher: SyntaxError',
   ],
   ['a folder without functions', 'functions', undefined, [], 'functions: not found; run npm run generate'],
-  ['a folder without manifests', 'infra', undefined, ['--chart'], 'infra/kubernetes/generated: not found; run'],
+  ['a folder without manifests', 'infra', undefined, ['--chart'], 'dist/kubernetes: not found; run'],
   ['a project without osls', 'infra', undefined, ['--cloudformation'], 'osls is not installed'],
 ])('build of %s exits with 1, and the last line names it', async (_, file, text, argv, message) => {
   if (text === undefined) await rm(at(file), { recursive: true, force: true });

@@ -1,4 +1,5 @@
-// Only the bundles that `outrigger build` makes of a folder of functions, and its errors.
+// Only the bundles that `outrigger build` makes of a folder of the author's functions, and its errors. The programs that it
+// makes itself are in test/project/entries.test.ts.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, rm, symlink } from 'node:fs/promises';
@@ -23,9 +24,11 @@ const filesOf = async (name: string) => (await readdir(at('dist', name))).sort()
 
 beforeEach(async () => {
   await symlink(path.join(source, 'node_modules'), at('node_modules'));
-  await write('src/watcher/main.ts', `import { version } from './version.ts'; process.stdout.write(version);`);
-  await write('src/watcher/version.ts', `export const version = '1';`);
+  await write('package.json', '{"type":"module","outrigger":{"project":"trees"}}');
 });
+
+/** What every build makes. */
+const always = ['fleet-watcher.json', 'kubernetes', 'resync', 'timers', 'watcher'];
 
 /** Loads a bundle as Lambda does and calls its handler. */
 async function call(name: string, ...given: readonly unknown[]): Promise<unknown> {
@@ -41,7 +44,7 @@ describe('build', () => {
     await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
     await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
     await build();
-    expect(await filesOf('.')).toEqual(['fruit', 'tree', 'watcher']);
+    expect(await filesOf('.')).toEqual([...always, 'fruit', 'tree'].toSorted());
     expect(await filesOf('tree')).toEqual(['index.mjs', 'index.mjs.map']);
     expect([await call('tree'), await call('fruit')]).toEqual(['tree', 'fruit']);
   });
@@ -50,7 +53,7 @@ describe('build', () => {
     await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
     await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
     await Promise.all([build(), build()]);
-    expect(await filesOf('.')).toEqual(['fruit', 'tree', 'watcher']);
+    expect(await filesOf('.')).toEqual([...always, 'fruit', 'tree'].toSorted());
   });
 
   it('a stack names the source, of errors of the handler and of the module itself, and no source map is read without an error', async () => {
@@ -218,10 +221,10 @@ describe('build', () => {
   it('build deletes the bundles of removed functions', async () => {
     await write('functions/tree.ts', 'export const handler = () => 1;');
     await write('functions/old.ts', 'export const handler = () => 1;');
-    await build();
+    expect(await build()).toEqual([]);
     await rm(at('functions/old.ts'));
-    await build();
-    expect(await filesOf('.')).toEqual(['tree', 'watcher']);
+    expect(await build()).toEqual([expect.stringContaining('outrigger detach KIND --controller old')]);
+    expect(await filesOf('.')).toEqual([...always, 'tree'].toSorted());
   });
 
   it('build rejects a function that imports client-node indirectly, and keeps the old bundles', async () => {
@@ -229,20 +232,20 @@ describe('build', () => {
     await build();
     await write('src/far.ts', `export const load = async () => (await import('@kubernetes/client-node')).KubeConfig;`);
     await write('functions/tree.ts', `import { load } from '../src/far.ts'; export const handler = load;`);
-    await expect(build()).rejects.toThrow('functions/tree.ts would contain @kubernetes/client-node');
+    await expect(build()).rejects.toThrow('the function tree would contain @kubernetes/client-node');
     expect(await call('tree')).toBe('old');
   });
 
   it('B1: the WebSocket of the runtime is only in the functions of controllers that run commands, and that of an author in theirs', async () => {
     const openExec = `import { openWebSocket } from '${runtime('kube/client/web-socket')}';`;
-    for (const name of ['tree', 'fruit'])
+    for (const name of ['foo', 'bitcoin-peers'])
       await write(`functions/${name}.ts`, `${openExec} export const handler = () => typeof openWebSocket;`);
     await write(
       'functions/timers.ts',
       `${openExec} import { WebSocket } from 'ws'; export const handler = () => [typeof openWebSocket, WebSocket.OPEN];`,
     );
-    const registry = `export const registry = [{ name: 'tree', declaration: {} }, { name: 'fruit', declaration: { exec: {} } }];`;
-    await write('src/controllers/registry.ts', registry);
+    await write('src/controllers/some.ts', `export { foo } from '${runtime('controllers/foo')}';`);
+    await write('src/controllers/peers.ts', `export { bitcoinPeers } from '${runtime('controllers/bitcoin-peers')}';`);
     const hasWebSocket = async (name: string) => {
       const texts = (await filesOf(name))
         .filter((file) => file.endsWith('.mjs'))
@@ -250,18 +253,14 @@ describe('build', () => {
       return (await Promise.all(texts)).join('').includes('Sec-WebSocket-Extensions');
     };
     await build();
-    expect(await Promise.all(['tree', 'fruit', 'timers'].map(hasWebSocket))).toEqual([false, true, true]);
+    expect(await Promise.all(['foo', 'bitcoin-peers', 'timers'].map(hasWebSocket))).toEqual([false, true, true]);
     await rm(at('node_modules'));
-    expect([await call('fruit'), await call('timers')]).toEqual(['function', ['function', 1]]);
-    // The current sources are read, not the modules of this process.
-    await symlink(path.join(source, 'node_modules'), at('node_modules'));
-    await write('src/controllers/registry.ts', registry.replace('declaration: {} }', 'declaration: { exec: {} } }'));
-    await build();
-    expect(await hasWebSocket('tree')).toBe(true);
+    expect([await call('bitcoin-peers'), await call('timers')]).toEqual(['function', ['function', 1]]);
   });
 
-  it('build in a folder without functions writes nothing', async () => {
-    await expect(build()).rejects.toThrow('functions');
+  it('build in a folder that is no project writes nothing', async () => {
+    await rm(at('package.json'));
+    await expect(build()).rejects.toThrow('there are no controllers in src/controllers here');
     expect(await readdir(folder.path)).not.toContain('.outrigger');
   });
 

@@ -20,5 +20,5 @@ it('a text that Helm would read as a template is escaped', () => {
 });
 
 it('a project without a watcher has no chart', () => {
-  expect(() => chartFiles(new Map(), input)).toThrow('infra/kubernetes/watcher has no Deployment');
+  expect(() => chartFiles(new Map(), input)).toThrow('the manifests have no Deployment');
 });

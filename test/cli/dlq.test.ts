@@ -39,7 +39,7 @@ async function sendDeadLetter(controller: string, body: string, attributes: Read
 
 describe('a folder of somebody else', () => {
   const other = useFolder();
-  const listFile = 'infra/kubernetes/generated/watch-list.json';
+  const listFile = 'dist/kubernetes/watch-list.json';
 
   it('B16: dlq, pause and resume run no code of the folder, and read the names of its controllers', async () => {
     await other.write(

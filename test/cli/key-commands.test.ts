@@ -220,7 +220,7 @@ describe('explain', () => {
       why: 'local is paused; outrigger clusters resume local ends that',
       notes: [
         expect.stringMatching(/^water-tank.fifo cannot be read: .*outrigger doctor prints the command/),
-        'the watchers of local are down: no watch checkpoint; apply infra/kubernetes/generated',
+        'the watchers of local are down: no watch checkpoint; apply dist/kubernetes',
       ],
     });
   });

@@ -21,6 +21,7 @@ import { startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
+import { kindManifests } from '../support/sample-manifests.ts';
 import { runHere } from './command-result.ts';
 
 const { signal } = new AbortController();
@@ -137,8 +138,7 @@ function mappingOf(controller: string) {
 /** Applies the CRDs and samples of the repository. */
 export async function applySamples(server: ApiServer, samples: readonly string[]): Promise<void> {
   const client = createClient({ server: new URL(server.url) });
-  const generated = await readManifests('infra/kubernetes/generated');
-  const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const definitions = kindManifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
   const files = samples.map((sample) => readManifests(`infra/kubernetes/samples/${sample}.yaml`));
   for (const manifests of [definitions, ...(await Promise.all(files))])
     await applyManifests(client, manifests, { signal });

@@ -49,7 +49,7 @@ it('B5: a schema of a second zod is refused by generate and build, which name bo
     );
     expect(err).toContain(`found: ${source}/node_modules/zod (${ours}), node_modules/zod (4.0.17)`);
   }
-  await expect(readText('infra/kubernetes/generated/rbac.yaml')).rejects.toThrow('ENOENT');
+  await expect(readText('dist/kubernetes/rbac.yaml')).rejects.toThrow('ENOENT');
 }, 60_000);
 
 it('B5: a second zod is accepted if no schema of a kind comes from it', async () => {

@@ -2,7 +2,6 @@
 // them, its values arrive, and an uninstallation keeps the kinds with the objects of users. What the manifests mean is
 // tested in watcher-deployment.test.ts.
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -12,11 +11,13 @@ import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { helmBinaries } from '../../tools/helm/build.ts';
 import { useFolder } from '../support/folder.ts';
+import { sampleBase, writeFiles } from '../support/sample-manifests.ts';
 
 const run = promisify(execFile);
 const timeout = 400_000;
-const manifests = 'infra/kubernetes';
+const manifests = 'dist/kubernetes';
 const image = `registry.example.com/outrigger-watcher@sha256:${'0'.repeat(64)}`;
+const settings = { CLUSTER: '', AWS_REGION: '', QUEUE_URL_PREFIX: '' };
 const text = z.string();
 const objectShape = z.looseObject({
   kind: text,
@@ -29,7 +30,7 @@ let plane: ControlPlane;
 beforeAll(async () => {
   ({ helm } = await helmBinaries());
   plane = await startControlPlane();
-  await cp(manifests, folder.at(manifests), { recursive: true });
+  await writeFiles(folder.at(manifests), await sampleBase({ image, settings }));
   await writeChart(folder.path, { name: 'outrigger-watcher', version: '1.2.3' });
 }, timeout);
 afterAll(async () => await plane?.stop(), timeout);

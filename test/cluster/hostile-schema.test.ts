@@ -1,7 +1,7 @@
 // Only that the texts of a schema arrive at an API server, by kubectl apply -f, by kubectl apply -k and by the Helm chart.
 // Each text is a property, its description and its default, a choice of an enum, and the name of a column.
 import { execFile } from 'node:child_process';
-import { cp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -10,9 +10,10 @@ import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import { chartFolder, writeChart } from '../../src/cli/chart.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
+import { manifestFiles } from '../../src/project/manifests.ts';
 import { helmBinaries } from '../../tools/helm/build.ts';
 import { useFolder } from '../support/folder.ts';
+import { writeFiles } from '../support/sample-manifests.ts';
 import { usePlane } from './plane.ts';
 
 const run = promisify(execFile);
@@ -47,8 +48,7 @@ async function inFolder(program: string, ...args: readonly string[]): Promise<st
   return (await run(program, [...args], { cwd: folder.path, env, maxBuffer: 2 ** 26 })).stdout;
 }
 
-const kubernetes = 'infra/kubernetes';
-const generated = `${kubernetes}/generated`;
+const generated = 'dist/kubernetes';
 /** How the generated files of a project get into a cluster, in this order: Helm wants to create its objects. */
 const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   'the chart': async () => {
@@ -69,9 +69,9 @@ describe('K6: a schema of more than 60 hostile texts', () => {
     const group = `${way.replaceAll(/\W+/g, '-')}.example.net`;
     const kind = kindIn(group);
     expect(names.length).toBeGreaterThan(60);
-    await cp(kubernetes, folder.at(kubernetes), { recursive: true });
-    await rm(folder.at(generated), { recursive: true });
-    for (const [file, text] of generatedFiles([foo], [kind], undefined, ['no', 'on'])) await folder.write(file, text);
+    await rm(folder.at(generated), { recursive: true, force: true });
+    const input = { registry: [foo], crdsOnly: [kind], project: 'outrigger', namespaces: ['no', 'on'] };
+    await writeFiles(folder.at(generated), await manifestFiles(input));
     await ways[way]?.();
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${kind.plural}.${group}`;
     const { body } = await clientOf().request({ method: 'GET', path });

@@ -5,7 +5,6 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { clustersCommand } from '../../src/cli/clusters/clusters.ts';
 import { checkpointName, systemNamespace, watcherAccount } from '../../src/core/names.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
@@ -15,13 +14,14 @@ import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { runHere } from '../cli/command-result.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
+import { sampleBase, sampleWatchList, writeFiles } from '../support/sample-manifests.ts';
 import { startWatcherProcess } from '../watcher/watcher-process.ts';
 import { everyServiceAccountsPermissions, listPermissions } from './can-i.ts';
 import { generated, type UsedPlane, usePlane } from './plane.ts';
 
 const account = 'fleet-watcher';
 const user = `system:serviceaccount:${systemNamespace}:${account}`;
-const resources = parseWatchList(watchList).resources;
+const resources = parseWatchList(sampleWatchList).resources;
 const kinds = resources.map(({ group, plural }) => `${group}/${plural}`);
 /** What the role of a watcher is made of, besides the rights of every user. */
 const wanted = [
@@ -72,9 +72,13 @@ async function permissionsAt(at: UsedPlane, name: string): Promise<readonly stri
   }
 }
 
-it('the overlay of the hub is accepted, its pod is admitted, and its service account has no right in the hub', async () => {
+const image = `registry.example.com/outrigger-watcher@sha256:${'0'.repeat(64)}`;
+
+it('the base of a fleet watcher is accepted, its pod is admitted, and its service account has no right in the hub', async () => {
   const { kubectl } = hub;
-  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/overlays/hub']);
+  const base = folder.at('hub');
+  await writeFiles(base, await sampleBase({ fleet: true, image, settings: { CLUSTERS: 's3://tables/clusters.json' } }));
+  await kubectl.output(['apply', '--server-side', '-k', base]);
   const deployment = JSON.parse(await kubectl.output(['get', 'deployment', watcherAccount, '-o', 'json']));
   const { metadata, spec } = deployment.spec.template;
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'one' }, spec };

@@ -11,10 +11,11 @@ import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/
 import { ApiError } from '../../src/kube/client/errors.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { writeKinds } from '../support/sample-manifests.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 /** The kustomization of the generated kinds, roles and policies. */
-export const generated = 'infra/kubernetes/generated';
+export const generated = await writeKinds();
 
 /** A control plane until the end of the file's tests. */
 export type UsedPlane = {

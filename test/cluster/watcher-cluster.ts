@@ -3,7 +3,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { build } from '../../src/cli/build.ts';
 import { controllerQueue, systemNamespace, timersQueue } from '../../src/core/names.ts';
@@ -19,6 +18,7 @@ import type { ProbeOutcome } from '../../tools/kubelet/http-probes.ts';
 import { type Kubelet, startKubelet } from '../../tools/kubelet/kubelet.ts';
 import { type NodePrograms, nodePrograms, type StartedContainer } from '../../tools/kubelet/node-programs.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { sampleBase, sampleWatchList, writeFiles } from '../support/sample-manifests.ts';
 import { startWebIdentityServer, type WebIdentityServer } from '../support/web-identity.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
@@ -113,7 +113,7 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
   await using cleanup = new AsyncDisposableStack();
   const queues = await startTestQueues();
   cleanup.defer(() => queues.stop());
-  const controllers = parseWatchList(watchList).resources.flatMap(({ subscribers }) => subscribers);
+  const controllers = parseWatchList(sampleWatchList).resources.flatMap(({ subscribers }) => subscribers);
   const names = new Set(controllers.map(({ controller }) => controllerQueue(controller)));
   await queues.create(timersQueue, ...names);
   const cluster = await openClusterWithQueues({ name: 'test', queues });
@@ -192,7 +192,7 @@ export async function openClusterWithQueues({
       const kustomization = {
         apiVersion: 'kustomize.config.k8s.io/v1beta1',
         kind: 'Kustomization',
-        resources: [path.relative(folder, path.join(root, 'infra/kubernetes/overlays/eks'))],
+        resources: ['base'],
         configMapGenerator: [
           {
             ...{ name: 'outrigger-watcher', namespace: systemNamespace, behavior: 'merge' },
@@ -201,6 +201,12 @@ export async function openClusterWithQueues({
         ],
         patches: [{ patch: JSON.stringify(byWebhook) }],
       };
+      const roleArn = 'arn:aws:iam::123456789012:role/outrigger-prod-watcher';
+      const image = `registry.example.com/outrigger-watcher@sha256:${'0'.repeat(64)}`;
+      await writeFiles(
+        path.join(folder, 'base'),
+        await sampleBase({ roleArn, image, settings: { AWS_REGION: 'eu-central-1' } }),
+      );
       await writeFile(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
       await kubectl.output(['apply', '--server-side', '-k', folder]);
     },

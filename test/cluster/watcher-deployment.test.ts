@@ -4,11 +4,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { checkpointName, systemNamespace, watcherAccount } from '../../src/core/names.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { sampleWatchList } from '../support/sample-manifests.ts';
 import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
 
 const user = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
@@ -102,7 +102,7 @@ describe('the deployed watchers', { timeout }, () => {
   it('the watchers were denied nothing, and requested only lists and watches of the watch list, and their checkpoint', async () => {
     const requested = (await cluster.plane.auditEvents()).filter((event) => event.user.username === user);
     expect(requested.filter(({ responseStatus }) => [401, 403].includes(responseStatus?.code ?? 0))).toEqual([]);
-    const { resources } = parseWatchList(watchList);
+    const { resources } = parseWatchList(sampleWatchList);
     const allowed = new Set([
       ...resources.flatMap(({ group, plural }) => [`list ${plural}.${group}`, `watch ${plural}.${group}`]),
       ...['get namespaces.', 'get configmaps.', 'patch configmaps.', 'get /version'],

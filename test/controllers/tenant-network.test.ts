@@ -2,6 +2,7 @@
 // test/statements/tenant-network.test.ts.
 import { expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { awsOf } from '../../src/generate/aws/resources.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Deployment } from '../../src/kubernetes.ts';
@@ -9,12 +10,12 @@ import { sizeLabel } from '../statements/size-label.ts';
 
 const reporter = Deployment.controller('reporter', { reconcile: async () => undefined });
 const files = generatedFiles([tenantNetwork, reporter, sizeLabel]);
-const rbac = files.get('infra/kubernetes/generated/rbac.yaml') ?? '';
+const rbac = files.get('rbac.yaml') ?? '';
 
 it('controllers of built-in kinds get no CRD, no permission for a status, and no alarm for missed changes', () => {
   expect([...files.keys()].filter((name) => name.includes('crd-'))).toEqual([]);
   expect(rbac).not.toContain('/status');
-  const aws = files.get('infra/aws/generated/controllers.yml') ?? '';
+  const aws = JSON.stringify(awsOf([tenantNetwork, reporter, sizeLabel]));
   expect(aws).toContain('TenantNetworkLateAlarm');
   expect(aws).not.toContain('MissedChangesAlarm');
 });

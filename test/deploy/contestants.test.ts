@@ -11,11 +11,12 @@ import type { Contestant, Job, Setting } from '../../bench/peers/contestant.ts';
 import { kopf } from '../../bench/peers/kopf.ts';
 import { pepr } from '../../bench/peers/pepr.ts';
 import { create, untilServed } from '../../bench/populate.ts';
-import { readManifests } from '../../src/dev/manifests.ts';
+import { parseManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createPlainApi } from '../../tools/chaos/plain-api.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
+import { sampleKinds } from '../support/sample-manifests.ts';
 
 const poll = { timeout: 60_000, interval: 50 };
 const merge = { 'content-type': 'application/merge-patch+json' };
@@ -40,11 +41,9 @@ const server = createServer((request, response) => {
 const outside = `http://127.0.0.1:${await listenOnLoopback(server)}`;
 cleanup.defer(() => void server.close().closeAllConnections());
 
-for (const place of ['bench/jobs/crds.yaml', 'infra/kubernetes/generated/crd-foos.samples.example.com.yaml']) {
-  for (const { object } of await readManifests(place)) {
-    await create(api, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', object);
-  }
-}
+const foo = 'crd-foos.samples.example.com.yaml';
+const crds = [...(await readManifests('bench/jobs/crds.yaml')), ...parseManifests(sampleKinds.get(foo) ?? '', foo)];
+for (const { object } of crds) await create(api, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', object);
 for (const { apiVersion, plural } of Object.values(kinds)) await untilServed(api, `/apis/${apiVersion}/${plural}`);
 
 /** Starts a contestant and resolves when it reports that it is ready; `end` stops it and returns its output. */

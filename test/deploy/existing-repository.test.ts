@@ -54,6 +54,6 @@ it('new project leaves scripts and type, and the test suites of both run', { tim
   await theirSuite();
   await npm('run', 'check');
   expect(await npm('run', 'outrigger:test')).toContain('test/controllers/order.vitest.ts');
-  await npm('run', 'outrigger:build');
+  await npm('exec', '--', 'outrigger', 'build');
   await theirSuite();
 });

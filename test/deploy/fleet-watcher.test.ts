@@ -1,8 +1,6 @@
 // The stack of the fleet watcher: the settings of its container, and the resources that an emulated account has after its
 // deployment. No task runs there: that the program watches every cluster is test/watcher/fleet.test.ts. The linters read
 // it in linters.test.ts.
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import {
   CloudFormationClient,
   CreateStackCommand,
@@ -11,12 +9,12 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
 import * as z from 'zod';
+import { fleetWatcherStack } from '../../src/generate/aws/fleet-watcher.ts';
 import { readWatcherSettings } from '../../src/settings.ts';
 import { startEmulatedAccount } from './emulated-account.ts';
 
-const file = path.join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml');
+const fleetStack = fleetWatcherStack('outrigger');
 const digest = `sha256:${'0'.repeat(64)}`;
 
 describe('the stack of the fleet watcher', () => {
@@ -30,15 +28,11 @@ describe('the stack of the fleet watcher', () => {
         TaskDefinition: z.object({ Properties: z.object({ ContainerDefinitions: z.tuple([container]) }) }),
       }),
     });
-    const tags = ['Ref', 'Sub', 'GetAtt', 'Join'].map((name) => ({
-      tag: `!${name}`,
-      resolve: (value: unknown) => value,
-    }));
-    const parsed = template.parse(
-      parse(await readFile(file, 'utf8'), { customTags: tags as never, logLevel: 'silent' }),
-    );
+    const parsed = template.parse(fleetStack);
     const [{ Environment, StopTimeout }] = parsed.Resources.TaskDefinition.Properties.ContainerDefinitions;
-    const settings = Object.fromEntries(Environment.map(({ Name, Value }) => [Name, String(Value)]));
+    const settings = Object.fromEntries(
+      Environment.map(({ Name, Value }) => [Name, String(Object(Value)['Fn::Sub'] ?? Value)]),
+    );
     const read = readWatcherSettings({ ...settings, QUEUE_URL_PREFIX: 'https://sqs.example.com/1/', SHARD: '' });
     expect(read.CLUSTERS).toMatch(/^s3:\/\//);
     expect(read.CLUSTER).toBeUndefined();
@@ -61,7 +55,7 @@ describe('the stack of the fleet watcher', () => {
     await cloudFormation.send(
       new CreateStackCommand({
         StackName,
-        TemplateBody: await readFile(file, 'utf8'),
+        TemplateBody: JSON.stringify(fleetStack),
         Capabilities: ['CAPABILITY_IAM'],
         Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({
           ParameterKey,

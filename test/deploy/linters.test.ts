@@ -4,9 +4,8 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generatedFiles } from '../../src/generate/files.ts';
+import { fleetWatcherStack } from '../../src/generate/aws/fleet-watcher.ts';
 import { devTemplate } from '../generate/package-template.ts';
-import { wakingRegistry } from '../generate/waking-registry.ts';
 import { paramsOf, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';
 
@@ -41,24 +40,27 @@ function findings(python: string, args: readonly string[]): Promise<string> {
   });
 }
 
-const generated = 'infra/aws/generated/controllers.yml';
 const cases = [
   ['every option', everyOption, undefined],
   // These options remove resources, which the other templates have.
-  ['wakes', { MONITORING: 'off', CLUSTERS_TABLE: 's3://mine/clusters.json' }, wakingRegistry],
+  [
+    'wakes',
+    { MONITORING: 'off', CLUSTERS_TABLE: 's3://mine/clusters.json' },
+    ['generate/waking-registry.ts', 'wakingRegistry'],
+  ],
 ] as const;
 
 describe('the templates', () => {
-  const files = [join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml')];
+  const files: string[] = [];
   beforeAll(async () => {
+    const fleet = join(service.folder, 'fleet-watcher.json');
+    await writeFile(fleet, JSON.stringify(fleetWatcherStack('outrigger')));
+    files.push(fleet);
     const plain = join(service.folder, 'template-no-option.json');
     await writeFile(plain, await devTemplate());
     files.push(plain);
     for (const [what, options, registry] of cases) {
-      if (registry !== undefined) {
-        await writeFile(join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');
-        await service.addBundles([...registry.map(({ name }) => name), 'wake']);
-      }
+      if (registry !== undefined) await service.setRegistry(...registry);
       const packaged = await service.osls(['package', '--region', 'eu-central-1', ...paramsOf(options)]);
       expect(packaged).toMatchObject({ status: 0 });
       const file = join(service.folder, `template-${what.replaceAll(' ', '-')}.json`);

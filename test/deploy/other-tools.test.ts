@@ -3,7 +3,7 @@
 // resources are right is tested in linters.test.ts and deploy.test.ts.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -22,6 +22,7 @@ let folder: string;
 beforeAll(async () => {
   service = await serviceFolder();
   folder = path.join(service.folder, 'dist/cloudformation');
+  await mkdir(path.join(service.folder, 'infra'));
   await symlink(path.join(source, 'infra/node_modules'), path.join(service.folder, 'infra/node_modules'));
   await symlink(path.join(source, 'test/deploy/node_modules'), path.join(service.folder, 'node_modules'));
   await writeCloudFormation(service.folder, AbortSignal.timeout(240_000), ['--stage', 'prod']);

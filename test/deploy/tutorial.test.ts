@@ -93,7 +93,7 @@ it(
           // The next commands of the page are for a system that is Ready.
           if (command.startsWith('npm run demo')) await untilLine(child, /site\/north .*Ready/);
         } else {
-          if (command.startsWith('npm run build')) await stopBackground();
+          if (command.startsWith('npx osls package')) await stopBackground();
           // Without versions npm asks the registry about hundreds of packages, which takes minutes.
           if (command.startsWith('npm install')) await seedLock(folder);
           const output = await run(command, step.needsAws ? aws.environment : {});

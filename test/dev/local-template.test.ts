@@ -1,6 +1,6 @@
 // Only the errors of the local template, and that the registry decides and not a generated file. That it equals the packaged
 // template is test/deploy/local-template.test.ts.
-import { cp, rm } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -14,12 +14,11 @@ import { useFolder } from '../support/folder.ts';
 const source = path.resolve(import.meta.dirname, '../..');
 const root = useFolder({ shared: true });
 beforeAll(async () => {
-  for (const file of ['package.json', 'serverless.yml', 'infra/aws'])
+  for (const file of ['package.json', 'serverless.yml'])
     await cp(path.join(source, file), root.at(file), { recursive: true });
 });
 
-it('the local template has the functions of the registry, even if the generated file is missing', async () => {
-  await rm(root.at('infra/aws/generated'), { recursive: true });
+it('the local template has the functions of the registry', async () => {
   const [first] = registry;
   if (first === undefined) throw new Error('the registry is empty');
   const { Resources } = parseTemplate(await localTemplate(root.path, [first]));
@@ -35,13 +34,15 @@ it('the parameter of a setting that is a secret has the names of the project, li
   expect(text).toContain('outrigger/dev/settings/');
 });
 
-it('a variable that the local template does not know is an error with the file and the variable', async () => {
+it('what the author sets in serverless.yml for the stage and for a function is in the local template', async () => {
   const file = 'serverless.yml';
   const text = await root.read(file);
-  await root.write(file, text.replace('LOG_LEVEL: INFO', `LOG_LEVEL: $${'{env:LEVEL}'}`));
-  await expect(localTemplate(root.path, registry)).rejects.toThrow(
-    /^serverless\.yml: .*\$\{env:LEVEL\}; .* npx outrigger upgrade$/,
-  );
+  const params = 'params:\n  default: { LOG_LEVEL: WARN, FOO_MEMORY_MB: 300 }\n  dev: { LOG_LEVEL: DEBUG }\n';
+  await root.write(file, `${text}${params}functions:\n  foo: { timeout: 100 }\n`);
+  const { Resources } = parseTemplate(await localTemplate(root.path, registry));
+  expect(Resources.FooLambdaFunction?.Properties).toMatchObject({ Timeout: 100, MemorySize: 300 });
+  expect(Resources.FooQueue?.Properties).toMatchObject({ VisibilityTimeout: 600 });
+  expect(JSON.stringify(Resources.FooLambdaFunction)).toContain('"LOG_LEVEL":"DEBUG"');
   await root.write(file, 'service: [');
   await expect(localTemplate(root.path, registry)).rejects.toThrow(/^serverless\.yml: cannot be read/);
 });

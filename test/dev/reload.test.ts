@@ -14,11 +14,9 @@ beforeEach(async () => {
 
 /** Follows the folder, and resolves with the steps after one save of `src/a.ts`. */
 async function stepsOfSave(
-  generate: () => Promise<readonly string[]>,
   reload: () => Promise<void> = async () => void steps.push('reload'),
 ): Promise<readonly string[]> {
   const reloading = reloadOnSave({ reload }, root.path, {
-    generate,
     onLine: ({ text }) => steps.push(text),
     onReloaded: () => steps.push('types'),
   });
@@ -28,35 +26,15 @@ async function stepsOfSave(
   return steps;
 }
 
-it('a saved source is generated before it is built and loaded, and its types are checked last', async () => {
-  const generate = async () => {
-    steps.push('generate');
-    return ['infra/kubernetes/generated/crd-a.yaml'];
-  };
-  expect(await stepsOfSave(generate)).toEqual([
-    'generate',
+it('a saved source is built and loaded, and its types are checked last', async () => {
+  expect(await stepsOfSave()).toEqual([
     'reload',
-    'src/a.ts was saved: built, and loaded by functions and watchers; generated: infra/kubernetes/generated/crd-a.yaml',
+    'src/a.ts was saved: built, and loaded by functions and watchers',
     'types',
   ]);
 });
 
-it('a generated function is loaded with its source, and the line says that a restart is needed', async () => {
-  const generate = async () => {
-    await root.write('functions/b.ts', '');
-    return ['functions/b.ts'];
-  };
-  const [, line] = await stepsOfSave(generate);
-  expect(line).toMatch(
-    /generated: functions\/b\.ts; restart outrigger dev for its new functions, queues and settings$/,
-  );
-  expect(steps.filter((step) => step === 'reload')).toHaveLength(1);
-});
-
-it('the error of a registry that cannot be loaded is that of the bundler, which names the place', async () => {
-  const failed = await stepsOfSave(
-    async () => await Promise.reject(new Error('cannot be loaded')),
-    async () => await Promise.reject(new Error('src/a.ts:1:2: ERROR')),
-  );
+it('a source that cannot be built is named with the place', async () => {
+  const failed = await stepsOfSave(async () => await Promise.reject(new Error('src/a.ts:1:2: ERROR')));
   expect(failed[0]).toBe('src/a.ts was saved, but cannot be built: src/a.ts:1:2: ERROR');
 });

@@ -1,10 +1,9 @@
 // Replacing a file: what other readers see, its mode, and symbolic links.
-import { copyFile, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { generate } from '../../src/cli/generate.ts';
 import { replaceFile } from '../../src/dev/replace-file.ts';
 import { startDev } from '../../src/dev/system.ts';
-import { generatedFolders } from '../../src/generate/files.ts';
+import { runIn } from '../cli/command-result.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();
@@ -41,18 +40,17 @@ it('a folder that leads out of the project is refused, and names the link’s ta
   expect([await readdir(at('elsewhere')), await readdir(folder.path)]).toEqual([[], ['elsewhere', 'project']]);
 });
 
-it('generate removes no file through a link that leads out of the project', async () => {
-  await mkdir(at('project', 'functions'), { recursive: true });
+it('manifests removes and writes no file through a link that leads out of the project', async () => {
+  await mkdir(at('project'));
   await write('elsewhere/notes.yaml', 'mine');
-  await write('project/package.json', '{"name":"a"}');
-  await generate([], at('project'), { check: false });
-  const [linked = ''] = generatedFolders;
-  const kept = await readdir(at('project', linked)).catch(() => []);
-  for (const file of kept) await copyFile(at('project', linked, file), at('elsewhere', file));
-  await rm(at('project', linked), { recursive: true, force: true });
-  await symlink(at('elsewhere'), at('project', linked));
-  await expect(generate([], at('project'), { check: false })).rejects.toThrow('a symbolic link leads out of');
-  expect(await read('elsewhere/notes.yaml')).toBe('mine');
+  await write('project/package.json', '{"outrigger":{"project":"cafes"}}');
+  await symlink(at('elsewhere'), at('project', 'dist'));
+  await mkdir(at('elsewhere/kubernetes'));
+  await write('elsewhere/kubernetes/notes.yaml', 'mine');
+  const { err, status } = await runIn(at('project'), ['manifests']);
+  expect([status, err]).toEqual([1, expect.stringContaining('a symbolic link leads out of')]);
+  expect(await read('elsewhere/kubernetes/notes.yaml')).toBe('mine');
+  expect(await readdir(at('elsewhere/kubernetes'))).toEqual(['notes.yaml']);
 });
 
 it('outrigger dev writes no credentials through a link at .outrigger that leads out of the project', async () => {

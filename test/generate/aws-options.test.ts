@@ -1,9 +1,9 @@
 // Only the options of a deployment: parsing, errors, and their changes of a template. test/deploy runs them in osls.
 import { describe, expect, it } from 'vitest';
-import { checkFunctions } from '../../infra/aws/check-functions.ts';
-import { checkNames } from '../../infra/aws/check-names.ts';
-import { checkRegion, readOptions, refuseUnknown } from '../../infra/aws/options.ts';
-import { withOptions } from '../../infra/aws/with-options.ts';
+import { checkFunctions } from '../../src/serverless/check-functions.ts';
+import { checkNames } from '../../src/serverless/check-names.ts';
+import { checkRegion, readOptions, refuseUnknown } from '../../src/serverless/options.ts';
+import { withOptions } from '../../src/serverless/with-options.ts';
 
 const defaults = {
   LOG_RETENTION_DAYS: 30,

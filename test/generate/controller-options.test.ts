@@ -2,37 +2,18 @@
 // --param included. The limits are test/core/controller-options.test.ts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { readControllerOptions } from '../../infra/aws/controller-options.ts';
-import { OptionError } from '../../infra/aws/options.ts';
-import { withPaused } from '../../infra/aws/paused.ts';
-import type { Template } from '../../infra/aws/template.ts';
-import { defineKind } from '../../src/api/custom-kind.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
+import { checkControllerOptions } from '../../src/serverless/controller-options.ts';
+import { OptionError } from '../../src/serverless/options.ts';
+import { withPaused } from '../../src/serverless/paused.ts';
+import type { Template } from '../../src/serverless/template.ts';
+import { hot, Kettle, registry } from './kettle-registry.ts';
 import { packageTemplate } from './package-template.ts';
 
-const Kettle = defineKind({
-  group: 'kitchen.example.net',
-  version: 'v1',
-  kind: 'Kettle',
-  spec: z.object({}),
-  status: z.object({ a: z.string().optional(), b: z.string().optional() }),
-  conditions: ['Hot'],
-});
-const hot = { status: {}, conditions: { Hot: { status: 'True', reason: 'Hot' } } } as const;
-const plain = Kettle.controller('plain', { reconcile: async () => hot });
-const tuned = Kettle.statusSlice({ status: ['a'], conditions: ['A'] }).controller('tuned', {
-  concurrency: 20,
-  reservedConcurrency: true,
-  timeoutSeconds: 900,
-  memoryMb: 512,
-  batchSize: 4,
-  rateLimit: { perSecond: 5, burst: 9 },
-  reconcile: async () => ({ status: {}, conditions: { A: { status: 'True', reason: 'A' } } }),
-});
-const registry = [plain, tuned];
+const registryFile = ['generate/kettle-registry.ts', 'registry'] as const;
 
 type Row = readonly number[];
 
@@ -78,7 +59,7 @@ describe('the options of controllers in the packaged template', () => {
   let overridden: string;
 
   beforeAll(async () => {
-    declared = await packageTemplate('test', [], { registry });
+    declared = await packageTemplate('test', [], { registry: registryFile });
     overridden = await packageTemplate(
       'test',
       ['PLAIN_CONCURRENCY=50', 'PLAIN_TIMEOUT_SECONDS=400', 'PLAIN_MEMORY_MB=1024', 'PLAIN_BATCH_SIZE=1'].concat(
@@ -86,7 +67,7 @@ describe('the options of controllers in the packaged template', () => {
         'PAUSED=plain',
         'LOG_LEVEL=DEBUG',
       ),
-      { registry },
+      { registry: registryFile },
     );
   }, 240_000);
 
@@ -137,8 +118,7 @@ it('a rate limit is in the watch list, for its controller alone', () => {
 });
 
 it.each(['1', '1001', '2.5', '', 'many'])('--param PLAIN_CONCURRENCY=%s is refused with its limits', (value) => {
-  const option = { parameter: 'PLAIN_CONCURRENCY', controller: 'Plain', option: 'concurrency', min: 2, max: 1000 };
-  expect(() => readControllerOptions([{ ...option, value }])).toThrow(
+  expect(() => checkControllerOptions(registry, { PLAIN_CONCURRENCY: value })).toThrow(
     /^PLAIN_CONCURRENCY: ".*" is not valid; give a whole number from 2 to 1000$/,
   );
 });

@@ -2,18 +2,12 @@
 // (packaged.test.ts), and what is reported near a limit (stack-limits.test.ts).
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { stackLimits } from '../../src/generate/aws/limits.ts';
+import { many } from './many-registry.ts';
 import { devTemplate, packageTemplate } from './package-template.ts';
 
-const treeKind = (index: number) =>
-  defineKind({
-    ...{ group: 'orchard.example.com', version: 'v1', kind: `Tree${index}`, conditions: ['Ripe'] as const },
-    ...{ spec: z.object({}), status: z.object({}) },
-  });
-const reconcile = async () => ({ status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } }) as const;
 const used = (given: readonly ControllerDefinition[], what: string): number =>
   stackLimits(given).find((one) => one.what === what)?.used ?? Number.NaN;
 
@@ -63,16 +57,14 @@ describe('the limits of a stack', () => {
   });
 
   it('the most controllers that fit are packaged, and no limit of AWS is exceeded', async () => {
-    // Each has a kind of its own, as a real registry.
-    const most = Array.from({ length: 41 }, (_, index) =>
-      treeKind(index).controller(`controller-${index}`, { reconcile }),
+    const packaged = packagedTemplate.parse(
+      JSON.parse(await packageTemplate('limits', [], { registry: ['generate/many-registry.ts', 'many'] })),
     );
-    const packaged = packagedTemplate.parse(JSON.parse(await packageTemplate('limits', [], { registry: most })));
     const all = Object.values(packaged.Resources);
     const sizesOf = (type: string, value: (properties: Readonly<Record<string, unknown>>) => unknown) =>
       all.filter(({ Type }) => Type === type).map(({ Properties }) => withValues(value(Properties)).length);
-    expect(all).toHaveLength(used(most, 'resources'));
-    expect(Object.keys(packaged.Parameters).length).toBe(used(most, 'parameters'));
+    expect(all).toHaveLength(used(many, 'resources'));
+    expect(Object.keys(packaged.Parameters).length).toBe(used(many, 'parameters'));
     const environments = sizesOf('AWS::Lambda::Function', ({ Environment }) => Environment);
     const policies = sizesOf('AWS::IAM::ManagedPolicy', ({ PolicyDocument }) => PolicyDocument);
     const inline = sizesOf('AWS::IAM::Role', ({ Policies }) => Policies);

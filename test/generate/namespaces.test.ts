@@ -2,14 +2,13 @@
 // in package.json. The lists and watches are test/resync/namespaces.test.ts and test/forwarding/watch-loops.test.ts.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { readNamespaces } from '../../src/cli/project.ts';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
-import { sharedFunctions } from '../../src/generate/functions.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Namespace } from '../../src/kubernetes.ts';
+import { readNamespaces } from '../../src/project/project.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();
@@ -61,11 +60,8 @@ it('children in all namespaces are refused where a project has only some', () =>
   );
 });
 
-it('the watch list and the resync function have the namespaces', () => {
+it('the watch list has the namespaces', () => {
   expect(watchList.namespaces).toEqual(namespaces);
-  expect(sharedFunctions('package', registry, namespaces).get('functions/resync.ts')).toContain(
-    "createResyncHandler(registry, { namespaces: ['shop', 'office'] })",
-  );
 });
 
 it.each<[string, unknown, string | undefined]>([

@@ -1,11 +1,8 @@
 // Packages serverless.yml and its includes with osls, without bundles and credentials, and returns the CloudFormation
 // template.
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { build } from '../../src/cli/build.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -16,22 +13,26 @@ export async function devTemplate(): Promise<string> {
   return await buildArtifacts(build, root, AbortSignal.timeout(artifactsMilliseconds));
 }
 
+/** The file of a registry, from `test`, and the name under which the file exports it. */
+export type RegistryModule = readonly [file: string, name: string];
+
 /**
  * Packages a stage with parameters as of `--param`. Resolves with the template's text. `registry`: other controllers
- * than those of the repository.
+ * than those of the repository. `more`: further lines of serverless.yml.
  */
 export async function packageTemplate(
   stage: string,
   parameters: readonly string[] = [],
-  { project, registry }: { readonly project?: string; readonly registry?: readonly ControllerDefinition[] } = {},
+  {
+    project,
+    registry,
+    more,
+  }: { readonly project?: string; readonly registry?: RegistryModule; readonly more?: string } = {},
 ): Promise<string> {
   const service = await serviceFolder(project);
   try {
-    const generated = 'infra/aws/generated/controllers.yml';
-    if (registry !== undefined) {
-      await writeFile(path.join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');
-      await service.addBundles([...registry.map(({ name }) => name), 'wake']);
-    }
+    if (registry !== undefined) await service.setRegistry(...registry);
+    if (more !== undefined) await service.extend(more);
     const { status, output } = await service.osls([
       ...['package', '--stage', stage],
       ...parameters.flatMap((parameter) => ['--param', parameter]),

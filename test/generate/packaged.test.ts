@@ -1,13 +1,13 @@
 // Only the template that osls packages from serverless.yml and the generated resources: it needs no credentials, and
 // the local system can resolve it. The bundles are stubs.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
+import { fleetWatcherStack } from '../../src/generate/aws/fleet-watcher.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 import { devTemplate, packageTemplate } from './package-template.ts';
 
@@ -91,7 +91,7 @@ describe('the packaged template', () => {
     expect([Policies.length, PolicyDocument.Statement.length, ManagedPolicyArns]).toEqual([1, 1, []]);
     const resource = { 'Fn::Sub': expect.stringMatching(/:function:outrigger-dev-resync$/) };
     expect(PolicyDocument.Statement).toEqual([
-      { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: resource },
+      { Effect: 'Allow', Action: ['lambda:InvokeFunction'], Resource: resource },
     ]);
   });
 
@@ -122,13 +122,8 @@ describe('the packaged template', () => {
 
   it('every role reads the clusters table in this account alone: another one may make a deleted bucket again', async () => {
     const roles = Object.values(parseTemplate(text).Resources).filter(({ Type }) => Type === 'AWS::IAM::Role');
-    const fleet = parse(await readFile('infra/aws/fleet-watcher.yml', 'utf8'), {
-      customTags: ['Ref', 'Sub', 'GetAtt', 'Join'].map((name) => ({
-        ...{ tag: `!${name}`, resolve: (value: unknown) => ({ [name]: value }) },
-      })) as never,
-      logLevel: 'silent',
-    });
-    const reads = [...roles, fleet.Resources.TaskRole]
+    const { TaskRole } = Object(fleetWatcherStack('outrigger').Resources);
+    const reads = [...roles, TaskRole]
       .flatMap(({ Properties }) => Object(Properties).Policies ?? [])
       .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
       .filter(({ Action }) => JSON.stringify(Action).includes('s3:'));
@@ -185,7 +180,7 @@ describe('the packaged template', () => {
     for (const name of names) expect(JSON.stringify(name)).toMatch(/^\{"Fn::Sub":".*\$\{AWS::Region\}"\}$/);
   });
 
-  it('the key policy of docs/deploy.md admits every AWS service that uses the key, and lets IAM admit the roles', async () => {
+  it('the key policy of docs/parameters.md admits every AWS service that uses the key, and lets IAM admit the roles', async () => {
     const { Resources } = parseTemplate(await packageTemplate('dev', [`KMS_KEY_ARN=${key}`]));
     const encrypted = Object.values(Resources).filter(({ Properties }) => JSON.stringify(Properties).includes(key));
     // Queues, bucket, secret and the permissions of roles. Another type may be used by another service: add it here.
@@ -202,7 +197,7 @@ describe('the packaged template', () => {
     });
     expect(services).toContain('events.amazonaws.com');
     const [, policy = '{"Statement":[]}'] =
-      /### A KMS key of your own.*?```json\n(.*?)```/s.exec(await readFile('docs/deploy.md', 'utf8')) ?? [];
+      /## A KMS key of your own.*?```json\n(.*?)```/s.exec(await readFile('docs/parameters.md', 'utf8')) ?? [];
     const { Statement } = JSON.parse(policy);
     const account = { AWS: 'arn:aws:iam::123456789012:root' };
     expect(Statement).toContainEqual({ Effect: 'Allow', Principal: account, Action: 'kms:*', Resource: '*' });
@@ -254,9 +249,7 @@ it('osls packages nothing if a property of a function is misspelt, and names the
   await using cleanup = new AsyncDisposableStack();
   const service = await serviceFolder();
   cleanup.defer(() => service.remove());
-  const functions = path.join(service.folder, 'infra/aws/functions.yml');
-  const text = await readFile(functions, 'utf8');
-  await writeFile(functions, text.replace('recursiveLoop: Allow', 'recursivLoop: Allow'));
+  await service.extend('functions:\n  waterTank:\n    recursivLoop: Allow\n');
   const { status, output } = await service.osls(['package', '--stage', 'test']);
   expect([status, output]).toEqual([1, expect.stringContaining("unrecognized property 'recursivLoop'")]);
   await expect(service.template()).rejects.toThrow('ENOENT');

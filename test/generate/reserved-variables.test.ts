@@ -1,27 +1,24 @@
 // The names that a setting of a controller may not have: those that another part reads. They are found in the sources
 // that define them, so that a new variable is refused without a list. Excluded: other rules for settings
 // (registry.test.ts).
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import { environmentOf, optionDefaults } from '../../src/generate/aws/deployment.ts';
+import { awsOf } from '../../src/generate/aws/resources.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { functionVariables } from '../../src/settings.ts';
 import { only } from './sample-registry.ts';
 
 const withSetting = (name: string) => () => generatedFiles(only('tree', z.object({ [name]: z.string() })));
-/** Of the stack of the functions; that of a fleet watcher has no controller. */
-const templates = ['serverless.yml', ...readdirSync('infra/aws').map((name) => `infra/aws/${name}`)]
-  .filter((file) => file.endsWith('.yml') && !file.endsWith('/fleet-watcher.yml'))
-  .map((file) => readFileSync(file, 'utf8'))
-  .join('\n');
+const aws = awsOf([]);
 const variableOf = (id: string) => id.replace(/\B[A-Z]/g, '_$&').toUpperCase();
-const found = (pattern: RegExp) => [...templates.matchAll(pattern)].map(([, name = '']) => name);
+const variables = Object.values(aws.functions).flatMap(({ environment }) => Object.keys(Object(environment)));
 
 it.each([
   ['variable that a function reads', [...functionVariables]],
-  ['option of a deployment', found(/\$\{param:(\w+)/g)],
-  ['variable that the template sets', found(/^ {4}([A-Z][A-Z0-9_]+): /gm)],
-  ['parameter of the template', found(/^ {2}(\w+):\n {4}Type: String/gm).map(variableOf)],
+  ['option of a deployment', Object.keys(optionDefaults)],
+  ['variable that the template sets', [...variables, ...Object.keys(environmentOf({ project: 'a', stage: 'b' }))]],
+  ['parameter of the template', Object.keys(aws.resources.Parameters).map(variableOf)],
   [
     'variable of Node',
     ['NODE_OPTIONS', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_ENV', 'UV_THREADPOOL_SIZE', 'SSL_CERT_FILE'],

@@ -3,8 +3,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/core/json.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
+import { awsOf } from '../../src/generate/aws/resources.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
-import { sharedFunctions } from '../../src/generate/functions.ts';
 import { maxKeys } from '../../src/waking/wake.ts';
 import { packageTemplate } from './package-template.ts';
 import { treeWith } from './sample-registry.ts';
@@ -12,7 +12,9 @@ import { wakingRegistry } from './waking-registry.ts';
 
 let resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: unknown }>>;
 beforeAll(async () => {
-  resources = parseTemplate(await packageTemplate('test', [], { registry: wakingRegistry })).Resources;
+  resources = parseTemplate(
+    await packageTemplate('test', [], { registry: ['generate/waking-registry.ts', 'wakingRegistry'] }),
+  ).Resources;
 }, 120_000);
 const properties = (id: string): Readonly<Record<string, unknown>> => Object(resources[id]?.Properties);
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
@@ -75,9 +77,9 @@ describe('the resources of wakes', () => {
   });
 
   it('only a project with a wake has the function, and no controller has its name', () => {
-    const files = (registry: typeof wakingRegistry) => [...sharedFunctions('package', registry).keys()];
-    expect(files(wakingRegistry)).toContain('functions/wake.ts');
-    expect(files(wakingRegistry.slice(1))).not.toContain('functions/wake.ts');
+    const functions = (registry: typeof wakingRegistry) => Object.keys(awsOf(registry).functions);
+    expect(functions(wakingRegistry)).toContain('wake');
+    expect(functions(wakingRegistry.slice(1))).not.toContain('wake');
     expect(() => checkRegistry([treeWith('wake')])).toThrow(/reserved/);
   });
 });

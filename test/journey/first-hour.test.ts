@@ -47,7 +47,7 @@ async function saveSources(
   const changed = source.replace('spec: z.object({', "spec: z.object({ color: z.string().default('red'),");
   expect(changed).not.toBe(source);
   await write(file, changed);
-  await dev.until(/site\.ts was saved: built.*generated: .*crd-sites\.sites\.example\.com\.yaml/);
+  await dev.until(/site\.ts was saved: built, and loaded/);
   const { spec } = z.looseObject({ spec: z.unknown() }).parse(await (await fetch(apiServer + site)).json());
   expect(spec).toMatchObject({ color: 'red' });
   await write(file, `${changed}export const broken: number = 'text';\n`);
@@ -79,15 +79,14 @@ it(
     await runCommand(project, 'new', 'controller', 'Site', '--group', 'sites.example.com');
     await write('src/controllers/site.ts', await documentedController());
     await write('test/controllers/site.test.ts', test);
-    await write('infra/kubernetes/samples/site.yaml', north);
-    await npm('run', 'generate');
+    await write('samples/site.yaml', north);
 
     const refused = await runCommand(project, 'dev');
     expect(refused.lines.at(-1)).toContain('controller site needs DNS_URL');
     await write('token', 'abc\n');
     await write('.env', 'DNS_TOKEN=file:token\n');
     const options = ['--keep', '--set', `DNS_URL=${dns.url}`];
-    const first = startDev(project, '--apply', 'infra/kubernetes/samples', ...options);
+    const first = startDev(project, '--apply', 'samples', ...options);
     onTestFinished(() => first.stop());
     await first.until(/status +site\/north .*Ready$/);
     expect(calls).toContain('PUT /north.example.com Bearer abc');
@@ -108,6 +107,6 @@ it(
 
     await npm('run', 'check');
     await npm('test');
-    await npm('run', 'build');
+    await npm('exec', '--', 'outrigger', 'build');
   },
 );

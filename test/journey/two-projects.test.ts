@@ -35,16 +35,9 @@ it(
       await cp(installed.folder, project.folder, { recursive: true, verbatimSymlinks: true });
       await runCommand(project, 'new', 'project', '--yes', '--name', name);
       await runCommand(project, 'new', 'controller', 'Kettle', '--group', `${name}.example.com`);
-      const sample = path.join(project.folder, 'infra/kubernetes/samples/kettle.yaml');
+      const sample = path.join(project.folder, 'samples/kettle.yaml');
       await writeFile(sample, (await readFile(sample, 'utf8')).replaceAll('my-kettle', name));
-      const options = [
-        '--apply',
-        'infra/kubernetes/samples',
-        '--kubeconfig',
-        kubeconfig,
-        '--queue-endpoint',
-        sqs.endpoint,
-      ];
+      const options = ['--apply', 'samples', '--kubeconfig', kubeconfig, '--queue-endpoint', sqs.endpoint];
       const dev = startDev(project, ...options, '--cleanup');
       onTestFinished(() => dev.stop());
       await dev.until(new RegExp(`status +kettle/${name} .*Ready$`));

@@ -42,6 +42,14 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
     ...{ file: 'docs/how-to/deploy-with-other-tools.md', language },
     ...{ test: 'test/deploy/other-tools.test.ts', shows: `await example('${language}')` },
   })),
+  ...['yaml', 'ts'].map((language) => ({
+    ...{ file: 'docs/deploy.md', language },
+    ...{ test: 'test/generate/overrides.test.ts', shows: "blockWith('deploy.md'" },
+  })),
+  {
+    ...{ file: 'docs/operating.md', language: 'yaml' },
+    ...{ test: 'test/generate/overrides.test.ts', shows: "blockWith('operating.md'" },
+  },
   {
     ...{ file: 'docs/troubleshooting.md', language: 'text' },
     ...{ test: 'test/cluster/troubleshooting.test.ts', shows: 'expect(page).toBe(' },
@@ -66,10 +74,10 @@ const trust = z.strictObject({
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'docs/deploy.md': (text) => {
     const value: unknown = JSON.parse(text.replaceAll(/<[^>]+>/g, 'LS0tLS0='));
-    // The policy of a key, which test/generate/packaged.test.ts reads.
-    if (text.includes('"kms:*"')) return value;
     return text.includes('"Version"') ? trust.parse(value) : parseEntry('prod-1', withAddress(value));
   },
+  // The policy of a key, which test/generate/packaged.test.ts reads.
+  'docs/parameters.md': (text) => JSON.parse(text),
   'docs/messages.md': (text) => {
     if (text.includes('"collections"')) return accepted(parseCheckpoint(text));
     if (text.includes('"type": "resync"') && text.includes('"v"')) return parseResyncMessage(text);

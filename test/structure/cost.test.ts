@@ -14,6 +14,8 @@ import {
   podMonth,
   total,
 } from '../../bench/f9-sheet.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { awsOf } from '../../src/generate/aws/resources.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
 const file = 'docs/cost.md';
@@ -38,12 +40,10 @@ it('a price without a published source is marked, and only such a price', async 
 
 it('an alarm on a query has a price, and lean monitoring has five alarms, one metric and no dashboard', async () => {
   const { prices, measured, deployment } = await readSheet();
-  const texts = await Promise.all(
-    ['infra/aws/alarms.yml', 'infra/aws/generated/controllers.yml'].map((name) => readFile(name, 'utf8')),
-  );
+  const resources = Object.values(awsOf(registry).resources.Resources).map((one) => JSON.stringify(one));
   // Every alarm is billed once; one on two metrics of a formula, twice.
-  const alarms = texts.join().split('Type: AWS::CloudWatch::Alarm').length - 1;
-  const formulas = texts.join().split('Expression: IF(').length - 1;
+  const alarms = resources.filter((one) => one.includes('"AWS::CloudWatch::Alarm"')).length;
+  const formulas = resources.filter((one) => one.includes('"Expression":"IF(')).length;
   // One is of lean monitoring alone.
   expect(deployment.alarmMetrics).toBe(alarms + formulas - 1);
   const lean = idleMonth(prices, measured, deployment, 1, 'lean').console;

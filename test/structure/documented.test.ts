@@ -41,7 +41,7 @@ describe('the commands of the documents', () => {
 
   it('only commands that need an AWS account are marked', () => {
     const aws =
-      /^(aws |(npx osls|npm run osls --) (deploy|info|remove)|docker build(x imagetools inspect| --push)|npx outrigger .*--stage|helm upgrade|npm run build$)/;
+      /^(aws |(npx osls|npm run osls --) (deploy|info|remove)|docker build(x imagetools inspect| --push)|npx outrigger (.*--stage|manifests .*--image)|helm upgrade|npm run build$)/;
     expect(documented.filter(({ command, needsAws }) => needsAws && !aws.test(command))).toEqual([]);
   });
 

@@ -3,10 +3,8 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { registry } from '../../src/controllers/registry.ts';
-import { resyncQueue, timersQueue, wakeFunction } from '../../src/core/names.ts';
 
-const files = ['functions', 'src', ...globSync('packages/*/src')].flatMap(listFiles);
+const files = ['src', ...globSync('packages/*/src')].flatMap(listFiles);
 const text = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
 const lines = (file: string) => text.get(file)?.split('\n').length ?? 0;
 const statements =
@@ -49,10 +47,9 @@ const rooms = new Map(
 );
 const order = [...rooms.keys()];
 
-/** The room of a path: a package, a folder of src, a file directly below src, or a folder of the repository. */
+/** The room of a path: a package, a folder of src, or a file directly below src. */
 function roomOf(file: string): string {
   if (file.startsWith('packages/')) return file.replace(/^packages\/([^/]+)\/.*$/, '@outrigger/$1');
-  if (file.startsWith('infra/kubernetes/')) return 'infra/kubernetes';
   const [first = '', second = ''] = file.split('/');
   return first === 'src' ? second : first;
 }
@@ -116,13 +113,6 @@ describe('the structure of src', () => {
     const signing = ['@smithy/core/checksum', '@smithy/core/transport', '@smithy/signature-v4'];
     expect(packagesOf('sqs')).toEqual(['@aws-sdk/client-sqs', ...signing, 'zod']);
     expect(packagesOf('reconciling').filter((name) => name !== 'zod')).toEqual([]);
-  });
-
-  it('every controller of the registry has its function, and every function its controller', () => {
-    const functions = files.filter((file) => file.startsWith('functions/')).map((file) => path.basename(file, '.ts'));
-    expect(functions.sort()).toEqual(
-      [...registry.map(({ name }) => name), timersQueue, resyncQueue, wakeFunction].sort(),
-    );
   });
 
   it('no file is an index file', () => {

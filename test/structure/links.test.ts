@@ -70,7 +70,7 @@ it.each([
   ['add a second cluster', 'faq.md#how-do-i-add-a-second-cluster', 'clusters table'],
   ['rotate credentials', 'faq.md#how-do-i-rotate-credentials', 'replace the secret'],
   ['what if SQS is down', 'faq.md#what-happens-if-sqs-is-down', 'No change is lost'],
-  ['how do I upgrade', 'operating.md#upgrade', 'outrigger upgrade'],
+  ['how do I upgrade', 'operating.md#upgrade', 'osls deploy'],
   ['what does it cost', 'faq.md#what-does-it-cost', 'idle month'],
 ])('"%s" is answered two hops from the README', (_question, target, answer) => {
   expect(readFileSync('README.md', 'utf8')).toContain('](docs/README.md)');

@@ -15,7 +15,7 @@ const folder = useFolder({ shared: true });
 
 const manifest = z.object({
   scripts: z.record(z.string(), z.string()),
-  exports: z.record(z.string(), z.record(z.string(), z.string())),
+  exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
 });
 const author = `
 import { defineKind, notOk, ok, type ResultOf } from 'outrigger';
@@ -54,9 +54,14 @@ beforeAll(async () => {
 describe('the package', () => {
   it('the package has a file for each of its entries', async () => {
     const { exports } = manifest.parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
-    const named = Object.values(exports).flatMap((entry) => Object.values(entry));
-    expect(named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(folder.at(file)))).toEqual([]);
-    expect(named).toHaveLength(12);
+    const named = Object.values(exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
+    );
+    const compiled = named.filter((file) => file.startsWith('./lib/'));
+    expect(compiled.map((file) => path.relative('lib', file)).filter((one) => !existsSync(folder.at(one)))).toEqual([]);
+    expect(compiled).toHaveLength(14);
+    expect(named.filter((file) => !compiled.includes(file))).toEqual([exports['./tsconfig.json']]);
+    expect(existsSync(path.join(root, String(exports['./tsconfig.json'])))).toBe(true);
   });
 
   it('the package has no script that npm runs, or warns about, where the package is installed', async () => {
@@ -99,7 +104,7 @@ describe('the package', () => {
     }
     await folder.write('project/author.ts', author);
     await folder.write('project/package.json', '{"type":"module"}');
-    const { compilerOptions } = JSON.parse(await readFile(path.join(root, 'tsconfig.json'), 'utf8'));
+    const { compilerOptions } = JSON.parse(await readFile(path.join(root, 'src/tsconfig.project.json'), 'utf8'));
     const include = ['controllers', 'author.ts'];
     const compile = async (options: Readonly<Record<string, unknown>>) => {
       await folder.write('project/tsconfig.json', JSON.stringify({ compilerOptions: options, include }));

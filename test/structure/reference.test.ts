@@ -3,7 +3,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reasons, runtimeConditions } from '../../src/api/conditions.ts';
-import { baseFile } from '../../src/cli/new/base-file.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { metricNames } from '../../src/core/metrics.ts';
 import {
@@ -17,8 +16,7 @@ import {
   pausedAnnotation,
   reconcileRequestedAnnotation,
 } from '../../src/core/names.ts';
-import { generatedFiles, generatedFolders } from '../../src/generate/files.ts';
-import { functionFile, sharedFunctions } from '../../src/generate/functions.ts';
+import { manifestFiles } from '../../src/project/manifests.ts';
 import type { CauseType } from '../../src/sqs/message.ts';
 import { createMetrics } from '../../src/watcher/metrics.ts';
 
@@ -144,16 +142,14 @@ describe('docs/names.md', () => {
   });
 });
 
-it('docs/generated-files.md has every file that generate writes', () => {
+it('docs/generated-files.md has every manifest that a build writes', async () => {
   const text = page('generated-files');
-  const patterns = namesIn(section(text, 'Written by `outrigger generate`')).map((name) => {
-    const pattern = name.replaceAll('.', '\\.').replace('CONTROLLER', '[a-z-]+').replace('PLURAL', '[a-z]+');
-    return new RegExp(`^${pattern.replace('GROUP', '[a-z.]+')}$`);
+  const patterns = namesIn(section(text, 'Manifests of a cluster')).map((name) => {
+    const pattern = name.replaceAll('.', '\\.').replace('PLURAL', '[a-z]+').replace('GROUP', '[a-z.]+');
+    return new RegExp(`^${pattern}$`);
   });
-  const shared = sharedFunctions('repository', registry).keys();
-  const written = [...generatedFiles(registry).keys(), ...registry.map(({ name }) => functionFile(name)), ...shared];
-  expect(written.length).toBeGreaterThan(15);
+  const input = { registry, crdsOnly: [], project: 'outrigger', namespaces: undefined };
+  const written = [...(await manifestFiles(input)).keys()];
+  expect(written.length).toBeGreaterThan(10);
   expect(written.filter((file) => !patterns.some((pattern) => pattern.test(file)))).toEqual([]);
-  for (const folder of generatedFolders) expect(text).toContain(folder);
-  expect(namesIn(section(text, 'Written once, then yours'))).toContain(baseFile);
 });

@@ -97,8 +97,6 @@ it('only these files write to a terminal, and each makes what it writes printabl
   const writes = /process\.std(?:out|err)\b[^;]*\bwrite\(|\bconsole\.\w+\(/;
   const writers = globSync('src/**/*.ts').filter((file) => writes.test(readFileSync(file, 'utf8')));
   expect(writers.sort()).toEqual([
-    // Names of controllers, for another program.
-    'src/cli/build.ts',
     // printable.
     'src/cli/command.ts',
     // Its lines come from createPrinter.
@@ -107,6 +105,8 @@ it('only these files write to a terminal, and each makes what it writes printabl
     'src/cli/load-bundles.ts',
     // It clears the screen, and prints with command.ts.
     'src/cli/status/status.ts',
+    // JSON, and an error, for the process that builds, which prints it with command.ts.
+    'src/project/print-entries.ts',
     // Its lines come from createLog.
     'src/watcher/run.ts',
   ]);

@@ -1,6 +1,8 @@
-// Only that docs/settings.md is fresh: it has every variable of src/settings.ts, and the defaults that the readers return.
+// Only that docs/settings.md and docs/parameters.md are fresh: they have every variable of src/settings.ts with the default
+// that the readers return, and every parameter of a deployment.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { optionDefaults } from '../../src/generate/aws/deployment.ts';
 import {
   readReconcileSettings,
   readResyncSettings,
@@ -48,4 +50,10 @@ it('the default of each variable is what the process has without it', () => {
     ([name, value]) => !rows.some((row) => row.name === name && row.preset === shown(value)),
   );
   expect(wrong).toEqual([]);
+});
+
+it('docs/parameters.md has every parameter of a deployment with its default, and no other', () => {
+  const table = readFileSync('docs/parameters.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`|-) \| /gm);
+  const found = Object.fromEntries([...table].map(([, name, preset = '']) => [name, preset]));
+  expect(found).toEqual(optionDefaults);
 });

@@ -7,7 +7,8 @@ export type Step = { readonly command: string; readonly shows: RegExp; readonly 
 
 /** In a separate clone, before the demo: the README's cafe, added manually as docs/authoring.md describes. */
 export const cafeSteps: readonly Step[] = [
-  { command: 'npm run generate', shows: /crd-cafes\.cafe\.example\.com\.yaml(.|\n)*functions\/cafe\.ts/ },
+  { command: 'npx outrigger manifests --out k8s/base', shows: /^\d+ files in k8s\/base/m },
+  { command: 'npx outrigger manifests --out k8s/base --check', shows: /^$/ },
   { command: 'npm run bench -- --only f9', shows: /^f9 +a million reconciles/m },
 ];
 
@@ -59,14 +60,12 @@ export const watchStep: Step = { command: 'kubectl get watertank north -w', show
 
 /** On a real cluster. */
 export const clusterSteps: readonly Step[] = [
+  { command: 'npx outrigger manifests --replicas 0', shows: /^\d+ files in dist\/kubernetes/m },
   {
-    command: 'kubectl apply --server-side -k infra/kubernetes/generated',
-    shows: /clusterrole\S*\/outrigger-watcher serverside-applied/,
+    command: 'kubectl apply --server-side -k dist/kubernetes',
+    shows: /clusterrole\S*\/outrigger-watcher serverside-applied(.|\n)*deployment\.apps\/outrigger-watcher serverside/,
   },
-  {
-    command: 'kubectl apply --server-side -k infra/kubernetes',
-    shows: /deployment\.apps\/outrigger-watcher serverside-applied/,
-  },
+  { command: 'npx outrigger manifests', shows: /^\d+ files in dist\/kubernetes/m },
   { command: 'kubectl get pods --namespace outrigger-system', shows: /No resources|outrigger-watcher/ },
   { command: 'kubectl describe pods --namespace outrigger-system', shows: /No resources|outrigger-watcher/ },
   {
@@ -128,7 +127,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     'test/cluster/uninstall.test.ts',
     'detachCommand(), argv',
   ],
-  'kubectl delete -k infra/kubernetes': ['test/cluster/uninstall.test.ts', "'delete', '-k', manifests"],
+  'kubectl delete -k dist/kubernetes': ['test/cluster/uninstall.test.ts', "'delete', '-k', manifests"],
   'outrigger dev': ['tools/troubleshooting/run-dev.ts', "[program, 'dev', ...options]"],
   'npx outrigger doctor --cluster local': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
@@ -149,13 +148,13 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npx outrigger dlq redrive --controller water-tank': ['test/cli/dlq.test.ts', "'redrive', '--controller'"],
   'npx outrigger dlq redrive --key water-tank:default/north': ['test/cli/dlq.test.ts', "'redrive', '--key'"],
   'npx outrigger detach WaterTank': ['test/cli/detach.test.ts', 'nothing was changed; '],
-  'npx outrigger upgrade': ['test/cli/new/upgrade.test.ts', 'upgrade({ yes: true })'],
-  'outrigger upgrade': ['test/cli/new/upgrade.test.ts', 'upgrade({ yes: true })'],
   'outrigger build --cloudformation': ['test/deploy/other-tools.test.ts', 'writeCloudFormation(service.folder'],
   'outrigger build --chart': ['test/cluster/chart.test.ts', 'writeChart(folder'],
   'npx outrigger build --chart': ['test/cluster/chart.test.ts', 'writeChart(folder'],
   'helm uninstall': ['test/cluster/chart.test.ts', "'uninstall', 'outrigger-watcher'"],
-  'outrigger generate': ['test/cli/generate.test.ts', "describe('generate'"],
+  'npx osls package': ['test/generate/overrides.test.ts', "service.osls(['package'"],
+  'outrigger build': ['test/cli/build.test.ts', "describe('build'"],
+  'outrigger manifests': ['test/cluster/documented.test.ts', 'of clusterSteps'],
   'outrigger clusters': ['test/cli/clusters/edit.test.ts', "run('list'"],
   'outrigger clusters add NAME FILE --replace': ['test/cli/clusters/edit.test.ts', "'--replace'"],
   'outrigger clusters pause': ['test/cli/clusters/edit.test.ts', "run('pause', 'a'"],

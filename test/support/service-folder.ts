@@ -1,9 +1,10 @@
-// The service as osls packages it, in a folder of its own: serverless.yml, its included files, and stubs for bundles,
-// because osls only zips them. Packaging and deploying then do not touch dist/ and .serverless/.
+// The service as osls packages it, in a folder of its own: serverless.yml, the controllers of this repository, and stubs
+// for bundles, because osls only zips them. Packaging and deploying then do not touch dist/ and .serverless/.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import * as z from 'zod';
 import { oslsProgram } from '../../src/dev/packaged-template.ts';
 import { environment } from '../environment.ts';
 
@@ -13,8 +14,10 @@ export type OslsResult = { readonly status: number; readonly output: string; rea
 /** A copy of the service. */
 export type ServiceFolder = {
   readonly folder: string;
-  /** Adds stubs of the bundles of these functions. */
-  addBundles(functions: readonly string[]): Promise<void>;
+  /** Replaces the controllers: the file, from `test`, and the name of an exported registry. */
+  setRegistry(file: string, name: string): Promise<void>;
+  /** Adds lines to serverless.yml. */
+  extend(text: string): Promise<void>;
   /** Runs osls in the folder with only this environment and its caches: no credentials, no region, no profile. */
   osls(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<OslsResult>;
   /** Returns the template that osls packaged or deployed last. */
@@ -34,23 +37,34 @@ const source = path.resolve(import.meta.dirname, '../..');
 const oslsMilliseconds = 400_000;
 
 /** Creates the folder, with the name of another project if one is given. */
-export async function serviceFolder(project?: string): Promise<ServiceFolder> {
+export async function serviceFolder(project = 'outrigger'): Promise<ServiceFolder> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-service-'));
-  await cp(path.join(source, 'serverless.yml'), path.join(folder, 'serverless.yml'));
-  await cp(path.join(source, 'infra/aws'), path.join(folder, 'infra/aws'), { recursive: true });
-  const named = project === undefined ? {} : { outrigger: { project } };
-  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', ...named }));
-  const addBundles = async (functions: readonly string[]) => {
-    for (const name of functions) {
-      const bundle = path.join(folder, 'dist', name);
+  const serverless = path.join(folder, 'serverless.yml');
+  const text = await readFile(path.join(source, 'serverless.yml'), 'utf8');
+  const own = text
+    .replace('service: outrigger', `service: ${project}`)
+    .replace('./src/serverless/plugin.ts', './plugin.mjs');
+  // osls takes a plugin by a path within the service.
+  const plugin = path.join(source, 'src/serverless/plugin.ts');
+  await writeFile(path.join(folder, 'plugin.mjs'), `export { default } from ${JSON.stringify(plugin)};\n`);
+  await writeFile(serverless, own);
+  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', outrigger: { project } }));
+  await mkdir(path.join(folder, 'src/controllers'), { recursive: true });
+  const setModule = async (file: string, name: string) => {
+    const text = `export { ${name} as registry } from ${JSON.stringify(file)};\n`;
+    await writeFile(path.join(folder, 'src/controllers/registry.ts'), text);
+    const registry = z.array(z.object({ name: z.string() })).parse(Object(await import(file))[name]);
+    for (const function_ of [...registry.map((one) => one.name), 'timers', 'resync', 'wake']) {
+      const bundle = path.join(folder, 'dist', function_);
       await mkdir(bundle, { recursive: true });
       await writeFile(path.join(bundle, 'index.mjs'), 'export const handler = () => {};');
     }
   };
-  await addBundles((await readdir(path.join(source, 'functions'))).map((file) => path.basename(file, '.ts')));
+  await setModule(path.join(source, 'src/controllers/registry.ts'), 'registry');
   return {
     folder,
-    addBundles,
+    setRegistry: async (file, name) => await setModule(path.join(source, 'test', file), name),
+    extend: async (more) => await appendFile(serverless, more),
     osls: (args, environment = {}) => runOsls(folder, args, environment),
     template: () => readFile(path.join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8'),
     remove: () => rm(folder, { recursive: true, force: true }),
@@ -61,7 +75,15 @@ function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<str
   const program = oslsProgram(source);
   const { NODE_COMPILE_CACHE, SLS_SCHEMA_CACHE_BASE_DIR } = environment;
   const caches = { NODE_COMPILE_CACHE, SLS_SCHEMA_CACHE_BASE_DIR };
-  const env = { PATH: '/usr/bin:/bin', HOME: cwd, SLS_TELEMETRY_DISABLED: '1', CI: 'true', ...caches, ...more };
+  const env = {
+    PATH: '/usr/bin:/bin',
+    HOME: cwd,
+    SLS_TELEMETRY_DISABLED: '1',
+    CI: 'true',
+    OUTRIGGER_BUNDLES: 'built',
+    ...caches,
+    ...more,
+  };
   return new Promise((resolve) => {
     const options = { cwd, env, timeout: oslsMilliseconds };
     const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) =>

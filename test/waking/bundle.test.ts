@@ -7,9 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
-import { sharedFunctions } from '../../src/generate/functions.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
-import { wakingRegistry } from '../generate/waking-registry.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { useFolder } from '../support/folder.ts';
 
@@ -19,7 +17,8 @@ const registry = `
 import { WaterTank, waterTank } from ${JSON.stringify(path.join(source, 'src/controllers/water-tank.ts'))};
 import { wake } from ${JSON.stringify(path.join(source, 'src/outrigger.ts'))};
 const wakes = [wake({ source: 'plant', detailType: 'LevelChanged' }, ({ detail }) => [detail.tank])];
-export const registry = [WaterTank.controller('water-tank', { ...waterTank, wakes })];
+export const tank = WaterTank.controller('water-tank', { ...waterTank.declaration, wakes });
+export const registry = [tank];
 `;
 const program = `
 const { handler } = await import(process.argv[1]);
@@ -31,8 +30,6 @@ const timeoutMs = 120_000;
 const root = useFolder({ shared: true });
 let queues: TestQueues;
 beforeAll(async () => {
-  const functions = sharedFunctions('repository', wakingRegistry);
-  await root.write('functions/wake.ts', functions.get('functions/wake.ts') ?? '');
   await root.write('src/controllers/registry.ts', registry);
   const shared = (await readdir(path.join(source, 'src'))).filter((name) => name !== 'controllers');
   for (const name of shared) await symlink(path.join(source, 'src', name), root.at('src', name));

@@ -1,7 +1,6 @@
 // The harness of watcher processes, for any API server: objects, watchers with the watch checkpoint in the cluster or without
 // one, and the queues to which they send, which can be down.
 
-import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
@@ -16,14 +15,14 @@ import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { untilEstablished } from '../support/established.ts';
+import { sampleKinds } from '../support/sample-manifests.ts';
 import { startWatcherProcess, type WatcherProcess } from './watcher-process.ts';
 
 const tanks = foreignKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
 const ingredients = foreignKind({ group: 'kitchen.example.com', version: 'v1', kind: 'Ingredient' });
 const dinners = foreignKind({ group: 'kitchen.example.com', version: 'v1', kind: 'Dinner' });
 export const queueNames = ['water-tank.fifo', 'ingredient.fifo', 'dinner.fifo', 'timers'];
-const generated = (file: string) =>
-  readFile(new URL(`../../infra/kubernetes/generated/${file}`, import.meta.url), 'utf8');
+const generated = (file: string) => sampleKinds.get(file) ?? '';
 
 /** A server under test. */
 type RestartServer = { readonly connection: Connection; readonly kubeconfig: string };
@@ -49,12 +48,12 @@ export function createRestartFixture(connect: () => RestartServer, { checkpoint 
     proxy = await startChaosProxy({ url: queues.endpoint });
     await queues.create(...queueNames);
     for (const name of [tanks, ingredients, dinners].map(({ plural, group }) => `${plural}.${group}`)) {
-      const definition = parseObject(parse(await generated(`crd-${name}.yaml`)));
+      const definition = parseObject(parse(generated(`crd-${name}.yaml`)));
       await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'test' });
       await untilEstablished(client, name);
     }
     if (!checkpoint) return;
-    const installed = parseAllDocuments(await generated('rbac.yaml')).map((document) => parseObject(document.toJS()));
+    const installed = parseAllDocuments(generated('rbac.yaml')).map((document) => parseObject(document.toJS()));
     for (const [kind, resource] of [
       ['Namespace', Namespace],
       ['ConfigMap', ConfigMap],

@@ -17,7 +17,7 @@ export type WatcherProcess = {
   kill(signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): void;
 };
 
-const main = new URL('../../src/watcher/main.ts', import.meta.url).pathname;
+const main = new URL('./main.ts', import.meta.url).pathname;
 
 /** Starts a watcher; the caller stops it. */
 export function startWatcherProcess(environment: Readonly<Record<string, string>>): WatcherProcess {

@@ -11,9 +11,9 @@ const root = path.resolve(import.meta.dirname, '../..');
 const packSeconds = 300;
 /** What npm packs, and what the compiler and the bundler read. */
 const inputs = [
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'serverless.yml', 'README.md', 'CHANGELOG.md'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'CHANGELOG.md'],
   ...['bin', 'docs', 'packages', 'src', 'tools/console-page.ts'],
-  ...['infra/aws', 'infra/kubernetes', 'infra/package.json'],
+  ...['infra/kubernetes/Dockerfile', 'infra/kubernetes/watcher', 'infra/package.json'],
   ...['test/controllers', 'test/statements/authoring-example.ts', 'test/testing'],
 ];
 

@@ -169,7 +169,7 @@ async function withoutCrd(project: Project, dev: RunningDev): Promise<Section> {
   await writeFile(path.join(project.folder, 'north.yaml'), JSON.stringify(north));
   return {
     title: 'The CRD is missing',
-    means: 'Apply the generated CRDs (`infra/kubernetes/generated`). The local system does so at its start.',
+    means: 'Apply the generated CRDs (`dist/kubernetes`). The local system does so at its start.',
     shows: {
       terminal: reportOf(printed, 'north'),
       ...(await commandsShow(project)),

@@ -28,7 +28,6 @@ export async function makeProject(kubectl: string): Promise<Project> {
   }
   // A check of types, which each `outrigger dev` starts, shows nothing here.
   await rm(path.join(folder, 'node_modules/typescript'));
-  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder, env: packedEnvironment() });
   return { folder, program, kubectl, remove };
 }
 
@@ -66,10 +65,9 @@ export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
 }
 
 /** Has the controller own a kind of another project, whose CRD is not there. */
-export async function ownUnservedKind({ folder, program }: Project): Promise<void> {
+export async function ownUnservedKind({ folder }: Project): Promise<void> {
   const file = path.join(folder, controllersFolder, 'lamp.ts');
   await writeFile(file, sources['lamp.ts'].replace('owns: [ConfigMap]', 'owns: [ConfigMap, Certificate]'));
-  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder, env: packedEnvironment() });
 }
 
 const sources = {

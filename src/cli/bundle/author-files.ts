@@ -40,7 +40,7 @@ export async function findAuthorFiles(
   const { metafile } = await build({
     ...options,
     absWorkingDir: root,
-    entryPoints: [...entries],
+    entryPoints: Object.fromEntries(entries.map((entry, index) => [index, entry])),
     outdir: 'scan',
     write: false,
     metafile: true,

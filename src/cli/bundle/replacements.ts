@@ -2,7 +2,7 @@
 // sources reach (author-files.ts) is bundled as it is, with the classes and names of its package.
 import { readFile } from 'node:fs/promises';
 import type { OnLoadArgs, OnLoadResult, Plugin } from 'esbuild';
-import { ownModule } from '../../dev/lambda/own-module.ts';
+import { ownModule } from '../../project/own-module.ts';
 import type { AuthorFiles } from './author-files.ts';
 
 /** What a bundle may leave out, or has to have. */

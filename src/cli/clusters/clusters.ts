@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
+import { loadProject, readNamespaces, readProjectName } from '../../project/project.ts';
 import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
-import { loadProject, readNamespaces, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
 import { decommissionCommand } from './decommission.ts';
 import {
@@ -72,7 +72,7 @@ The command changes nothing. It prints commands for a shell; read them and run t
   outrigger clusters access eu-1 --stage prod --table clusters.json   before the entry is added to the table
 An EKS cluster admits the role of each function with an access entry, in a group that has exactly that function's
 permissions. For an existing entry use aws eks update-access-entry with the same options. The groups have permissions
-once the generated roles are in the cluster: kubectl apply --server-side -k infra/kubernetes/generated.
+once the generated roles are in the cluster: kubectl apply --server-side -k dist/kubernetes.
 Exit status 1: the table cannot be read, or one of its entries is not valid; the other entries are printed.`;
 
 async function runAccess(

@@ -9,8 +9,8 @@ import { openClusterSource, parseTable } from '../../clusters/registry/source.ts
 import { UserError } from '../../core/errors.ts';
 import { deploymentPrefix } from '../../core/names.ts';
 import { replaceFile } from '../../dev/replace-file.ts';
+import { readProjectName } from '../../project/project.ts';
 import { readOperatorSettings } from '../../settings.ts';
-import { readProjectName } from '../project.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../stage-table.ts';
 import { formatTable, type TableEntries } from './edit-table.ts';
 

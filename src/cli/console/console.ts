@@ -14,6 +14,7 @@ import { createStageSource, type StageCluster } from '../../console/stage/stage-
 import { UserError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
 import { explainListening } from '../../dev/explain-error.ts';
+import { loadProject } from '../../project/project.ts';
 import { environment, readAwsSettings } from '../../settings.ts';
 import { tableLocation } from '../clusters/table.ts';
 import { formatError, portNumber, printError, printLines, runCommand } from '../command.ts';
@@ -21,7 +22,6 @@ import { openInstallation } from '../installation.ts';
 import { readKeyLog } from '../key-log.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { completeKey, requireController, withKinds } from '../parse-key.ts';
-import { loadProject } from '../project.ts';
 import { awsAccess } from '../stage-table.ts';
 import { auditFileName, withAudit } from './audit.ts';
 import { createOperator } from './operator.ts';

@@ -11,6 +11,7 @@ import { isRecord } from '../../core/json.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
 import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev } from '../../dev/system.ts';
+import { readProjectName } from '../../project/project.ts';
 import { withPaused } from '../clusters/edit-table.ts';
 import { changeTable } from '../clusters/table.ts';
 import { dryRunOf } from '../dry-run/plan.ts';
@@ -18,7 +19,6 @@ import { endLines } from '../dry-run/report.ts';
 import { localLambda, localSettings } from '../installation.ts';
 import { readPaused } from '../mappings.ts';
 import { setPaused } from '../pause.ts';
-import { readProjectName } from '../project.ts';
 import type { RegionFlag } from '../stage-table.ts';
 
 /** What an operator works on. */

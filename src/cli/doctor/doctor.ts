@@ -1,18 +1,17 @@
 // `outrigger doctor`: checks everything that a deployment needs, and prints a fix for every problem.
-import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { connectTo } from '../../clusters/connect.ts';
 import { parseEntry } from '../../clusters/registry/entry.ts';
+import { loadOrList } from '../../project/list-controllers.ts';
+import { readNamespaces } from '../../project/project.ts';
 import { formatError, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
-import { generate } from '../generate.ts';
 import {
   type Installation,
   type InstallationFlags,
   openInstallation,
   withInstallationOptions,
 } from '../installation.ts';
-import { loadOrList, type Project, readNamespaces } from '../project.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
 import { type ClusterReport, checkCluster, type Sender } from './check-cluster.ts';
@@ -50,12 +49,11 @@ It checks, with your credentials, and changes nothing:
                asked whether you have them), and its watchers are not down; no two entries have the same server
   senders      the functions check who sent a message, each cluster's entry names its watchers, and IAM has their
                roles with the ids of the entry
-  this folder  the Node version of the functions, and generated files that are up to date
+  this folder  the Node version of the functions
 Exit status: 0 when nothing is wrong, 1 when something is. Warnings do not count.`;
 
 async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
-  const root = process.cwd();
-  const { problem, names, ...project } = await loadOrList(root);
+  const { problem, names, ...project } = await loadOrList(process.cwd());
   const registry = problem === undefined ? project.registry : undefined;
   const installation = await openInstallation(flags, signal);
   try {
@@ -65,15 +63,20 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
         : 'restart outrigger dev';
     const [{ findings: clusters, senders }, ...parts] = await Promise.all([
       checkClusters(installation, registry, cluster, signal),
-      checkFolder(root, project, problem),
-      checkQueues(installation, await expectedQueues(registry ?? [], root, names), { deploy, signal }),
+      checkQueues(installation, expectedQueues(registry ?? [], names), { deploy, signal }),
       installation.on === 'AWS'
         ? checkAccount(installation, names, { deploy, signal })
         : checkPaused(installation, names, { signal }),
       installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
     ]);
     const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
-    const findings = [...credentialsFinding(installation), ...parts.flat(), ...clusters, ...checked];
+    const findings = [
+      ...credentialsFinding(installation),
+      ...checkFolder(problem),
+      ...parts.flat(),
+      ...clusters,
+      ...checked,
+    ];
     if (output === 'json') printJson(findings);
     else printLines(findingLines(findings));
     return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
@@ -88,32 +91,15 @@ function credentialsFinding({ on, urlPrefix }: Installation): readonly Finding[]
   return on === 'AWS' ? [passFinding('credentials', `accepted; the deployment is in account ${account}`)] : [];
 }
 
-async function checkFolder(
-  root: string,
-  { registry, crdsOnly }: Project,
-  problem: string | undefined,
-): Promise<readonly Finding[]> {
+function checkFolder(problem: string | undefined): readonly Finding[] {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const node =
     major >= 24
       ? passFinding('node', process.version)
       : warnFinding('node', `${process.version}; functions run on 24`, 'run npm ci, then npx outrigger');
-  if (problem !== undefined) {
-    const unknown = `its kinds, permissions, watchers, objects and the attributes of its queues were not checked`;
-    return [node, failFinding('registry', `${problem}; ${unknown}`, 'fix the registry')];
-  }
-  const isProject = await access('infra').then(
-    () => true,
-    () => false,
-  );
-  if (!isProject) return [node];
-  try {
-    const stale = await generate(registry, root, { check: true, kinds: crdsOnly });
-    if (stale.length === 0) return [node, passFinding('generated files', 'up to date')];
-    return [node, warnFinding('generated files', `${stale.length} are out of date`, 'npm run generate, and deploy')];
-  } catch (error) {
-    return [node, failFinding('generated files', formatError(error), 'fix the registry')];
-  }
+  if (problem === undefined) return [node];
+  const unknown = 'its kinds, permissions, watchers, objects and the attributes of its queues were not checked';
+  return [node, failFinding('registry', `${problem}; ${unknown}`, 'fix the registry')];
 }
 
 async function checkClusters(

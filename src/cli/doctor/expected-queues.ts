@@ -1,14 +1,9 @@
-// The queues of a deployment with their attributes, from the resources that it is deployed from: the generated ones of
-// the registry, and infra/aws/resources.yml for the shared queues. CloudFormation and SQS have the same names for the
-// attributes.
-import path from 'node:path';
-import { readTemplate } from '@outrigger/common/yaml/read-template';
+// The queues of a deployment with their attributes, from the resources that it is deployed from. CloudFormation and SQS
+// have the same names for the attributes.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { toError, UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { controllerDeadLetterQueue, controllerQueue } from '../../core/names.ts';
-import { readTextFile } from '../../dev/text-file.ts';
 import { namePrefix } from '../../generate/aws/names.ts';
 import { awsOf } from '../../generate/aws/resources.ts';
 
@@ -26,26 +21,17 @@ const properties = z.looseObject({
   QueueName: queueName,
   RedrivePolicy: z.object({ deadLetterTargetArn: z.unknown(), maxReceiveCount: z.number() }).optional(),
 });
-const template = z.looseObject({
-  Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.unknown().optional() })),
-});
 
-/** Lists the queues of a registry. Without infra/aws in the folder only the names of the shared queues are known. */
-export async function expectedQueues(
+/** Lists the queues of a registry. Of further controllers, whose code did not load, only the names are known. */
+export function expectedQueues(
   registry: readonly ControllerDefinition[],
-  root: string,
   controllers: readonly { readonly name: string }[] = registry,
-): Promise<readonly ExpectedQueue[]> {
-  const aws = z
-    .looseObject({ queueNames: z.record(z.string(), z.string()), resources: template })
-    .parse(awsOf(registry));
-  const sharedQueues = await readSharedResources(path.join(root, 'infra/aws/resources.yml'));
-  const queues = Object.entries({ ...aws.resources.Resources, ...sharedQueues }).flatMap(
-    ([id, { Type, Properties }]) => {
-      const read = Type === 'AWS::SQS::Queue' ? properties.safeParse(Properties).data : undefined;
-      return read === undefined ? [] : [{ id, name: nameOf(read.QueueName, aws.queueNames), properties: read }];
-    },
-  );
+): readonly ExpectedQueue[] {
+  const { Resources } = awsOf(registry).resources;
+  const queues = Object.entries(Resources).flatMap(([id, { Type, Properties }]) => {
+    const read = Type === 'AWS::SQS::Queue' ? properties.safeParse(Properties).data : undefined;
+    return read === undefined ? [] : [{ id, name: read.QueueName.replace(namePrefix, ''), properties: read }];
+  });
   const known = new Map(queues.map(({ id, name }) => [id, name]));
   const found = queues.map(({ name, properties: { QueueName: _, RedrivePolicy: policy, ...rest } }) => {
     const deadLetterQueue = policy === undefined ? undefined : known.get(idIn(policy.deadLetterTargetArn));
@@ -57,27 +43,9 @@ export async function expectedQueues(
         : { deadLetters: { name: deadLetterQueue, maxReceiveCount: policy.maxReceiveCount } }),
     };
   });
-  const listed = controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
-  const missing = [...new Set([...Object.values(aws.queueNames).map((name) => nameOf(name, {})), ...listed])].filter(
-    (name) => !found.some((one) => one.name === name),
-  );
-  return [...found, ...missing.map((name) => ({ name, attributes: {} }))];
-}
-
-async function readSharedResources(file: string): Promise<z.output<typeof template>['Resources']> {
-  const text = await readTextFile(file);
-  if (text === undefined) return {};
-  try {
-    return template.parse(readTemplate(text)).Resources;
-  } catch (error) {
-    throw new UserError(`${file}: not a template of CloudFormation: ${toError(error).message}`, { cause: error });
-  }
-}
-
-/** Strips `${self:custom.prefix}-`, and resolves `${self:custom.queues.timersQueue}`. */
-function nameOf(text: string, names: Readonly<Record<string, string>>): string {
-  const [, variable = ''] = /^\$\{self:custom\.queues\.(\w+)\}$/.exec(text) ?? [];
-  return (names[variable] ?? text).replace(namePrefix, '');
+  const names = controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
+  const others = names.filter((name) => !found.some((one) => one.name === name));
+  return [...found, ...others.map((name) => ({ name, attributes: {} }))];
 }
 
 /** The id in `!GetAtt Id.Arn`, or ''. */

@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { Environment } from '../../api/definition.ts';
-import { ownModule } from '../../dev/lambda/own-module.ts';
+import { ownModule } from '../../project/own-module.ts';
 import type { Message } from '../../sqs/message.ts';
 import { gateArguments, permissionArguments } from './arguments.ts';
 import { answer, type Reads } from './reads.ts';

@@ -5,8 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeYaml } from '@outrigger/common/yaml/write';
-import { type HandlerSource, registryFile } from '../../generate/functions.ts';
-import { packageRoot } from '../project.ts';
+import { packageRoot, registryFile } from '../../project/project.ts';
 
 /** The names of a new controller, each derived from the given one. */
 export type NewNames = {
@@ -94,27 +93,31 @@ export type ProjectLayout = {
   /** The sources of `newLines` that exist. A file that only a missing one would import is not written. */
   readonly listed: { has(file: string): boolean };
   /** In this repository itself the package's entries are files. */
-  readonly handlers: HandlerSource;
+  readonly inRepository: boolean;
   /** Whether the folder has Jest, too. The name of a test is then one that Jest skips. */
   readonly besideJest: boolean;
 };
 
+/** The folders of the samples: of a project, and of this repository. */
+export const samplesFolder = 'samples';
+const repositorySamples = 'infra/kubernetes/samples';
+
 /** Makes the new files, as text by path. */
 export async function newFiles(
   names: NewNames,
-  { listed, handlers, besideJest }: ProjectLayout,
+  { listed, inRepository, besideJest }: ProjectLayout,
 ): Promise<ReadonlyMap<string, string>> {
   const { name } = names;
   const templates = {
     controller: `src/controllers/${name}.ts`,
     test: `test/controllers/${name}.${besideJest ? 'vitest' : 'test'}.ts`,
-    sample: `infra/kubernetes/samples/${name}.yaml`,
+    sample: `${inRepository ? repositorySamples : samplesFolder}/${name}.yaml`,
     ...(listed.has(catalogueFile) ? { mutants: `tools/mutants/${name}.ts` } : {}),
     ...(listed.has(badInputFile) ? { 'bad-input': `test/statements/bad-input/${name}.ts` } : {}),
   };
   const files = Object.entries(templates).map(async ([template, file]) => {
     const text = await readFile(path.join(packageRoot, 'src/cli/new/controller-templates', `${template}.txt`), 'utf8');
-    return [file, fill(handlers === 'repository' ? text : withPackageEntries(text), names)] as const;
+    return [file, fill(inRepository ? text : withPackageEntries(text), names)] as const;
   });
   return new Map(await Promise.all(files));
 }

@@ -7,12 +7,10 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { UserError } from '../../core/errors.ts';
-import { ownModule } from '../../dev/lambda/own-module.ts';
-import { readTextFile, writeTextFile } from '../../dev/text-file.ts';
+import { writeTextFile } from '../../dev/text-file.ts';
 import { nameProblem } from '../../generate/check-registry.ts';
-import { functionFile } from '../../generate/functions.ts';
+import { fileExists, isRepository, loadProject, readTextFile } from '../../project/project.ts';
 import { printLines, runCommand } from '../command.ts';
-import { fileExists, handlerSourceOf, loadProject } from '../project.ts';
 import { type NewNames, newFiles, newLines, newNames } from './controller-files.ts';
 import { type SourceFile, withEntry, withImport } from './edit-source.ts';
 import { newProjectCommand } from './new-project.ts';
@@ -23,9 +21,7 @@ type Flags = { readonly group?: string; readonly clusterScoped?: boolean };
 /** Makes the command. */
 export function newCommand(): Command {
   const controller = new Command('controller')
-    .description(
-      'write a kind and its controller, with test and sample, and generate its function, CRD, RBAC and queue',
-    )
+    .description('write a kind and its controller, with test and sample')
     .argument('<name>', 'Cafe, WaterTank or water-tank')
     .option('--group <group>', 'API group of the kind, in a domain of yours; NAME.example.com by default')
     .option('--cluster-scoped', 'objects of the kind have no namespace; what they own is in the namespace default')
@@ -46,10 +42,9 @@ Examples:
   outrigger new controller Tenant --cluster-scoped
   npm run check && npm test && npm run demo -- --until-ready     all pass with the new kind
 
-It writes the controller (src/controllers), its line in the registry, a test (test/controllers), a sample
-(infra/kubernetes/samples) and, in the repository of Outrigger, its entries in the tests of every kind. Then it runs
-generate, which writes the function (functions).
-No existing file is overwritten. To undo it: git restore . && git clean -f src functions test infra`;
+It writes the controller (src/controllers), its line in the registry if there is one, a test (test/controllers) and a
+sample (samples). In the repository of Outrigger it also writes its entries in the tests of every kind.
+No existing file is overwritten. To undo it: git restore . && git clean -f src test samples`;
 
 /** Names that a variable of the new sources cannot have: keywords of TypeScript, and names that these sources use. */
 const reservedVariables = new Set([
@@ -71,8 +66,8 @@ async function run(root: string, given: string, { group, clusterScoped = false }
   const names = { ...checkedNames(registry, given, group), isClusterScoped: clusterScoped };
   const sources = await readSources(root, names);
   const besideJest = await fileExists(path.join(root, vitestConfig));
-  const files = await newFiles(names, { listed: sources, handlers: await handlerSourceOf(root), besideJest });
-  for (const file of [...files.keys(), functionFile(names.name)]) {
+  const files = await newFiles(names, { listed: sources, inRepository: await isRepository(root), besideJest });
+  for (const file of files.keys()) {
     if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; choose another name`);
   }
   const changed = editsOf(names, sources);
@@ -80,11 +75,9 @@ async function run(root: string, given: string, { group, clusterScoped = false }
     await writeTextFile(path.join(root, file), text, root);
   }
   await formatSources(root, [...files.keys(), ...changed.keys()]);
-  const generated = await generateInNewProcess(root);
   printLines([
     ...[...files.keys()].map((file) => `new: ${file}`),
     ...[...changed.keys()].map((file) => `changed: ${file}`),
-    ...generated,
     '',
     `Now: npm run check, npm test, npm run demo -- --until-ready; then make src/controllers/${names.name}.ts yours.`,
   ]);
@@ -138,14 +131,4 @@ async function formatSources(root: string, files: readonly string[]): Promise<vo
   if (!(await fileExists(formatter))) return;
   const sources = files.filter((file) => file.endsWith('.ts'));
   await promisify(execFile)(process.execPath, [formatter, 'check', '--write', ...sources], { cwd: root });
-}
-
-/** Runs `generate` in a new process, because this one has loaded the registry before the edit. */
-async function generateInNewProcess(root: string): Promise<readonly string[]> {
-  const command = ownModule(import.meta, '../main');
-  const { stdout } = await promisify(execFile)(process.execPath, [command, 'generate'], { cwd: root });
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => `generated: ${line.replace(/^.*: /, '')}`);
 }

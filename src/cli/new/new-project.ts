@@ -11,9 +11,9 @@ import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
 import { projectNameProblem } from '../../core/names.ts';
-import { readTextFile, writeTextFile } from '../../dev/text-file.ts';
+import { writeTextFile } from '../../dev/text-file.ts';
+import { fileExists, packageRoot, readProjectName, readTextFile } from '../../project/project.ts';
 import { printError, printLines, runCommand } from '../command.ts';
-import { fileExists, packageRoot, readProjectName } from '../project.ts';
 import { diffLines } from './diff-lines.ts';
 import {
   type FolderContent,
@@ -22,6 +22,7 @@ import {
   optionalFiles,
   requiredFiles,
   scriptCommands,
+  sourceFolders,
   withoutProjectSources,
 } from './project-files.ts';
 import { mergeManifest, recordField, suggestedName } from './project-manifest.ts';
@@ -31,7 +32,7 @@ type Flags = { readonly name?: string; readonly yes?: true };
 /** Makes the command. */
 export function newProjectCommand(): Command {
   return new Command('project')
-    .description('make the current folder a service: registry, functions, AWS resources and manifests')
+    .description('make the current folder a service of controllers')
     .option('--name <name>', 'the name of the project: part of every name on AWS and in clusters')
     .option('--yes', 'write without asking')
     .addHelpText('after', helpText)
@@ -143,8 +144,7 @@ async function planProject(
   const hints: string[] = [];
   if (tsconfig !== undefined) {
     const text = withoutProjectSources(tsconfig);
-    if (text === undefined)
-      hints.push('exclude functions, infra, src/controllers, src/watcher and test/controllers in tsconfig.json');
+    if (text === undefined) hints.push(`exclude ${sourceFolders.join(', ')} in tsconfig.json`);
     else changes.push({ file: 'tsconfig.json', text, before: tsconfig });
   }
   return { changes: changes.filter(({ text, before: old }) => text !== old), hints };

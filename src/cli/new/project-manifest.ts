@@ -4,7 +4,7 @@ import { isRecord } from '../../core/json.ts';
 type Manifest = Readonly<Record<string, unknown>>;
 
 /** The scripts of a project, by what they do, with the names that they got. */
-export type ScriptNames = Readonly<Record<'build' | 'generate' | 'demo' | 'check' | 'test', string>>;
+export type ScriptNames = Readonly<Record<'check' | 'test' | 'demo' | 'deploy', string>>;
 
 /** What a project needs in its package.json. */
 export type ManifestInput = {
@@ -34,11 +34,10 @@ export function mergeManifest(
     return name;
   };
   const names = {
-    build: nameOf('build', scripts.build),
-    generate: nameOf('generate', scripts.generate),
-    demo: nameOf('demo', scripts.demo),
     check: nameOf('check', scripts.check),
     test: nameOf('test', scripts.test),
+    demo: nameOf('demo', scripts.demo),
+    deploy: nameOf('deploy', scripts.deploy),
   };
   const start = theirs ?? { name: project, version: '0.0.0', private: true, type: 'module' };
   const manifest = {

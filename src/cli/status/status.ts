@@ -12,6 +12,7 @@ import {
 } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
 import { sleep } from '../../core/time.ts';
+import { loadOrList } from '../../project/list-controllers.ts';
 import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
 import {
   formatError,
@@ -33,7 +34,6 @@ import {
 } from '../installation.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
-import { loadOrList } from '../project.ts';
 import { type ClusterStatus, formatFailure, formatPolicyDenied, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
 

@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { ownModule } from './own-module.ts';
+import { ownModule } from '../../project/own-module.ts';
 import type { FunctionDefinition } from './stack.ts';
 import { type InvocationFailure, type ProcessReply, type ProcessRequest, parseProcessReply } from './wire.ts';
 

@@ -1,6 +1,6 @@
 // The alarms of each controller: keys wait too long, there are dead letters, the function fails or is throttled, or a
 // change was missed. SQS and Lambda report no values for unused resources, so missing data does not breach. The alarms
-// of the shared resources are in infra/aws/alarms.yml, in the same form.
+// of the shared resources are in shared-alarms.ts.
 import { type ControllerDefinition, hasEvidence } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
@@ -11,7 +11,7 @@ import { logicalId, metricsNamespace, namePrefix, ref } from './names.ts';
  * and the one before it. Planned waits are in the timers queue.
  */
 const lateSeconds = 300;
-const periodSeconds = 300;
+export const periodSeconds = 300;
 /**
  * Longer than the postponement of a key of an unreachable cluster: a change that was postponed in the window was not
  * missed.
@@ -20,8 +20,6 @@ const missedSeconds = 1_200;
 
 /** The name, description and metric of an alarm. */
 type AlarmDefinition = {
-  /** The suffix of the alarm's name, after the controller's. */
-  readonly what: string;
   readonly because: string;
   /** The first step for the operator; a command if there is one. */
   readonly first: string;
@@ -32,41 +30,38 @@ type AlarmDefinition = {
   readonly periods?: number;
   /** How many of them must be above the threshold. Default: all. */
   readonly datapoints?: number;
+  /** Breaches below the threshold instead of above. */
+  readonly below?: boolean;
+  /** What missing data means. Default: nothing, because SQS and Lambda report no values for unused resources. */
+  readonly missing?: 'breaching' | 'notBreaching';
   readonly metric: JsonObject;
 };
 
 /** Makes a controller's alarms, by id. */
-export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObject {
-  const { timeoutSeconds } = declaration.options;
+export function alarmsOf(
+  { name, declaration }: ControllerDefinition,
+  timeoutSeconds: number,
+): Readonly<Record<string, JsonObject>> {
   const errorPeriodSeconds = periodSeconds * Math.ceil(timeoutSeconds / periodSeconds);
   const id = logicalId(name);
-  const queue = (of: string, metric: string): JsonObject =>
-    simple('AWS/SQS', metric, { Name: 'QueueName', Value: { 'Fn::GetAtt': [of, 'QueueName'] } }, 'Maximum');
-  const lambda = (metric: string): JsonObject =>
-    simple('AWS/Lambda', metric, { Name: 'FunctionName', Value: ref(`${id}LambdaFunction`) }, 'Sum');
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
-  const stage = '--stage ${self:custom.stage}';
+  const lambda = (metric: string): JsonObject => lambdaMetric(`${id}LambdaFunction`, metric);
   return {
-    [`${id}LateAlarm`]: alarm(name, {
-      what: 'late',
-      because: 'keys wait too long',
+    [`${id}LateAlarm`]: alarm(`${name}-late`, {
+      because: `${name}: keys wait too long`,
       first: `npx outrigger status ${stage} --controller ${name}`,
       runbook: 'keys-wait',
-      // infra/aws/controller-options.ts has both formulas, for a timeout of --param.
       threshold: Math.max(lateSeconds, 2 * timeoutSeconds),
       periods: 3,
-      metric: queue(`${id}Queue`, 'ApproximateAgeOfOldestMessage'),
+      metric: queueMetric(`${id}Queue`, 'ApproximateAgeOfOldestMessage'),
     }),
-    [`${id}DeadLettersAlarm`]: alarm(name, {
-      what: 'dead-letters',
-      because: 'there is a dead letter',
+    [`${id}DeadLettersAlarm`]: alarm(`${name}-dead-letters`, {
+      because: `${name}: there is a dead letter`,
       first: `npx outrigger dlq list ${stage} --controller ${name}`,
       runbook: 'dead-letters',
-      metric: queue(`${id}DeadLetters`, 'ApproximateNumberOfMessagesVisible'),
+      metric: queueMetric(`${id}DeadLetters`, 'ApproximateNumberOfMessagesVisible'),
     }),
-    [`${id}ErrorsAlarm`]: alarm(name, {
-      what: 'errors',
-      because: 'the function keeps failing',
+    [`${id}ErrorsAlarm`]: alarm(`${name}-errors`, {
+      because: `${name}: the function keeps failing`,
       first: `npx outrigger doctor ${stage}`,
       runbook: 'function-errors',
       // A function that dies at its timeout has one error in that time, and a key that kills it is received again after
@@ -75,9 +70,8 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
       datapoints: 3,
       metric: { ...lambda('Errors'), Period: errorPeriodSeconds },
     }),
-    [`${id}ThrottlesAlarm`]: alarm(name, {
-      what: 'throttles',
-      because: 'Lambda has throttled the function for 15 minutes',
+    [`${id}ThrottlesAlarm`]: alarm(`${name}-throttles`, {
+      because: `${name}: Lambda has throttled the function for 15 minutes`,
       first: `npx outrigger doctor ${stage}`,
       runbook: 'function-throttled',
       periods: 3,
@@ -87,9 +81,8 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
     ...(!hasEvidence(declaration)
       ? {}
       : {
-          [`${id}MissedChangesAlarm`]: alarm(name, {
-            what: 'missed-changes',
-            because: 'the resync found a change that no watcher had forwarded',
+          [`${id}MissedChangesAlarm`]: alarm(`${name}-missed-changes`, {
+            because: `${name}: the resync found a change that no watcher had forwarded`,
             first: `npx outrigger status ${stage} --controller ${name}`,
             runbook: 'missed-changes',
             metric: missed(name),
@@ -98,28 +91,41 @@ export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObjec
   };
 }
 
-function alarm(
-  controller: string,
-  { what, because, first, runbook, threshold = 0, periods = 1, datapoints = periods, metric }: AlarmDefinition,
-): JsonObject {
+/** The option of commands that names the stage. */
+export const stage = '--stage ${self:custom.stage}';
+
+/** Makes an alarm. Its name is `what`, after the deployment's prefix. */
+export function alarm(what: string, definition: AlarmDefinition): JsonObject {
+  const { because, first, runbook, metric, threshold = 0, periods = 1, datapoints } = definition;
   return {
     Type: 'AWS::CloudWatch::Alarm',
     Properties: {
-      AlarmName: `${namePrefix}${controller}-${what}`,
-      AlarmDescription: `${controller}: ${because}. First: ${first}. Runbook: docs/operating.md#${runbook}`,
+      AlarmName: `${namePrefix}${what}`,
+      AlarmDescription: `${because}. First: ${first}. Runbook: docs/operating.md#${runbook}`,
       ...metric,
       EvaluationPeriods: periods,
-      ...(datapoints === periods ? {} : { DatapointsToAlarm: datapoints }),
+      ...(datapoints === undefined ? {} : { DatapointsToAlarm: datapoints }),
       Threshold: threshold,
-      ComparisonOperator: 'GreaterThanThreshold',
-      TreatMissingData: 'notBreaching',
+      ComparisonOperator: definition.below === true ? 'LessThanThreshold' : 'GreaterThanThreshold',
+      TreatMissingData: definition.missing ?? 'notBreaching',
       AlarmActions: [ref('AlarmTopic')],
       OKActions: [ref('AlarmTopic')],
     },
   };
 }
 
-function simple(namespace: string, metric: string, dimension: JsonObject, statistic: string): JsonObject {
+/** A metric of a queue of the template. */
+export function queueMetric(id: string, metric: string): JsonObject {
+  return simple('AWS/SQS', metric, { Name: 'QueueName', Value: { 'Fn::GetAtt': [id, 'QueueName'] } }, 'Maximum');
+}
+
+/** A metric of a function of the template. */
+export function lambdaMetric(id: string, metric: string): JsonObject {
+  return simple('AWS/Lambda', metric, { Name: 'FunctionName', Value: ref(id) }, 'Sum');
+}
+
+/** A metric with one dimension. */
+export function simple(namespace: string, metric: string, dimension: JsonObject, statistic: string): JsonObject {
   return {
     Namespace: namespace,
     MetricName: metric,

@@ -195,7 +195,6 @@ type MetricLine = {
 };
 
 /** The region of the deployment; filled in by Fn::Sub. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: for Fn::Sub
 const region = '${AWS::Region}';
 
 const periodSeconds = 60;

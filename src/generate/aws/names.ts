@@ -3,11 +3,9 @@
 import type { JsonObject } from '../../core/json.ts';
 
 /** The prefix of every name of a deployment; serverless.yml defines it. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
 export const namePrefix = '${self:custom.prefix}-';
 
 /** The CloudWatch namespace of a deployment's own metrics: one for each project and stage (serverless.yml). */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
 export const metricsNamespace = '${self:custom.metricsNamespace}';
 
 /** `water-tank` and `PLANT_URL` as ids: `WaterTank`, `PlantUrl`. */
@@ -38,7 +36,6 @@ export function arnOf(id: string): JsonObject {
 }
 
 /** The location of the clusters table: an object in the stack's bucket (infra/aws/resources.yml). */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: variables of Fn::Sub
 export const clustersTable: JsonObject = { 'Fn::Sub': 's3://${ClustersBucket}/${ClustersKey}' };
 
 /** An ARN in the deployment's account and region, which CloudFormation fills in. */

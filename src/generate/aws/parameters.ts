@@ -6,13 +6,11 @@ import { functionLimits, optionParameter } from '../../core/controller-options.t
 import { SchemaError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { functionVariables } from '../../settings.ts';
+import { optionDefaults } from './deployment.ts';
 import { logicalId, ref } from './names.ts';
 
-/** The options of a deployment, and the parameters of infra/aws: a test compares them with serverless.yml. */
-const deploymentOptions = [
-  ...['LOG_RETENTION_DAYS', 'ALARM_TOPIC_ARN', 'KMS_KEY_ARN', 'CLUSTERS_TABLE', 'CLUSTERS_KEY'],
-  ...['VPC_SUBNET_IDS', 'VPC_SECURITY_GROUP_IDS', 'TRACING', 'PAUSED'],
-];
+/** The options of a deployment, and a parameter of the template. */
+const deploymentOptions = [...Object.keys(optionDefaults), 'CLUSTERS_KEY'];
 
 /**
  * Variables of Lambda (AWS Lambda, "Defined runtime environment variables"), of Node and what it is made of (Node,
@@ -33,7 +31,7 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
   const parameters: Record<string, JsonObject> = {};
   const names = environmentNames(registry);
   const optionNames = new Set(
-    registry.flatMap(({ name }) => functionOptions.map((option) => optionParameter(name, option))),
+    registry.flatMap(({ name }) => Object.keys(functionLimits).map((option) => optionParameter(name, option))),
   );
   for (const { name: controller, declaration } of registry) {
     for (const [setting, schema] of Object.entries(declaration.settings?.shape ?? {})) {
@@ -64,23 +62,6 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
   }
   return parameters;
 }
-
-/**
- * The options of the functions and queues, which a deployment may override (`--param WATER_TANK_CONCURRENCY=20`).
- * infra/aws/controller-options.ts applies them to the template.
- */
-export function optionParametersOf(registry: readonly ControllerDefinition[]): readonly JsonObject[] {
-  return registry.flatMap(({ name, declaration: { options } }) =>
-    functionOptions.map((option) => {
-      const parameter = optionParameter(name, option);
-      const { min, max } = functionLimits[option];
-      const value = `\${param:${parameter}, '${options[option]}'}`;
-      return { parameter, controller: logicalId(name), option, min, max, value };
-    }),
-  );
-}
-
-const functionOptions = ['concurrency', 'timeoutSeconds', 'memoryMb', 'batchSize'] as const;
 
 /** Lists every setting of a registry once. */
 export function environmentNames(registry: readonly ControllerDefinition[]): readonly string[] {

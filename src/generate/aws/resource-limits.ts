@@ -1,6 +1,6 @@
 // The limits of single resources that a registry can exceed, in one table with their sources. A deployment would fail
 // half-way with an error of the service. The limits of the whole stack are in limits.ts, and those of names, which
-// begin with project and stage, in infra/aws/check-names.ts.
+// begin with project and stage, in src/serverless/check-names.ts.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { UserError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
@@ -73,11 +73,10 @@ const limits: readonly ResourceLimit[] = [
 
 /** Throws a UserError for the first resource of a registry that is larger than AWS accepts. */
 export function checkResourceLimits(registry: readonly ControllerDefinition[]): void {
-  const { resources } = awsOf(registry);
-  const all = isJsonObject(resources) && isJsonObject(resources.Resources) ? Object.entries(resources.Resources) : [];
+  const all = Object.entries(awsOf(registry).resources.Resources);
   for (const { type, property, what, limit, source, isShared } of limits) {
     const sizes = all.flatMap(([id, resource]) => {
-      if (!isJsonObject(resource) || resource.Type !== type || !isJsonObject(resource.Properties)) return [];
+      if (resource.Type !== type || !isJsonObject(resource.Properties)) return [];
       const { Properties } = resource;
       return [{ name: nameOf(id, Properties), size: sizeOf(property === '' ? Properties : Properties[property]) }];
     });

@@ -1,95 +1,104 @@
-// The AWS resources of each controller: a FIFO queue with a dead-letter queue, a function with a role, alarms, and a
-// stack parameter for each setting. serverless.yml includes them next to the shared resources (infra/aws).
+// What a deployment consists of: for each controller a FIFO queue with a dead-letter queue, a function with a role,
+// alarms, and a stack parameter for each setting; and what exists once (shared.ts). The plugin of osls adds it to the
+// author's serverless.yml.
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { maxReceiveCountOf, visibilitySecondsOf } from '../../core/controller-options.ts';
-import type { JsonObject } from '../../core/json.ts';
 import {
-  controllerDeadLetterQueue,
-  controllerQueue,
-  resyncDeadLetterQueue,
-  resyncQueue,
-  timersDeadLetterQueue,
-  timersQueue,
-} from '../../core/names.ts';
+  type FunctionOption,
+  maxReceiveCountOf,
+  optionParameter,
+  visibilitySecondsOf,
+} from '../../core/controller-options.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
+import { type Deployment, named, parameter } from './deployment.ts';
 import { arnOf, clustersTable, deduplicationSecret, logicalId, namePrefix, ownArn, ref, roleIds } from './names.ts';
-import {
-  environmentNames,
-  optionParametersOf,
-  parametersOf,
-  settingsEnvironment,
-  stackParametersOf,
-} from './parameters.ts';
+import { parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
 import { queriesOf } from './queries.ts';
 import { permissionPoliciesOf, roleOf, sendsToItself } from './role.ts';
+import { maxRetentionSeconds, sharedFunctionsOf, sharedResourcesOf } from './shared.ts';
+import { sharedAlarmsOf } from './shared-alarms.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
-/** The maximum of SQS: 14 days. */
-const retentionSeconds = 1_209_600;
 /** The collector of traces, as an option of the deployment. */
 const traceVariables = ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`);
 
+/** The functions, as osls has them, and the resources, parameters and outputs of a template. */
+export type Aws = {
+  readonly functions: Readonly<Record<string, JsonObject>>;
+  readonly stackParameters: readonly JsonObject[];
+  readonly resources: {
+    readonly Parameters: JsonObject;
+    readonly Resources: Readonly<Record<string, JsonObject>>;
+    readonly Outputs: JsonObject;
+  };
+};
+
 /**
- * Makes the parts of serverless.yml: functions, resources, stack parameters, and the names and ARNs that the shared
- * resources use.
+ * Makes the parts of a deployment. Throws SchemaError for a setting that cannot be a parameter.
+ * @param deployment fills in the names; absent: the names have variables
+ * @param timeoutOf the time limit of a controller's function, if the deployment has another than the declared one
  */
-export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
-  return {
+export function awsOf(
+  registry: readonly ControllerDefinition[],
+  deployment?: Deployment,
+  timeoutOf: (controller: ControllerDefinition) => number = ({ declaration }) => declaration.options.timeoutSeconds,
+): Aws {
+  const shared = sharedResourcesOf(registry);
+  const parts = {
     functions: {
-      ...merge(registry.map((controller) => ({ [camelCase(logicalId(controller.name))]: functionOf(controller) }))),
+      ...merge(registry.map((controller) => ({ [functionId(controller.name)]: functionOf(controller) }))),
       ...wakeFunctionOf(registry),
+      ...sharedFunctionsOf(registry),
     },
-    settings: environmentNames(registry),
-    controllerOptions: optionParametersOf(registry),
     stackParameters: stackParametersOf(registry),
-    // The queues of all controllers, for the roles that send to all of them.
-    queueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`)),
-    // The roles of all functions, for the sender check of timers.
-    senderIds: roleIds([...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)]),
-    // The names of the shared queues, from src/core/names.ts.
-    queueNames: Object.fromEntries(
-      Object.entries({
-        timersQueue,
-        timersDeadLetters: timersDeadLetterQueue,
-        resyncQueue,
-        resyncDeadLetters: resyncDeadLetterQueue,
-      }).map(([what, name]) => [what, `${namePrefix}${name}`]),
-    ),
     resources: {
-      Parameters: parametersOf(registry),
+      Parameters: { ...parametersOf(registry), ...shared.Parameters },
       Resources: {
-        ...merge(registry.map(resourcesOf)),
+        ...merge(registry.map((controller) => resourcesOf(controller, timeoutOf(controller)))),
         // The name of a resource that every stack has had, so that an update does not replace it.
         TimersQueuePolicy: secureTransportOnly([...sharedQueues(registry), ...registry.flatMap(queuesOf)]),
         ...wakeResourcesOf(registry),
         ...queriesOf(registry),
         Dashboard: dashboardOf(registry),
+        ...shared.Resources,
+        ...sharedAlarmsOf(),
       },
+      Outputs: shared.Outputs,
     },
   };
+  return deployment === undefined ? parts : named(parts, deployment);
+}
+
+/** The name of a controller's function in serverless.yml: `waterTank`. */
+export function functionId(controller: string): string {
+  const id = logicalId(controller);
+  return id.charAt(0).toLowerCase() + id.slice(1);
 }
 
 function functionOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
-  const { timeoutSeconds, memoryMb, batchSize, concurrency, reservedConcurrency } = controller.declaration.options;
+  const { options } = controller.declaration;
+  const option = (of: FunctionOption) => parameter(optionParameter(name, of), options[of]);
   const id = logicalId(name);
   return {
     name: `${namePrefix}${name}`,
     handler: `dist/${name}/index.handler`,
-    timeout: timeoutSeconds,
-    memorySize: memoryMb,
-    ...(reservedConcurrency ? { reservedConcurrency: concurrency } : {}),
+    timeout: option('timeoutSeconds'),
+    memorySize: option('memoryMb'),
+    ...(options.reservedConcurrency ? { reservedConcurrency: option('concurrency') } : {}),
     // osls cannot validate the template with a bare name or a GetAtt here.
     role: { 'Fn::Sub': `\${${id}Role.Arn}` },
     // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
     recursiveLoop: 'Allow',
+    versionFunction: false,
     package: { patterns: ['!**', `dist/${name}/**`] },
     environment: {
       CLUSTERS: clustersTable,
       SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
       // Here and not for all functions: only reconciles are traced, and the headers may have a key.
-      ...Object.fromEntries(traceVariables.map((one) => [one, `\${param:${one}}`])),
+      ...Object.fromEntries(traceVariables.map((one) => [one, parameter(one)])),
       ...(sendsToItself(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
       ...settingsEnvironment(controller),
     },
@@ -97,8 +106,8 @@ function functionOf(controller: ControllerDefinition): JsonObject {
       {
         sqs: {
           arn: arnOf(`${id}Queue`),
-          batchSize,
-          maximumConcurrency: concurrency,
+          batchSize: option('batchSize'),
+          maximumConcurrency: option('concurrency'),
           functionResponseType: 'ReportBatchItemFailures',
         },
       },
@@ -106,7 +115,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
   };
 }
 
-/** The queues of infra/aws/resources.yml. With wakes, the rules send to one of them, which has its own policy. */
+/** The queues of shared.ts. With wakes, the rules send to one of them, which has its own policy. */
 function sharedQueues(registry: readonly ControllerDefinition[]): readonly string[] {
   const deadLetters = wakers(registry).length === 0 ? ['TimersDeadLetters'] : [];
   return ['TimersQueue', ...deadLetters, 'ResyncQueue', 'ResyncDeadLetters'];
@@ -116,13 +125,11 @@ function queuesOf({ name }: ControllerDefinition): readonly string[] {
   return [`${logicalId(name)}Queue`, `${logicalId(name)}DeadLetters`];
 }
 
-function resourcesOf(controller: ControllerDefinition): JsonObject {
+function resourcesOf(controller: ControllerDefinition, timeoutSeconds: number): Readonly<Record<string, JsonObject>> {
   const { name } = controller;
   const id = logicalId(name);
-  const { timeoutSeconds } = controller.declaration.options;
   return {
     [`${id}Queue`]: fifoQueue(controllerQueue(name), {
-      // infra/aws/controller-options.ts has both formulas, for a timeout of --param.
       VisibilityTimeout: visibilitySecondsOf(timeoutSeconds),
       RedrivePolicy: {
         deadLetterTargetArn: arnOf(`${id}DeadLetters`),
@@ -138,7 +145,7 @@ function resourcesOf(controller: ControllerDefinition): JsonObject {
     }),
     [`${id}Role`]: roleOf(controller),
     ...permissionPoliciesOf(controller),
-    ...alarmsOf(controller),
+    ...alarmsOf(controller, timeoutSeconds),
   };
 }
 
@@ -151,7 +158,7 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
       // Both together are SQS's high-throughput mode, which deduplicates within a message group.
       DeduplicationScope: 'messageGroup',
       FifoThroughputLimit: 'perMessageGroupId',
-      MessageRetentionPeriod: retentionSeconds,
+      MessageRetentionPeriod: maxRetentionSeconds,
       ...more,
     },
   };
@@ -168,10 +175,6 @@ function secureTransportOnly(queues: readonly string[]): JsonObject {
   };
 }
 
-function merge(parts: readonly JsonObject[]): JsonObject {
+function merge<T>(parts: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {
   return Object.assign({}, ...parts);
-}
-
-function camelCase(id: string): string {
-  return id.charAt(0).toLowerCase() + id.slice(1);
 }

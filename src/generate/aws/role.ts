@@ -35,7 +35,10 @@ const mostInline = 5_000;
 const mostManaged = 4_500;
 
 /** Makes the managed policies for permissions that are too long for a role: `WaterTankPermissions1` and so on. */
-export function permissionPoliciesOf({ name, declaration }: ControllerDefinition): JsonObject {
+export function permissionPoliciesOf({
+  name,
+  declaration,
+}: ControllerDefinition): Readonly<Record<string, JsonObject>> {
   const policies: JsonObject[][] = [];
   for (const statement of ownStatements(declaration, 'managed')) {
     const last = policies.at(-1);
@@ -81,21 +84,32 @@ function withParameters(resource: string): Json {
   return { 'Fn::Sub': resource.replaceAll(/\$\{([^}]+)\}/g, (_, name: string) => `\${${parameter(name)}}`) };
 }
 
-/** Makes the role of a function. */
-export function functionRole(name: string, statements: readonly JsonObject[]): JsonObject {
+/** Makes the role of a function. `more` has the statements of further policies by name. */
+export function functionRole(
+  name: string,
+  statements: readonly JsonObject[],
+  more: Readonly<Record<string, readonly JsonObject[]>> = {},
+): JsonObject {
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
       // A fixed name, because clusters identify the function by it. It has the region, because roles belong to an
       // account.
       RoleName: { 'Fn::Sub': `${namePrefix}${name}-\${AWS::Region}` },
-      AssumeRolePolicyDocument: {
-        Version: '2012-10-17',
-        Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
-      },
-      Policies: [{ PolicyName: name, PolicyDocument: { Version: '2012-10-17', Statement: statements } }],
+      AssumeRolePolicyDocument: policyDocument([
+        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+      ]),
+      Policies: Object.entries({ [name]: statements, ...more }).map(([PolicyName, these]) => ({
+        PolicyName,
+        PolicyDocument: policyDocument(these),
+      })),
     },
   };
+}
+
+/** Makes a policy of these statements. */
+export function policyDocument(statements: readonly JsonObject[]): JsonObject {
+  return { Version: '2012-10-17', Statement: statements };
 }
 
 /**

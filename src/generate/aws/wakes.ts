@@ -23,7 +23,7 @@ export function wakers(registry: readonly ControllerDefinition[]): readonly stri
 }
 
 /** Makes the wake function as a part of serverless.yml; empty without wakes. */
-export function wakeFunctionOf(registry: readonly ControllerDefinition[]): JsonObject {
+export function wakeFunctionOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
   if (!registry.some(declaresWakes)) return {};
   return {
     [wakeFunction]: {
@@ -33,6 +33,7 @@ export function wakeFunctionOf(registry: readonly ControllerDefinition[]): JsonO
       role: { 'Fn::Sub': `\${${id}Role.Arn}` },
       // A reconcile may cause the next event. At most one message a second and key follows.
       recursiveLoop: 'Allow',
+      versionFunction: false,
       package: { patterns: ['!**', `dist/${wakeFunction}/**`] },
       environment: { CLUSTERS: clustersTable },
     },
@@ -40,7 +41,7 @@ export function wakeFunctionOf(registry: readonly ControllerDefinition[]): JsonO
 }
 
 /** Makes the role of the wake function, the rules, and the permissions of EventBridge; empty without wakes. */
-export function wakeResourcesOf(registry: readonly ControllerDefinition[]): JsonObject {
+export function wakeResourcesOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
   const waking = registry.filter(declaresWakes);
   if (waking.length === 0) return {};
   const rules = waking.flatMap(({ name, declaration }) =>

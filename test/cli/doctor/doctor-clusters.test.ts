@@ -241,7 +241,7 @@ describe('doctor and clusters', () => {
     const { bad } = await findings();
     const said = bad.map(({ message }) => message);
     expect(said).toContain('it has no watertanks.plant.example.com');
-    expect(said).toContain('its watchers are down: no watch checkpoint; apply infra/kubernetes/generated');
+    expect(said).toContain('its watchers are down: no watch checkpoint; apply dist/kubernetes');
     const fixes = new Set(bad.filter(({ message }) => message.startsWith('it has no')).map(({ fix }) => fix));
     expect(fixes).toEqual(new Set(['kubectl apply --server-side -k infra/kubernetes']));
   });

@@ -10,11 +10,12 @@ import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { queuePolicy } from '../../../src/cli/doctor/queue-commands.ts';
 import { registry } from '../../../src/controllers/registry.ts';
-import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
+import { applyManifests } from '../../../src/dev/manifests.ts';
 import { watchListOf } from '../../../src/generate/watch-list.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
+import { kindManifests } from '../../support/sample-manifests.ts';
 import { type Account, startAwsServices } from '../aws-services.ts';
 import { runHere } from '../command-result.ts';
 
@@ -83,12 +84,12 @@ export function useDeployment(): void {
     there.services = await startAwsServices(account);
     there.server = await startApiServer({ now: () => new Date(clusterNowMs()) });
     there.iam = await startFakeIdentity();
-    const expected: readonly ExpectedQueue[] = await expectedQueues(registry, '.');
+    const expected: readonly ExpectedQueue[] = expectedQueues(registry);
     // Dead-letter queues come first: the redrive policies of the others need them.
     for (const queue of expected.filter(({ deadLetters }) => deadLetters === undefined)) await createQueue(queue);
     for (const queue of expected.filter(({ deadLetters }) => deadLetters !== undefined)) await createQueue(queue);
     const client = createClient({ server: new URL(there.server.url) });
-    await applyManifests(client, await readManifests('infra/kubernetes/generated'), {
+    await applyManifests(client, kindManifests(), {
       signal: AbortSignal.timeout(startMs),
     });
     client.close();

@@ -47,7 +47,7 @@ describe('doctor', () => {
     expect(bad).toEqual([]);
     expect(status).toBe(0);
     const checked = new Set(all.map(({ about }) => about));
-    const areas = ['alarms', 'credentials', 'node', 'generated files', 'queues', 'concurrency'];
+    const areas = ['alarms', 'credentials', 'node', 'queues', 'concurrency'];
     expect(checked).toEqual(new Set([...areas, 'cluster berlin', 'sender check']));
     vi.stubEnv('HTTPS_PROXY', 'http://user:hunter2@127.0.0.1:9');
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -138,7 +138,7 @@ describe('doctor', () => {
   });
 
   it('doctor expects the deployed attributes of the queues of timers, resync and each controller', async () => {
-    const expected = await expectedQueues(registry, '.');
+    const expected = expectedQueues(registry);
     const of = (name: string) => expected.find((one) => one.name === name);
     expect(of('foo.fifo')?.attributes).toMatchObject({ FifoQueue: 'true', VisibilityTimeout: '180' });
     // Throttles are receives: a key that Lambda never tried waits until it can.

@@ -6,7 +6,8 @@ import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newFiles, newNames } from '../../../src/cli/new/controller-files.ts';
 import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
-import { readTextFile, writeTextFile } from '../../../src/dev/text-file.ts';
+import { writeTextFile } from '../../../src/dev/text-file.ts';
+import { readTextFile } from '../../../src/project/project.ts';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
 import { tsc } from '../../support/tsc.ts';
 import { expectUserError, runIn, runProcess } from '../command-result.ts';
@@ -17,7 +18,7 @@ const folder = useFolder({ shared: true });
 const { read, write } = folder;
 
 beforeAll(async () => {
-  const parts = ['src', 'functions', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
+  const parts = ['src', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
   const filter = (file: string) => path.basename(file) !== 'node_modules';
   for (const part of parts) await cp(path.join(source, part), folder.at(part), { recursive: true, filter });
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
@@ -111,15 +112,15 @@ describe('new controller errors', () => {
 
   it('K6: the sample of a kind called No is one for kubectl', async () => {
     const names = newNames('No');
-    const layout = { listed: new Set<string>(), handlers: 'package', besideJest: false } as const;
+    const layout = { listed: new Set<string>(), inRepository: false, besideJest: false } as const;
     const files = names === undefined ? new Map() : await newFiles(names, layout);
-    const [sample] = readYamlDocuments(files.get('infra/kubernetes/samples/no.yaml') ?? '');
+    const [sample] = readYamlDocuments(files.get('samples/no.yaml') ?? '');
     expect(sample).toMatchObject({ kind: 'No', metadata: { name: 'my-no' } });
   });
 
   it('new controller outside of a project names the missing registry', async () => {
     const result = await runIn(temporaryFolder(), ['new', 'controller', 'Lighthouse']);
-    expectUserError(result, 'there is no src/controllers/registry.ts here');
+    expectUserError(result, 'there are no controllers in src/controllers here');
   });
 
   it('new controller with a registry of another form names the line that it would add, and writes nothing', async () => {
@@ -142,23 +143,21 @@ it(
     const name = `long-${'n'.repeat(30)}-name`;
     const { out, status } = await create(name, '--group', 'cafe.example.org');
     expect(status).toBe(0);
-    const crd = 'generated: infra/kubernetes/generated/crd-';
-    const files = [`new: src/controllers/${name}.ts\n`, `generated: functions/${name}.ts\n`];
-    for (const line of [...files, `changed: ${registryFile}\n`, crd]) expect(out).toContain(line);
-    expect(await read(`functions/${name}.ts`)).toContain(`from '../src/controllers/${name}.ts';`);
+    for (const line of [`new: src/controllers/${name}.ts\n`, `changed: ${registryFile}\n`]) expect(out).toContain(line);
     const node = async (...argv: readonly string[]) =>
       expect(await runProcess(argv, folder.path), argv.join(' ')).toMatchObject({ status: 0 });
     // Only what the new files reach: the rest of the project is as before.
-    const include = ['functions', 'src/controllers', 'test/controllers', 'tools/mutants'];
+    const include = ['src/controllers', 'test/controllers', 'tools/mutants'];
     await write('tsconfig.new.json', JSON.stringify({ extends: './tsconfig.json', include }));
     await node(...tsc, '-p', 'tsconfig.new.json');
     // In a folder of their own: Biome reads the whole project first.
     const formatted = temporaryFolder();
-    for (const part of ['.biome.json', 'src/controllers', 'functions', 'tools/mutants', 'test/statements'])
+    for (const part of ['.biome.json', 'src/controllers', 'tools/mutants', 'test/statements'])
       await cp(folder.at(part), path.join(formatted, part), { recursive: true });
     const biome = path.join(source, 'node_modules/@biomejs/biome/bin/biome');
     expect(await runProcess([biome, 'ci', '--error-on-warnings'], formatted)).toMatchObject({ status: 0 });
-    await node('src/cli/main.ts', 'generate', '--check');
+    await node('src/cli/main.ts', 'manifests');
+    expect(await read('dist/kubernetes/rbac.yaml')).toContain(name);
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
     await node(...vitest, `test/controllers/${name}.test.ts`, 'test/controllers/wide.test.ts');
     expectUserError(await create(name), 'already; choose another name');

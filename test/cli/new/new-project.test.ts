@@ -13,22 +13,24 @@ const outrigger = async (...argv: readonly string[]) => await runIn(folder.path,
 
 it('new project in an empty folder writes the files of a service, and a repository', async () => {
   expect(await outrigger('new', 'project', '--yes', '--name', 'cafes')).toMatchObject({ status: 0, err: '' });
-  expect(await read('serverless.yml')).toBe(await readFile(path.join(source, 'serverless.yml'), 'utf8'));
-  expect((await readdir(folder.at('infra/kubernetes'))).sort()).toEqual(
-    (await readdir(path.join(source, 'infra/kubernetes'))).filter((one) => !/^(generated|samples)$/.test(one)).sort(),
-  );
-  expect(await readdir(folder.at('functions'))).toEqual(['resync.ts', 'timers.ts']);
-  expect(await read('src/controllers/registry.ts')).toContain('registry: readonly ControllerDefinition[] = [\n];');
+  // No code of ours, and no generated file.
+  expect((await readdir(folder.path)).toSorted()).toEqual([
+    ...['.git', '.github', '.gitignore', 'README.md', 'package.json', 'serverless.yml', 'tsconfig.json'],
+  ]);
+  const service = await read('serverless.yml');
+  expect(service).toContain('service: cafes\n');
+  expect(service.split('\n').length).toBeLessThan(12);
+  expect(await json('tsconfig.json')).toMatchObject({ extends: 'outrigger/tsconfig.json' });
   expect(await json('package.json')).toMatchObject({
     name: 'cafes',
     type: 'module',
     outrigger: { project: 'cafes' },
-    scripts: { test: 'vitest run', check: 'tsc && outrigger generate --check' },
+    scripts: { test: 'vitest run', check: 'tsc' },
     devDependencies: { osls: '4.3.1' },
   });
   expect(await read('README.md')).toContain('npm run test\n');
   const workflow = await read('.github/workflows/cafes.yml');
-  expect(workflow).toContain('- run: npm run build\n');
+  expect(workflow).toContain('- run: npx osls package --stage dev\n');
   expect(workflow).toContain('permissions:\n  contents: read\n');
   expect(workflow).toContain('- run: npm ci --no-audit --no-fund\n');
   for (const [, uses] of workflow.matchAll(/uses: (.*)/g))
@@ -39,16 +41,23 @@ it('new project in an empty folder writes the files of a service, and a reposito
 
 it('the manifests of a new project have its name in every name in the cluster', async () => {
   await outrigger('new', 'project', '--yes', '--name', 'cafes');
-  const files = await readdir(folder.at('infra/kubernetes'), { recursive: true });
-  const manifests = files.filter((one) => /\.(ya?ml|env)$/.test(one));
-  const all = await Promise.all(manifests.map(async (file) => await read(path.join('infra/kubernetes', file))));
+  await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
+  await write('src/controllers/cafe.ts', await cafe());
+  expect(await outrigger('manifests', '--set', 'A=b')).toMatchObject({ status: 0, err: '' });
+  const files = await readdir(folder.at('dist/kubernetes'));
+  const all = await Promise.all(files.map(async (file) => await read(path.join('dist/kubernetes', file))));
   const names = all.join('\n').match(/outrigger[-:][a-z:.-]+|name: outrigger.*/g) ?? [];
   expect(names).toContain('outrigger-cafes-system');
   expect(names).toContain('name: outrigger-cafes');
   expect(names).toContain('name: outrigger:cafes:resync');
   expect(names.filter((name) => !name.includes('cafes'))).toEqual([]);
-  expect(all.join('\n')).toContain('/123456789012/cafes-dev-\n');
 });
+
+/** The sample of the guide, with the sources of this repository in place of the package. */
+async function cafe(): Promise<string> {
+  const text = await readFile(path.join(source, 'src/controllers/cafe.ts'), 'utf8');
+  return text.replaceAll(/'\.\.\/(\w+)\.ts'/g, (_, entry: string) => `'${path.join(source, 'src', entry)}.ts'`);
+}
 
 /** A repository with Jest, tsc -b and CommonJS. */
 const theirs = {
@@ -78,8 +87,7 @@ it('new project in a repository with Jest, tsc -b and CommonJS leaves scripts, t
     scripts: {
       ...theirs.scripts,
       'outrigger:test': 'vitest run --config vitest.outrigger.config.mts',
-      'outrigger:build': 'outrigger build',
-      check: 'tsc -p tsconfig.outrigger.json && outrigger generate --check',
+      check: 'tsc -p tsconfig.outrigger.json',
     },
   });
   expect(await json('tsconfig.json')).toEqual({
@@ -99,7 +107,7 @@ it('a tsconfig.json with comments stays, and a hint names the folders to exclude
   await write('tsconfig.json', text);
   const { out } = await outrigger('new', 'project', '--yes');
   expect(await read('tsconfig.json')).toBe(text);
-  expect(out).toContain('hint: exclude functions, infra, src/controllers');
+  expect(out).toContain('hint: exclude functions, src/controllers');
 });
 
 it('new project in a folder of a monorepo writes its workflow for the folder, and makes no repository there', async () => {
@@ -119,10 +127,10 @@ it('new project without a terminal and without --yes writes nothing, and says wh
 
 it('new project writes nothing if a file that it needs is there with other content', async () => {
   await write('package.json', '{}');
-  await write('functions/timers.ts', 'mine');
+  await write('serverless.yml', 'mine');
   const result = await outrigger('new', 'project', '--yes');
-  expectUserError(result, 'functions/timers.ts: there already, and no file is replaced; ');
-  expect((await readdir(folder.path)).sort()).toEqual(['functions', 'package.json']);
+  expectUserError(result, 'serverless.yml: there already, and no file is replaced; ');
+  expect((await readdir(folder.path)).sort()).toEqual(['package.json', 'serverless.yml']);
 });
 
 it('new project a second time says that this is a project', async () => {
@@ -149,13 +157,13 @@ it('npm create outrigger does the same in a folder without the package', async (
 it.each([
   'status',
   'doctor',
-  'generate',
+  'manifests',
   'dev --until-ready',
 ])('outrigger %s outside of a project prints one line that says where to run it', async (command) => {
   const result = await outrigger(...command.split(' '));
   expectUserError(
     result,
-    'there is no src/controllers/registry.ts here; run it in the folder of the project, of which it reads the controllers, ' +
+    'there are no controllers in src/controllers here; run it in the folder of the project, of which it reads them, ' +
       'also with --stage; or make one: npx outrigger new project',
   );
 });
@@ -170,14 +178,14 @@ it.each([
   ],
   ['a registry without a list', 'export const list = [];', 'src/controllers/registry.ts: registry:'],
   ['a registry of other values', 'export const registry = [1];', 'is no controller; make it with the controller'],
-])('generate with %s prints one line', async (_, text, message) => {
+])('manifests with %s prints one line', async (_, text, message) => {
   await write('src/controllers/registry.ts', text);
-  expectUserError(await outrigger('generate'), message);
+  expectUserError(await outrigger('manifests'), message);
 });
 
-it('generate with an error of syntax in a source names its place', async () => {
+it('manifests with an error of syntax in a source names its place', async () => {
   await write('src/controllers/registry.ts', 'export const registry = [];\nconst x = ;');
-  const result = await runProcess([path.join(source, 'bin/outrigger.js'), 'generate'], folder.path);
+  const result = await runProcess([path.join(source, 'bin/outrigger.js'), 'manifests'], folder.path);
   const place = '(src/controllers/registry.ts:2)';
   expectUserError(result, `src/controllers/registry.ts cannot be loaded: Expression expected ${place}`);
 });

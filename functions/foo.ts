@@ -1,5 +1,0 @@
-// Generated from the registry by npm run generate. Without this line the file is yours, and generate leaves it alone.
-import { foo } from '../src/controllers/foo.ts';
-import { createReconcileHandler } from '../src/lambda/reconcile-handler.ts';
-
-export const handler = createReconcileHandler(foo);

@@ -1,0 +1,158 @@
+// Applies the options of a deployment to its compiled template. The YAML files here and the generated ones have the
+// fixed parts. An option changes every queue, function or role in the same way, later ones included, so it is applied
+// here. CloudFormation conditions are not used: the template states its resources directly, and outrigger dev can read
+// it.
+import { withClustersTable } from './clusters-table.ts';
+import { withMonitoring } from './monitoring.ts';
+import type { Options } from './options.ts';
+import type { Properties, Resource, Template } from './template.ts';
+
+/** Applies the options to a template. */
+export function withOptions<T extends Template>(given: T, options: Options): T {
+  const template = withMonitoring(withClustersTable(given, options), options.monitoring);
+  const tracers = tracingRoles(template);
+  const resources = Object.entries(template.Resources).map(
+    ([id, resource]) => [id, applyOptions(resource, tracers.has(id), options)] as const,
+  );
+  const { alarmTopicArn } = options;
+  if (alarmTopicArn === undefined || options.monitoring === 'off')
+    return { ...template, Resources: Object.fromEntries(resources) };
+  return {
+    ...template,
+    // Alarms refer to the topic by its logical id. For an existing topic, a parameter has that id.
+    Parameters: {
+      ...template.Parameters,
+      AlarmTopic: { Type: 'String', Default: alarmTopicArn, Description: 'The topic that receives alarms.' },
+    },
+    Resources: Object.fromEntries(resources.filter(([id]) => id !== 'AlarmTopic')),
+  };
+}
+
+function applyOptions(resource: Resource, sendsTraces: boolean, options: Options): Resource {
+  const { kmsKeyArn, vpc, tracing, logRetentionDays } = options;
+  const { Properties = {} } = resource;
+  const withProperties = (more: Properties): Resource => ({ ...resource, Properties: { ...Properties, ...more } });
+  switch (resource.Type) {
+    case 'AWS::SQS::Queue':
+      // A queue has one kind of encryption.
+      return withProperties(kmsKeyArn === undefined ? { SqsManagedSseEnabled: true } : { KmsMasterKeyId: kmsKeyArn });
+    case 'AWS::SecretsManager::Secret':
+      return kmsKeyArn === undefined ? resource : withProperties({ KmsKeyId: kmsKeyArn });
+    case 'AWS::Logs::LogGroup':
+      return withProperties({ RetentionInDays: logRetentionDays });
+    case 'AWS::Lambda::Function':
+      return withProperties({
+        ...(vpc && { VpcConfig: { SubnetIds: vpc.subnetIds, SecurityGroupIds: vpc.securityGroupIds } }),
+        ...(tracing && { TracingConfig: { Mode: 'Active' } }),
+      });
+    case 'AWS::IAM::Role': {
+      // The role of the schedule uses neither a queue nor a VPC.
+      if (!isOfFunction(Properties)) return resource;
+      const policies = Array.isArray(Properties.Policies) ? Properties.Policies : [];
+      const statements = [...functionStatements(options), ...(sendsTraces ? headerStatements(options) : [])];
+      if (statements.length === 0) return resource;
+      return withProperties({
+        Policies: [
+          ...policies,
+          { PolicyName: 'options', PolicyDocument: { Version: '2012-10-17', Statement: statements } },
+        ],
+      });
+    }
+    case 'AWS::IAM::ManagedPolicy': {
+      // The watchers' policy.
+      const document = Properties.PolicyDocument;
+      const statements = keyStatements(kmsKeyArn);
+      if (statements.length === 0 || !hasStatements(document)) return resource;
+      return withProperties({ PolicyDocument: { ...document, Statement: [...document.Statement, ...statements] } });
+    }
+    default:
+      return resource;
+  }
+}
+
+/** The ids of the roles of the functions that send traces to a collector. */
+function tracingRoles({ Resources }: Template): ReadonlySet<string> {
+  return new Set(
+    Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
+      const sends = JSON.stringify(Properties.Environment ?? {}).includes('"OTEL_EXPORTER_OTLP_ENDPOINT"');
+      const [, id] = /\$\{(\w+)\.Arn\}/.exec(JSON.stringify(Properties.Role ?? '')) ?? [];
+      return Type === 'AWS::Lambda::Function' && sends && id !== undefined ? [id] : [];
+    }),
+  );
+}
+
+/** Secrets Manager adds a dash and six characters to the name of a secret in its ARN. */
+function headerStatements({ traceHeadersSecret: name }: Options): readonly object[] {
+  if (name === undefined) return [];
+  const own = 'arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}';
+  return [allow(['secretsmanager:GetSecretValue'], { 'Fn::Sub': `${own}:secret:${name}-??????` })];
+}
+
+function isOfFunction({ AssumeRolePolicyDocument }: Properties): boolean {
+  return JSON.stringify(AssumeRolePolicyDocument ?? {}).includes('"lambda.amazonaws.com"');
+}
+
+function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly object[] {
+  return [
+    ...keyStatements(kmsKeyArn),
+    // AWS Lambda, "Giving Lambda functions access to resources in an Amazon VPC": these actions have no resource-level
+    // permissions.
+    ...(vpc
+      ? [
+          allow(
+            [
+              'ec2:CreateNetworkInterface',
+              'ec2:DescribeNetworkInterfaces',
+              'ec2:DescribeSubnets',
+              'ec2:DeleteNetworkInterface',
+              'ec2:AssignPrivateIpAddresses',
+              'ec2:UnassignPrivateIpAddresses',
+            ],
+            '*',
+          ),
+          // Lambda itself needs these actions. Code of a function does not ("Deny" example of that page).
+          {
+            Effect: 'Deny',
+            Action: [
+              'ec2:CreateNetworkInterface',
+              'ec2:DeleteNetworkInterface',
+              'ec2:DescribeNetworkInterfaces',
+              'ec2:DescribeSubnets',
+              'ec2:DetachNetworkInterface',
+              'ec2:AssignPrivateIpAddresses',
+              'ec2:UnassignPrivateIpAddresses',
+            ],
+            Resource: '*',
+            // By name: a GetAtt of the function would be a circle.
+            Condition: {
+              ArnLike: {
+                'lambda:SourceFunctionArn': {
+                  'Fn::Sub': 'arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:*',
+                },
+              },
+            },
+          },
+        ]
+      : []),
+    // AWS X-Ray has no resource-level permissions for these actions.
+    ...(tracing ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
+  ];
+}
+
+/** Amazon SQS, "Key management": a sender needs both actions, a consumer needs Decrypt. Every role here sends. */
+function keyStatements(key: string | undefined): readonly object[] {
+  if (key === undefined) return [];
+  // Not KMS itself: a stolen identity decrypts nothing that the key encrypts elsewhere.
+  const Condition = { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*'] } };
+  return [{ ...allow(['kms:GenerateDataKey', 'kms:Decrypt'], key), Condition }];
+}
+
+function allow(actions: readonly string[], resource: string | object): object {
+  return { Effect: 'Allow', Action: actions, Resource: resource };
+}
+
+function hasStatements(document: unknown): document is { readonly Statement: readonly unknown[] } {
+  return (
+    typeof document === 'object' && document !== null && 'Statement' in document && Array.isArray(document.Statement)
+  );
+}

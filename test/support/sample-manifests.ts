@@ -1,0 +1,42 @@
+// The manifests of the samples, without a build: kinds, roles and policies, the watch list, and the whole base.
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { writeYaml } from '@outrigger/common/yaml/write';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
+import { type Manifest, parseManifests } from '../../src/dev/manifests.ts';
+import { generatedFiles } from '../../src/generate/files.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { type ManifestOptions, manifestFiles } from '../../src/project/manifests.ts';
+
+export const sampleWatchList = watchListOf(registry);
+
+/** The files of kinds, roles and policies, by name. */
+export const sampleKinds: ReadonlyMap<string, string> = new Map(
+  [...generatedFiles(registry, crdsOnly)].filter(([name]) => name.endsWith('.yaml')),
+);
+
+/** Their objects. */
+export function kindManifests(): readonly Manifest[] {
+  return [...sampleKinds].flatMap(([name, text]) => parseManifests(text, name));
+}
+
+/** Makes the files of the whole base. */
+export async function sampleBase(options: ManifestOptions = {}): Promise<ReadonlyMap<string, string>> {
+  return await manifestFiles({ registry, crdsOnly, project: 'outrigger', namespaces: undefined }, options);
+}
+
+/** Writes files to a folder. */
+export async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of files) await writeFile(path.join(folder, name), text);
+}
+
+/** Writes a kustomization of the kinds, roles and policies to a folder of its own, and returns that. */
+export async function writeKinds(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-kinds-'));
+  const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' };
+  const list = writeYaml([{ ...kustomization, resources: [...sampleKinds.keys()] }]);
+  await writeFiles(folder, new Map([...sampleKinds, ['kustomization.yaml', list]]));
+  return folder;
+}
