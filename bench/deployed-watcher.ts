@@ -22,7 +22,7 @@ export async function deployedWatcher(
 ): Promise<DeployedWatcher> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-bench-'));
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  const image = await buildImage('infra/kubernetes/Dockerfile', process.cwd(), folder);
+  const image = await buildImage('dist/watcher/Dockerfile', 'dist/watcher', folder);
   const kubeconfig = path.join(folder, 'kubeconfig');
   await writeKubeconfig(kubeconfig, apiServer);
   return {

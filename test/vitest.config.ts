@@ -13,6 +13,7 @@ export default defineConfig({
     env: environment,
     expect: pollTimeout,
     provide: { apiServer: 'memory' },
+    globalSetup: ['test/support/built-manifests.ts'],
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],
     testTimeout: 60_000,

@@ -149,7 +149,7 @@ export function typeContext<T extends ContextTypes>(
   const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
     const list = verb === 'own' ? '`owns`' : '`owns` or `reads`';
-    throw new TypeError(`${name} does not ${verb} ${kind.kind}: add it to ${list}, and run npm run generate`);
+    throw new TypeError(`${name} does not ${verb} ${kind.kind}: add it to ${list}`);
   };
   const declared = [...owns, ...reads.map(kindOfRead)];
   async function applyAll<K extends T['owns']>(

@@ -88,7 +88,7 @@ It leaves objects that are being deleted to the controller, which runs on.
 To uninstall completely:
   1. Stop the watchers and remove the functions (osls remove). A running controller adds its finalizer again.
   2. Run outrigger detach KIND --yes for each kind.
-  3. Delete the objects, or keep them. Then run kubectl delete -k infra/kubernetes.
+  3. Delete the objects, or keep them. Then run kubectl delete -k dist/kubernetes.
 It removes finalizers outrigger.dev/*, entries of metadata.managedFields, and the labels and annotations
 outrigger.dev/*, from the objects and from children of any kind. Spec and status stay as they are. It does not run a
 controller's clean-up outside the cluster, and lists the objects that are being deleted without it. It can be killed at

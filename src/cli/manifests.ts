@@ -1,4 +1,4 @@
-// `outrigger manifests`: writes what a cluster gets as one kustomize base. Without options it is what each build writes.
+// `outrigger manifests`: writes what a cluster gets as one kustomize base. Without options it is that of each build.
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
@@ -6,8 +6,8 @@ import { UserError } from '../core/errors.ts';
 import { removeFile } from '../dev/replace-file.ts';
 import { writeTextFile } from '../dev/text-file.ts';
 import { manifestsFolder } from '../project/list-controllers.ts';
-import { manifestFiles } from '../project/manifests.ts';
-import { loadProject, readNamespaces, readProjectName, readTextFile } from '../project/project.ts';
+import { projectManifests } from '../project/manifests.ts';
+import { readTextFile } from '../project/project.ts';
 import { printLines, runCommand, wholeNumber } from './command.ts';
 
 type Flags = {
@@ -60,13 +60,8 @@ const setting = (text: string, before: Readonly<Record<string, string>>): Readon
 
 async function run(root: string, flags: Flags): Promise<number> {
   const { out, check, cluster, set, ...options } = flags;
-  const input = {
-    ...(await loadProject(root)),
-    project: await readProjectName(root),
-    namespaces: await readNamespaces(root),
-  };
   const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
-  const files = await manifestFiles(input, { ...options, settings });
+  const files = await projectManifests(root, { ...options, settings });
   const folder = path.resolve(root, out);
   const present = (await readdir(folder).catch(() => [])).filter((name) => /\.(ya?ml|json)$/.test(name));
   if (check === true) {

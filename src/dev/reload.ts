@@ -1,4 +1,5 @@
-// Follows saved sources while the system runs: builds, and applies the CRDs of the build. Functions load the new bundle with the next batch; watchers drain and restart.
+// Follows saved sources while the system runs: builds, and applies the CRDs of the build. Functions load the new bundle
+// with the next batch; watchers drain and restart.
 import { existsSync, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { toError } from '../core/errors.ts';

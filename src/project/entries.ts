@@ -13,11 +13,9 @@ import { checkStackLimits } from '../generate/aws/limits.ts';
 import { checkResourceLimits } from '../generate/aws/resource-limits.ts';
 import { generatedHints } from '../generate/files.ts';
 import { watchListOf } from '../generate/watch-list.ts';
-import { ZodCopyError } from '../generate/zod-copy.ts';
-import { manifestFiles } from './manifests.ts';
+import { projectManifests } from './manifests.ts';
 import { ownModule } from './own-module.ts';
 import { controllerSources, loadProject, readNamespaces, readProjectName } from './project.ts';
-import { secondZodError } from './zod-copies.ts';
 
 /** The folder of the author's own functions. */
 export const functionsFolder = 'functions';
@@ -58,9 +56,7 @@ const maxOutputBytes = 256 * 1024 * 1024;
 export async function entriesOf(root: string): Promise<Entries> {
   const { registry, crdsOnly } = await loadProject(root);
   const [project, namespaces] = [await readProjectName(root), await readNamespaces(root)];
-  const manifests = await manifestFiles({ registry, crdsOnly, project, namespaces }).catch(async (error: unknown) => {
-    throw error instanceof ZodCopyError ? await secondZodError(error.message, root) : error;
-  });
+  const manifests = await projectManifests(root);
   const warnings = [...checkStackLimits(registry), ...generatedHints(registry, crdsOnly)];
   checkResourceLimits(registry);
   const own = await ownFunctions(root);

@@ -1,5 +1,5 @@
-// What a cluster gets, as the files of one kustomize base: kinds, roles and policies of the registry, and the watcher. A
-// project edits none of it: options, or an overlay of its own, say image, cluster and size. The manifests of the
+// What a cluster gets, as the files of one kustomize base: kinds, roles and policies of the registry, and the watcher.
+// A project edits none of it: options, or an overlay of its own, say image, cluster and size. The manifests of the
 // watcher are templates in infra/kubernetes/watcher.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,9 @@ import * as z from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import { clusterNames } from '../core/names.ts';
 import { generatedFiles } from '../generate/files.ts';
-import { type Project, packageRoot } from './project.ts';
+import { ZodCopyError } from '../generate/zod-copy.ts';
+import { loadProject, type Project, packageRoot, readNamespaces, readProjectName } from './project.ts';
+import { secondZodError } from './zod-copies.ts';
 
 /** What the manifests are made of. */
 export type ManifestInput = Project & {
@@ -35,6 +37,16 @@ export type ManifestOptions = {
 
 const header = '# Written by outrigger manifests; change an overlay, not this.\n';
 const templates = path.join(packageRoot, 'infra/kubernetes/watcher');
+
+/** Makes the files of the base of a folder, by name. Throws UserError, and SchemaError for an invalid registry. */
+export async function projectManifests(root: string, options?: ManifestOptions): Promise<ReadonlyMap<string, string>> {
+  const names = { project: await readProjectName(root), namespaces: await readNamespaces(root) };
+  try {
+    return await manifestFiles({ ...(await loadProject(root)), ...names }, options);
+  } catch (error) {
+    throw error instanceof ZodCopyError ? await secondZodError(error.message, root) : error;
+  }
+}
 
 /** Makes the files of the base, by name. Throws SchemaError for an invalid registry. */
 export async function manifestFiles(

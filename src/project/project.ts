@@ -184,7 +184,7 @@ export async function fileExists(file: string): Promise<boolean> {
   );
 }
 
-/** Reads a text without byte order mark and CRLF; undefined if there is no file. Throws UserError for an unreadable one. */
+/** Reads a text without byte order mark and CRLF; undefined for no file. Throws UserError for an unreadable one. */
 export async function readTextFile(file: string): Promise<string | undefined> {
   return (await readRaw(file))?.replace(byteOrderMark, '').replaceAll('\r\n', '\n');
 }

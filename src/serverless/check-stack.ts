@@ -34,7 +34,7 @@ export async function checkStack(
   const [owner, itsStage] = [tags.get('service') ?? project, tags.get('stage') ?? stage];
   if (owner !== project || itsStage !== stage)
     throw new OptionError(
-      `the stack ${StackName} is of the project ${owner} at the stage ${itsStage}, and not of ${project} at ${stage}; ` +
+      `the stack ${StackName} is of the project ${owner} at the stage ${itsStage}, not of ${project} at ${stage}; ` +
         'give another --stage, or another outrigger.project in package.json',
     );
 }

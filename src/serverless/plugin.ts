@@ -29,6 +29,7 @@ export default class OutriggerPlugin {
   readonly #osls: Osls;
   readonly #param: readonly string[];
   #registry: readonly ControllerDefinition[] = [];
+  #functions: Readonly<Record<string, unknown>> = {};
   #deployment: Deployment = { project: '', stage: '' };
   readonly hooks: Readonly<Record<string, () => Promise<void>>>;
 
@@ -71,6 +72,7 @@ export default class OutriggerPlugin {
       );
       checkControllerOptions(registry, { ...given.params?.default, ...given.params?.[stage], ...ofCommand });
       const { functions, stackParameters } = awsOf(registry, this.#deployment);
+      this.#functions = functions;
       const extend = (name: string, value: unknown) => this.#osls.extendConfiguration(name.split('.'), value);
       extend('params.default', { ...optionDefaults, ...given.params?.default });
       extend('provider', providerOf(given.provider, this.#deployment, stackParameters));
@@ -118,7 +120,7 @@ export default class OutriggerPlugin {
   #checkTemplate(): void {
     const { provider } = this.#osls.service;
     checkNames(provider.compiledCloudFormationTemplate, { ...this.#deployment, region: provider.region });
-    checkFunctions(provider.compiledCloudFormationTemplate);
+    checkFunctions(provider.compiledCloudFormationTemplate, Object.keys(this.#functions));
   }
 
   async #explained(act: () => Promise<void>): Promise<void> {

@@ -42,7 +42,7 @@ const readable = process.stdout.isTTY === true;
 
 /**
  * Runs the watcher until SIGTERM or SIGINT, then ends the process.
- * @param watchList the content of watch-list.json, which `outrigger generate` writes
+ * @param watchList the content of watch-list.json, which `outrigger manifests` writes
  */
 export async function runWatcher(watchList: unknown): Promise<void> {
   const starting = new AbortController();

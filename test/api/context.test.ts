@@ -83,7 +83,7 @@ it.each(['apply', 'applyAll', 'tryApplyAll'] as const)('a context’s %s writes 
         Promise.reject(),
     );
   expect(await write(ConfigMap)).toEqual([ConfigMap]);
-  await expect(write(Node)).rejects.toThrow('widget does not own Node: add it to `owns`, and run npm run generate');
+  await expect(write(Node)).rejects.toThrow('widget does not own Node: add it to `owns`');
   await expect(write(Secret)).rejects.toThrow('widget does not own Secret');
 });
 

@@ -91,7 +91,7 @@ describe('a start with a watch checkpoint', () => {
     expect(checkpoint.warnings()).toMatchObject([
       {
         message: 'watch checkpoint ignored: all keys are sent',
-        reason: expect.stringMatching(/infra\/kubernetes\/generated/),
+        reason: expect.stringMatching(/apply dist\/kubernetes/),
       },
       { message: 'watch checkpoint not written, retrying' },
     ]);

@@ -10,7 +10,9 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { build as buildFolder } from '../../src/cli/build.ts';
+import { requireLoadable } from '../../src/cli/load-bundles.ts';
 import { buildBundles } from '../../src/dev/artifacts.ts';
+import { bundleFunctions } from '../support/bundle-functions.ts';
 import { useFolder } from '../support/folder.ts';
 import { startHttpServer } from '../support/listen.ts';
 
@@ -19,7 +21,7 @@ const source = path.resolve(import.meta.dirname, '../..');
 const runtime = (name: string) => path.join(source, `src/${name}.ts`);
 const folder = useFolder();
 const { at, read, write } = folder;
-const build = async () => await buildFolder(folder.path);
+const build = async (...withExec: string[]) => await bundleFunctions(folder.path, { withExec });
 const filesOf = async (name: string) => (await readdir(at('dist', name))).sort();
 
 beforeEach(async () => {
@@ -27,8 +29,8 @@ beforeEach(async () => {
   await write('package.json', '{"type":"module","outrigger":{"project":"trees"}}');
 });
 
-/** What every build makes. */
-const always = ['fleet-watcher.json', 'kubernetes', 'resync', 'timers', 'watcher'];
+/** What is made with every bundle. */
+const always = ['fleet-watcher.json', 'kubernetes', 'watcher'];
 
 /** Loads a bundle as Lambda does and calls its handler. */
 async function call(name: string, ...given: readonly unknown[]): Promise<unknown> {
@@ -52,8 +54,8 @@ describe('build', () => {
   it('two builds at once leave the bundles of one of them', async () => {
     await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
     await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
-    await Promise.all([build(), build()]);
-    expect(await filesOf('.')).toEqual([...always, 'fruit', 'tree'].toSorted());
+    await Promise.all([buildFolder(folder.path), buildFolder(folder.path)]);
+    expect(await filesOf('.')).toEqual([...always, 'fruit', 'resync', 'timers', 'tree'].toSorted());
   });
 
   it('a stack names the source, of errors of the handler and of the module itself, and no source map is read without an error', async () => {
@@ -244,15 +246,13 @@ describe('build', () => {
       'functions/timers.ts',
       `${openExec} import { WebSocket } from 'ws'; export const handler = () => [typeof openWebSocket, WebSocket.OPEN];`,
     );
-    await write('src/controllers/some.ts', `export { foo } from '${runtime('controllers/foo')}';`);
-    await write('src/controllers/peers.ts', `export { bitcoinPeers } from '${runtime('controllers/bitcoin-peers')}';`);
     const hasWebSocket = async (name: string) => {
       const texts = (await filesOf(name))
         .filter((file) => file.endsWith('.mjs'))
         .map((file) => read(`dist/${name}/${file}`));
       return (await Promise.all(texts)).join('').includes('Sec-WebSocket-Extensions');
     };
-    await build();
+    await build('bitcoin-peers');
     expect(await Promise.all(['foo', 'bitcoin-peers', 'timers'].map(hasWebSocket))).toEqual([false, true, true]);
     await rm(at('node_modules'));
     expect([await call('bitcoin-peers'), await call('timers')]).toEqual(['function', ['function', 1]]);
@@ -260,7 +260,7 @@ describe('build', () => {
 
   it('build in a folder that is no project writes nothing', async () => {
     await rm(at('package.json'));
-    await expect(build()).rejects.toThrow('there are no controllers in src/controllers here');
+    await expect(buildFolder(folder.path)).rejects.toThrow('there are no controllers in src/controllers here');
     expect(await readdir(folder.path)).not.toContain('.outrigger');
   });
 
@@ -279,6 +279,31 @@ describe('build', () => {
   it('build fails with the file and line of a source that does not compile', async () => {
     await write('functions/tree.ts', 'export const handler = (;');
     await expect(build()).rejects.toThrow('functions/tree.ts:1');
+  });
+
+  it.each([
+    [
+      'a function that reads a file when it is loaded',
+      `import { readFileSync } from 'node:fs'; readFileSync('package.json'); export const handler = () => 1;`,
+      '',
+      'the function tree: Error: ENOENT: no such file or directory',
+    ],
+    [
+      'a function that imports what only the folder of the project has',
+      `import { createRequire } from 'node:module'; createRequire('/x')('zod'); export const handler = () => 1;`,
+      '',
+      "the function tree: Error: Cannot find module 'zod'",
+    ],
+    [
+      'a watcher that imports what Node does not have',
+      'export const handler = () => 1;',
+      `import { nothing } from 'node:fs'; console.log(nothing);`,
+      'the watcher: SyntaxError',
+    ],
+  ])('B1: the bundle of %s is refused, and replaces none', async (_, tree, watcher, message) => {
+    await write('functions/tree.ts', tree);
+    await expect(bundleFunctions(folder.path, { watcher, check: requireLoadable })).rejects.toThrow(message);
+    await expect(filesOf('tree')).rejects.toThrow('ENOENT');
   });
 
   const rule = 'a function has only its bundle';

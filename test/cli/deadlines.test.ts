@@ -41,8 +41,8 @@ it('Ctrl-C at a question is an error of one line', async () => {
   const terminal = createInterface({ input, output: new PassThrough(), terminal: true });
   const answer = terminal.question('Write these files?');
   input.write('\u0003');
-  await runCommand('upgrade', async () => Number(await answer));
-  expect(written.mock.calls).toEqual([['outrigger upgrade: Aborted with Ctrl+C\n']]);
+  await runCommand('new project', async () => Number(await answer));
+  expect(written.mock.calls).toEqual([['outrigger new project: Aborted with Ctrl+C\n']]);
   expect(process.exitCode).toBe(1);
   process.exitCode = before;
 });

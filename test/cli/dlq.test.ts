@@ -1,7 +1,6 @@
 // `outrigger dlq` as a person runs it: the queues that it reads, its output and its exit status. Its behaviour when it
 // is interrupted is in test/operations/redrive.test.ts.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -10,6 +9,7 @@ import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
 import { useFolder } from '../support/folder.ts';
+import { sampleWatchList } from '../support/sample-manifests.ts';
 import { expectUserError, runIn } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
@@ -46,7 +46,7 @@ describe('a folder of somebody else', () => {
       'src/controllers/registry.ts',
       `import { writeFileSync } from 'node:fs'; writeFileSync('${other.at('ran')}', ''); export const registry = [];`,
     );
-    await other.write(listFile, readFileSync(listFile, 'utf8'));
+    await other.write(listFile, JSON.stringify(sampleWatchList));
     await sendDeadLetter('water-tank', tankMessage('north'), attributes);
     const folder = ['--folder', system.folder.path];
     const listed = await runIn(other.path, ['dlq', 'list', ...folder]);
@@ -58,7 +58,7 @@ describe('a folder of somebody else', () => {
       ['resume', 'foo'],
     ])
       expect((await runIn(other.path, [...argv, ...folder])).err).not.toContain('registry');
-    expect(await readdir(other.path)).toEqual(['infra', 'src']);
+    expect(await readdir(other.path)).toEqual(['dist', 'src']);
     expectUserError(await runIn(other.path, ['pause', 'bar', ...folder]), 'there is no controller "bar"');
   });
 
@@ -73,7 +73,10 @@ describe('a folder of somebody else', () => {
 
   it('B15: status in an empty folder says that it reads the controllers of the project there, also with --stage', async () => {
     const { err, status } = await runIn(other.path, ['status', '--stage', 'prod']);
-    expect([status, err]).toEqual([1, expect.stringContaining('of which it reads the controllers, also with --stage')]);
+    expect([status, err]).toEqual([
+      1,
+      expect.stringContaining('in the folder of the project, of which it reads them, also with --stage'),
+    ]);
   });
 });
 

@@ -39,9 +39,9 @@ beforeEach(async () => {
   );
 });
 
-it('B5: a schema of a second zod is refused by generate and build, which name both versions and paths', async () => {
+it('B5: a schema of a second zod is refused by manifests and build, which name both versions and paths', async () => {
   await writeText('src/site.ts', kindOf('zod', `ours.object({ access: ours.object({ owner: ${owner} }) })`));
-  for (const command of ['generate', 'build']) {
+  for (const command of ['manifests', 'build']) {
     const { err, status } = await runIn(folder.path, [command]);
     expect(status).toBe(1);
     expect(err).toContain(
@@ -55,5 +55,5 @@ it('B5: a schema of a second zod is refused by generate and build, which name bo
 it('B5: a second zod is accepted if no schema of a kind comes from it', async () => {
   const spec = `ours.object({ owner: ours.string().max(z.number().parse(9)) })`;
   await writeText('src/site.ts', kindOf('zod', spec));
-  expect((await runIn(folder.path, ['generate'])).status).not.toBe(1);
+  expect((await runIn(folder.path, ['manifests'])).status).not.toBe(1);
 }, 60_000);

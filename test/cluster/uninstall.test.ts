@@ -14,11 +14,11 @@ import { listPages } from '../../src/kube/client/read.ts';
 import { type RealCluster, startRealCluster } from '../../tools/kubelet/real-cluster.ts';
 import { runHere } from '../cli/command-result.ts';
 import { useFolder } from '../support/folder.ts';
+import { writeBase } from '../support/sample-manifests.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const manifests = 'infra/kubernetes';
-const samples = `${manifests}/samples`;
+const samples = 'infra/kubernetes/samples';
 const timeout = 300_000;
 const { signal } = new AbortController();
 /** The kinds by name; status slices and foreign children are included. */
@@ -28,12 +28,14 @@ const kinds = [
 
 const folder = useFolder({ shared: true });
 let cluster: RealCluster;
+let manifests: string;
 /** The namespaces of the samples, and of the system. */
 let kubectl: Kubectl;
 let inSystem: Kubectl;
 let before: ReadonlyMap<string, KubeObject['metadata']>;
 beforeAll(async () => {
   cluster = await startRealCluster();
+  manifests = await writeBase();
   const at = async (namespace: string) =>
     await createKubectl(cluster.plane.kubectlPath, cluster.plane.kubeconfig(), namespace);
   [kubectl, inSystem] = [await at('default'), await at(systemNamespace)];

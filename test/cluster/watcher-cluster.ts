@@ -155,8 +155,8 @@ export async function openClusterWithQueues({
   const sts = await startWebIdentityServer(client);
   cleanup.defer(() => sts.stop());
   const programs = await nodePrograms(client, {
-    dockerfile: path.join(root, 'infra/kubernetes/Dockerfile'),
-    context: root,
+    dockerfile: path.join(root, 'dist/watcher/Dockerfile'),
+    context: path.join(root, 'dist/watcher'),
     image: 'registry.example.com/outrigger-watcher',
     server: new URL(plane.url),
   });

@@ -8,30 +8,31 @@ import { checkpointName, systemNamespace, watcherAccount } from '../../src/core/
 import { parseWatchList } from '../../src/core/watch-list.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
-import { sampleWatchList } from '../support/sample-manifests.ts';
+import { sampleWatchList, writeBase } from '../support/sample-manifests.ts';
 import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
 
 const user = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
-const base = 'infra/kubernetes';
 const timeout = 180_000;
 let cluster: WatcherCluster;
+let base: string;
 
 beforeAll(async () => {
   cluster = await openWatcherCluster();
+  base = await writeBase();
 }, timeout);
 afterAll(async () => await cluster.close());
 
 describe('the manifests of the watcher', { timeout }, () => {
   // Server-side the other tests, and hub.test.ts, apply them.
   it.each([
-    base,
-    `${base}/overlays/eks`,
-    `${base}/overlays/hub`,
-  ])('the manifests are accepted by kubectl apply -k %s without a warning', async (overlay) => {
+    {},
+    { roleArn: 'arn:aws:iam::123456789012:role/watcher', replicas: 3, memory: '1Gi', settings: { CLUSTER: 'eu' } },
+    { fleet: true },
+  ])('the manifests of %j are accepted by kubectl apply -k without a warning', async (options) => {
     // A dry run creates no namespace for the objects in it.
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
     await cluster.kubectl.output(['apply', '-f', '-'], { manifest: namespace });
-    const { status, stderr } = await cluster.kubectl.run(['apply', '--dry-run=server', '-k', overlay]);
+    const { status, stderr } = await cluster.kubectl.run(['apply', '--dry-run=server', '-k', await writeBase(options)]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 

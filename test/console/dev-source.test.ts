@@ -22,6 +22,7 @@ import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage } from '../sqs/messages.ts';
 import { useFolder } from '../support/folder.ts';
+import { sampleKinds } from '../support/sample-manifests.ts';
 
 const id = 'local:foos.samples.example.com/default/example';
 const never = async () => await Promise.reject(new Error('not in this test'));
@@ -49,9 +50,9 @@ beforeAll(async () => {
     return [name, created.QueueUrl ?? ''] as const;
   };
   queues = Object.fromEntries(await Promise.all(names.map(create)));
-  const files = ['generated/crd-foos.samples.example.com.yaml', 'samples/foo.yaml'];
-  for (const file of files)
-    await applyManifests(cluster.client, await readManifests(`infra/kubernetes/${file}`), { signal });
+  const kind = parseManifests(sampleKinds.get('crd-foos.samples.example.com.yaml') ?? '', 'the kind');
+  for (const manifests of [kind, await readManifests('infra/kubernetes/samples/foo.yaml')])
+    await applyManifests(cluster.client, manifests, { signal });
 });
 afterAll(async () => await parts.disposeAsync());
 afterEach(() => ending.abort());

@@ -91,7 +91,7 @@ describe('a deployment end to end', { timeout }, () => {
     await expect.poll(counted, { ...poll, interval: 1_000 }).toMatch(/"DecommissioningClusterMessages":[1-9]/);
     const { generation } = (await getObject(two.client, Foo, { namespace: 'default', name: 'first' }))?.metadata ?? {};
     await apply(two, 'first', replicas === 1 ? 2 : 1);
-    await two.kubectl.output(['delete', '-k', 'infra/kubernetes/watcher', '--timeout=60s']);
+    await two.kubectl.output(['delete', '-f', 'infra/kubernetes/watcher', '--timeout=60s']);
     await expect.poll(() => two.running().length, poll).toBe(0);
     for (const queue of ['foo.fifo', 'timers']) await expect.poll(() => deployment.depth(queue), poll).toBe(0);
     // The last change has no cluster any more.

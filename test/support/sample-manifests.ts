@@ -26,6 +26,13 @@ export async function sampleBase(options: ManifestOptions = {}): Promise<Readonl
   return await manifestFiles({ registry, crdsOnly, project: 'outrigger', namespaces: undefined }, options);
 }
 
+/** Writes the files of the whole base to a folder of its own, and returns that. */
+export async function writeBase(options: ManifestOptions = {}): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-base-'));
+  await writeFiles(folder, await sampleBase(options));
+  return folder;
+}
+
 /** Writes files to a folder. */
 export async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   await mkdir(folder, { recursive: true });

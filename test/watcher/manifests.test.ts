@@ -11,7 +11,7 @@ import {
   watcherAccount,
   watcherIdentity,
 } from '../../src/core/names.ts';
-import { readWatcherSettings } from '../../src/settings.ts';
+import { sampleKinds } from '../support/sample-manifests.ts';
 
 const folder = new URL('../../infra/kubernetes/', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
@@ -47,24 +47,7 @@ const { spec } = deployment.parse(documents('watcher/deployment.yaml')[0]);
 const pod = spec.template.spec;
 const [container] = pod.containers;
 
-/** Parses a file of variables, as kustomize does. */
-function variables(file: string): Readonly<Record<string, string>> {
-  const lines = read(file)
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
-}
-
 describe('the images of the watcher', () => {
-  it.each([
-    'kustomization.yaml',
-    'overlays/eks/kustomization.yaml',
-    'overlays/hub/kustomization.yaml',
-  ])('%s names the image by digest', (file) => {
-    const { images } = z.object({ images: z.array(z.record(z.string(), z.string())) }).parse(documents(file)[0]);
-    expect(images.map((image) => Object.keys(image).sort())).toEqual([['digest', 'name', 'newName']]);
-  });
-
   it('the base image has no default, and the documented command names it by digest', () => {
     expect(read('Dockerfile')).toMatch(/^ARG BASE\nFROM \$\{BASE\}$/m);
     expect(readFileSync('docs/deploy.md', 'utf8')).toMatch(/docker build .*--build-arg BASE=\S+@sha256:/);
@@ -111,19 +94,8 @@ describe('the documented trust of the watcher’s role', () => {
 });
 
 describe('the manifests of the watcher', () => {
-  it.each([
-    'watcher.env',
-    'overlays/eks/watcher.env',
-    'overlays/hub/watcher.env',
-  ])('%s has all required settings of the watcher, with queues in its region', (file) => {
-    const { AWS_REGION: region = '', ...settings } = variables(file);
-    const { QUEUE_URL_PREFIX, PORT } = readWatcherSettings(settings);
-    expect(QUEUE_URL_PREFIX).toContain(`sqs.${region}.amazonaws.com/`);
-    expect(PORT).toBe(container.ports[0].containerPort);
-  });
-
   it('the manifests and the generated ones use the same namespace, service account and ConfigMap', () => {
-    const rbac = read('generated/rbac.yaml');
+    const rbac = sampleKinds.get('rbac.yaml');
     for (const name of [systemNamespace, watcherAccount, checkpointName]) expect(rbac).toContain(`name: ${name}\n`);
     expect(pod.serviceAccountName).toBe(watcherAccount);
     for (const file of ['watcher/deployment.yaml', 'watcher/disruption-budget.yaml', 'watcher/network-policy.yaml']) {

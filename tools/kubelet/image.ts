@@ -1,6 +1,6 @@
-// The result of `docker build` for a Dockerfile that copies folders and runs Node, as a folder on this machine. It
+// The result of `docker build` for a Dockerfile that copies files and runs Node, as a folder on this machine. It
 // supports only the instructions of our Dockerfile; any other is an error.
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { cp, glob, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 
@@ -34,7 +34,8 @@ export async function buildImage(dockerfile: string, context: string, root: stri
         await mkdir(join(root, rest), { recursive: true });
         break;
       case 'COPY':
-        await cp(join(context, words[0] ?? ''), join(root, image.workingFolder, words[1] ?? ''), { recursive: true });
+        for await (const name of glob(words.slice(0, -1), { cwd: context }))
+          await cp(join(context, name), join(root, image.workingFolder, words.at(-1) ?? '', name));
         break;
       case 'ENV':
         image = { ...image, environment: { ...image.environment, ...variablesOf(words, line) } };

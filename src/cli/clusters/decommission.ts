@@ -39,7 +39,7 @@ To decommission a cluster in order:
   1. Delete the objects whose clean-up outside of the cluster you want, and wait until they are gone.
   2. Run outrigger detach KIND --cluster NAME --stage STAGE --yes for each kind whose objects stay.
   3. Run this command. It is refused while an object has a finalizer of a controller: nothing would remove it.
-  4. Stop the watchers, and remove the manifests: kubectl delete -k infra/kubernetes. A fleet watcher stops by itself.
+  4. Stop the watchers, and remove the manifests: kubectl delete -k dist/kubernetes. A fleet watcher stops by itself.
   5. Delete the access entries or the bindings of the functions.
   6. Run outrigger clusters remove NAME when no message of it is deleted any more: the metric
      DecommissioningClusterMessages, or the log line "message of a cluster that is being decommissioned deleted".

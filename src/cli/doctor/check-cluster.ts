@@ -19,7 +19,7 @@ import { type Finding, failFinding, passFinding, warnFinding } from './finding.t
 
 /** From this version on ValidatingAdmissionPolicies, which limit what controllers may change, are served as v1. */
 const oldestMinor = 30;
-const applyManifests = 'kubectl apply --server-side -k infra/kubernetes';
+const applyManifests = 'npx outrigger manifests, and kubectl apply --server-side -k dist/kubernetes';
 
 type CheckOptions = {
   readonly project: string;

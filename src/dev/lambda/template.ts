@@ -63,7 +63,7 @@ export function createResolve(
 ): Resolve {
   for (const name of Object.keys(parameters)) {
     if (Parameters[name] === undefined)
-      throw new TemplateError(`Parameters.${name}: the template has no such parameter; run npm run generate`);
+      throw new TemplateError(`Parameters.${name}: the template has no such parameter`);
   }
   const pseudo: Readonly<Record<string, string>> = {
     'AWS::Region': region,

@@ -20,7 +20,7 @@ export const optionDefaults = {
    * secrets that it encrypts. docs/parameters.md has the policy that the key needs.
    */
   KMS_KEY_ARN: '',
-  /** s3://bucket/key in a bucket of this account and region, or ssm:/path/. Default: the deployment creates a bucket. */
+  /** s3://bucket/key in a bucket of this account and region, or ssm:/path/. By default the deployment has a bucket. */
   CLUSTERS_TABLE: '',
   /** The VPC of the functions: comma-separated ids. The subnets need a route to SQS, S3 and Secrets Manager. */
   VPC_SUBNET_IDS: '',

@@ -17,7 +17,7 @@ type StackLimit = {
   readonly fits: number;
 };
 
-/** The resources that osls adds once, without the alarm of lean monitoring. test/generate/limits.test.ts counts them. */
+/** The resources that osls adds once, without the alarm of lean monitoring. A test counts them. */
 const sharedResources = 7;
 /** A function also has a log group, itself, and an event source mapping, which osls makes. */
 const functionResources = 3;

@@ -49,8 +49,9 @@ export function sharedAlarmsOf(): Readonly<Record<string, JsonObject>> {
       periods: 3,
       metric: lambdaMetric('TimersLambdaFunction', 'Throttles'),
     }),
-    // Of lean monitoring alone: with full monitoring, each dead-letter queue has its own. An alarm on the metrics of the
-    // queues would cost as much as one for each queue. Each resync run counts the messages, also those that SQS moved.
+    // Of lean monitoring alone: with full monitoring, each dead-letter queue has its own. An alarm on the metrics of
+    // the queues would cost as much as one for each queue. Each resync run counts the messages, also those that SQS
+    // moved.
     DeadLettersAlarm: alarm('dead-letters', {
       because: 'There is a dead letter',
       first: deadLetters,
@@ -87,7 +88,8 @@ export function sharedAlarmsOf(): Readonly<Record<string, JsonObject>> {
       datapoints: 2,
       metric: query(
         'trouble',
-        `SELECT MAX(ClusterTrouble) FROM SCHEMA("${metricsNamespace}", cluster, service, what) GROUP BY cluster ORDER BY MAX() DESC`,
+        `SELECT MAX(ClusterTrouble) FROM SCHEMA("${metricsNamespace}", cluster, service, what) ` +
+          'GROUP BY cluster ORDER BY MAX() DESC',
       ),
     }),
     ResyncDeadLettersAlarm: alarm('resync-dead-letters', {

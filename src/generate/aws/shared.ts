@@ -81,8 +81,8 @@ export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
         names: [timersQueue, timersDeadLetterQueue],
         visibilitySeconds: visibilitySecondsOf(sharedTimeouts.timers),
         retention: maxRetentionSeconds,
-        // The maximum of SQS. Throttles count as receives, and the dead letter of a requeue ends its chain. The function
-        // itself sends what can never be forwarded to the dead-letter queue, at its first receive.
+        // The maximum of SQS. Throttles count as receives, and the dead letter of a requeue ends its chain. The
+        // function itself sends what can never be forwarded to the dead-letter queue, at its first receive.
         receives: 1_000,
       }),
       ...queueWithDeadLetters('Resync', {
@@ -121,8 +121,8 @@ export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
         // of a role have at most 10,240 characters.
         { 'dead-letter-queues': [allow(['sqs:GetQueueAttributes'], ownArn('sqs', `${namePrefix}*-dlq*`))] },
       ),
-      // It has no name of its own, because Secrets Manager keeps the name of a deleted secret for a month. Functions read
-      // it once for each execution environment.
+      // It has no name of its own, because Secrets Manager keeps the name of a deleted secret for a month. Functions
+      // read it once for each execution environment.
       [deduplicationSecret]: {
         Type: 'AWS::SecretsManager::Secret',
         Properties: {
@@ -130,7 +130,8 @@ export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
           GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
         },
       },
-      // Only schedules of this account may assume it (EventBridge Scheduler, "Cross-service confused deputy prevention").
+      // Only schedules of this account may assume it (EventBridge Scheduler, "Cross-service confused deputy
+      // prevention").
       ScheduleRole: {
         Type: 'AWS::IAM::Role',
         Properties: {

@@ -1,4 +1,4 @@
-// Whether the permissions that `outrigger generate` writes for a controller allow a request, and a Role that it makes.
+// Whether the permissions that `outrigger manifests` writes for a controller allow a request, and a Role that it makes.
 // The generated role is read, not a second list of the rules.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';

@@ -243,6 +243,6 @@ describe('doctor and clusters', () => {
     expect(said).toContain('it has no watertanks.plant.example.com');
     expect(said).toContain('its watchers are down: no watch checkpoint; apply dist/kubernetes');
     const fixes = new Set(bad.filter(({ message }) => message.startsWith('it has no')).map(({ fix }) => fix));
-    expect(fixes).toEqual(new Set(['kubectl apply --server-side -k infra/kubernetes']));
+    expect(fixes).toEqual(new Set(['npx outrigger manifests, and kubectl apply --server-side -k dist/kubernetes']));
   });
 });

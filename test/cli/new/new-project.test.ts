@@ -43,7 +43,8 @@ it('the manifests of a new project have its name in every name in the cluster', 
   await outrigger('new', 'project', '--yes', '--name', 'cafes');
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
   await write('src/controllers/cafe.ts', await cafe());
-  expect(await outrigger('manifests', '--set', 'A=b')).toMatchObject({ status: 0, err: '' });
+  const program = path.join(source, 'src/cli/main.ts');
+  expect(await runProcess([program, 'manifests', '--set', 'A=b'], folder.path)).toMatchObject({ status: 0, err: '' });
   const files = await readdir(folder.at('dist/kubernetes'));
   const all = await Promise.all(files.map(async (file) => await read(path.join('dist/kubernetes', file))));
   const names = all.join('\n').match(/outrigger[-:][a-z:.-]+|name: outrigger.*/g) ?? [];
