@@ -1,5 +1,6 @@
 // Tier 1 of the proof: everything that runs in the test's own process or nearly so, on Node alone. The process tier takes
 // minutes of real time, and the cluster tier needs a control plane, so both have a configuration of their own.
+import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
@@ -13,7 +14,7 @@ export default defineConfig({
     env: environment,
     expect: pollTimeout,
     provide: { apiServer: 'memory' },
-    globalSetup: ['test/support/built-manifests.ts'],
+    globalSetup: [path.join(import.meta.dirname, 'support/built-manifests.ts')],
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],
     testTimeout: 60_000,

@@ -18,7 +18,7 @@ import { ownModule } from './own-module.ts';
 import { controllerSources, loadProject, readNamespaces, readProjectName } from './project.ts';
 
 /** The folder of the author's own functions. */
-export const functionsFolder = 'functions';
+const functionsFolder = 'functions';
 
 const entriesShape = z.object({
   /** The programs by the names of their functions. */
