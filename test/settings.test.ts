@@ -24,12 +24,14 @@ const readers = [
   ['the CLI', readOperatorSettings],
 ] as const;
 
+// Control T90.
 it.each(readers)('the settings of %s are invalid if certificates are not verified', (_, read) => {
   expect(() => read({ ...valid, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED/);
   expect(() => read({ ...valid, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).not.toThrow();
   expect(() => read(valid)).not.toThrow();
 });
 
+// Control T114.
 it('a SettingsError never contains the value of a variable', () => {
   const planted = 'planted-credential';
   const value = fc.oneof(

@@ -1,18 +1,43 @@
 // Runs the tests that docs/security-model.md cites: those that need Node alone, in minutes; `-- --all` runs the others,
-// too (a control plane, chromium, Java), in the tier of each. The list of docs/security-controls.md has their names.
+// too (a control plane, chromium, Java), in the tier of each. A test names its control in the line before its name,
+// `// Control T1.`: `-- --write` writes the list of them, docs/security-tests.md.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 import { packagedTier } from '../test/packaged-tier.ts';
 import { processTier } from '../test/process-tier.ts';
 
-/** A test that a page names. */
-export type NamedTest = { readonly id: string; readonly file: string; readonly name: string };
+/** A test that holds a control. */
+export type ControlTest = { readonly id: string; readonly file: string; readonly name: string };
 
-/** Reads the rows of the list of tests. */
-export function listedTests(page: string): readonly NamedTest[] {
-  const rows = page.matchAll(/^\| (T\d+) \| `(\S+)` \| (.+) \|$/gm);
-  return [...rows].map(([, id = '', file = '', name = '']) => ({ id, file, name }));
+export const listFile = 'docs/security-tests.md';
+
+/** Finds the tests of controls, by file. Throws for a line that names a control before a line without a name. */
+export function controlTests(): readonly ControlTest[] {
+  const files = globSync('test/**/*.test.ts').toSorted();
+  return files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^ *\/\/ Control (T\d+)\.\n(.*)$/gm)].map(([, id = '', line = '']) => {
+      // Of a line such as `] as const)('a name', async` the name is the last text that is a first argument.
+      const name = [...line.matchAll(/(?:^\s*|\()(['"`])((?:(?!\1).)*)\1(?:,|$)/g)].at(-1)?.[2];
+      if (name === undefined) throw new Error(`${file}: no name of a test follows control ${id}`);
+      return { id, file, name };
+    }),
+  );
+}
+
+/** Formats the list, by id. */
+export function formatList(tests: readonly ControlTest[]): string {
+  const numberOf = ({ id }: ControlTest) => Number(id.slice(1));
+  const sorted = tests.toSorted((one, other) => numberOf(one) - numberOf(other));
+  const rows = sorted.map(({ id, file, name }) => `| ${id} | \`${file}\` | ${name} |\n`);
+  return `# Tests of controls
+
+The tests that [the security model](security-model.md) and [what each part may do](security-controls.md) cite.
+\`tools/threat-tests.ts --write\` writes this page from the sources of the tests.
+
+| | file | test |
+| --- | --- | --- |
+${rows.join('')}`;
 }
 
 /** Reads the ids that the cells of the model cite. */
@@ -37,7 +62,7 @@ function patternOf(name: string): string {
   return parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
 }
 
-function run(tests: readonly NamedTest[], tier: ReturnType<typeof tierOf>): boolean {
+function run(tests: readonly ControlTest[], tier: ReturnType<typeof tierOf>): boolean {
   const files = [...new Set(tests.map(({ file }) => file))];
   if (files.length === 0) return true;
   const config = tier === 'memory' ? 'test/vitest.config.ts' : `test/vitest.${tier}.config.ts`;
@@ -46,10 +71,9 @@ function run(tests: readonly NamedTest[], tier: ReturnType<typeof tierOf>): bool
   return spawnSync('npx', args, { stdio: 'inherit' }).status === 0;
 }
 
-if (import.meta.main) {
-  const tests = listedTests(readFileSync('docs/security-controls.md', 'utf8'));
+function runCited(): void {
   const cited = citedIds(readFileSync('docs/security-model.md', 'utf8'));
-  const wanted = tests.filter(({ id, file }) => cited.includes(id) && existsSync(file));
+  const wanted = controlTests().filter(({ id }) => cited.includes(id));
   const local = ['memory', 'process'] as const;
   const tiers = process.argv.includes('--all') ? ([...local, 'cluster', 'console', 'deploy'] as const) : local;
   const failed = tiers.filter(
@@ -64,4 +88,9 @@ if (import.meta.main) {
   process.stdout.write(`${wanted.length - left.length} of the ${wanted.length} tests that the model cites were run\n`);
   if (ids !== '') process.stdout.write(`not run without --all: ${ids}\n`);
   process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--write')) writeFileSync(listFile, formatList(controlTests()));
+  else runCited();
 }

@@ -151,6 +151,7 @@ it('the CRDs of a List, as kubectl get prints them, are imported', async () => {
   });
 });
 
+// Control T154.
 it('H7: a file whose YAML takes a time that grows with the square of its length is refused', async () => {
   await write('anchors.yaml', '&a '.repeat(80_000));
   expectUserError(

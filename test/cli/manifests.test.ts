@@ -29,6 +29,7 @@ it('manifests writes one base, with the names of all its files', async () => {
   expect(files).toContain('crd-foos.samples.example.com.yaml');
 });
 
+// Control T85.
 it('manifests names the image by digest, and the settings of the watcher, which starts with them', async () => {
   const settings = ['--cluster', 'eu-1', '--set', `QUEUE_URL_PREFIX=${prefix}`, '--set', 'AWS_REGION=eu-west-1'];
   const { read } = await manifests('--image', image, ...settings);

@@ -39,6 +39,7 @@ beforeEach(async () => {
   );
 });
 
+// Control T156.
 it('B5: a schema of a second zod is refused by manifests and build, which name both versions and paths', async () => {
   await writeText('src/site.ts', kindOf('zod', `ours.object({ access: ours.object({ owner: ${owner} }) })`));
   for (const command of ['manifests', 'build']) {

@@ -103,6 +103,7 @@ async function timerOf(name: string): Promise<unknown> {
 }
 
 describe('a reconcile function with an EKS entry', () => {
+  // Control T35.
   it('a reconcile function acts as its role, in the group of its access entry, with one token for all requests', async () => {
     await create('one');
     const before = seen.length;
@@ -117,6 +118,7 @@ describe('a reconcile function with an EKS entry', () => {
     expect(written.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
   });
 
+  // Control T36.
   it("a reconcile function whose role has another function's access entry is denied access", async () => {
     runAs(roles.dinner);
     await create('five');

@@ -130,6 +130,7 @@ describe('exec of a controller that declares commands', () => {
     ['the default container', { command: list }],
     ['stdin', { container, command: list, stdin: true }],
     ['a terminal', { container, command: list, tty: true }],
+    // Control T17.
   ])('the policy rejects exec with %s', async (_, options) => {
     const before = kubelet.requests.length;
     // 422: without a command the policy cannot be evaluated, and fails closed.
@@ -150,6 +151,7 @@ describe('exec of a controller that declares commands', () => {
     expect(await execStatus(asUser, { container: 'milk-pot', command: list })).toBe(400);
   });
 
+  // Control T18.
   it('attach, port forwarding and proxy are denied', async () => {
     for (const subresource of ['attach', 'portforward', 'proxy']) {
       const path = `/api/v1/namespaces/${namespace}/pods/tea/${subresource}`;

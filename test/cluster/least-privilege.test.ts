@@ -74,6 +74,7 @@ async function expectPermissions(
 }
 
 describe('permissions of the generated roles', () => {
+  // Control T13.
   it('a user without a generated role may do what every user may, and nothing else', async () => {
     await expectPermissions('unprivileged', []);
     // What a user may do in this namespace is by a ClusterRoleBinding, so in every one.
@@ -81,6 +82,7 @@ describe('permissions of the generated roles', () => {
     expect((await admin.request({ method: 'GET', path })).body).toMatchObject({ items: [] });
   });
 
+  // Control T1.
   it('the watcher may list and watch its kinds, and read and write its checkpoint; everything else is 403', async () => {
     const kinds = registry.flatMap(({ declaration: { resource, owns, watches } }) => [
       ...[resource, ...owns],
@@ -97,11 +99,13 @@ describe('permissions of the generated roles', () => {
     );
   });
 
+  // Control T6.
   it('the resync may list the controllers’ own kinds, and read the checkpoint; everything else is 403', async () => {
     const own = registry.flatMap(({ declaration }) => listed(declaration.resource, ['list']));
     await expectPermissions(resyncIdentity, own, [`get /configmaps ${checkpointName}`]);
   });
 
+  // Control T3.
   it.each(registry)('$name may do what it declares, and nothing else', async (controller) => {
     // The uid of this Namespace tells clusters apart.
     const cluster = 'get /namespaces kube-system';
@@ -110,6 +114,7 @@ describe('permissions of the generated roles', () => {
 });
 
 describe('the permission to patch an object for its finalizer', () => {
+  // Control T4.
   it.each(finalizing)('$name may not use it to change the spec, labels, annotations or owners', async (controller) => {
     const { name: identity, declaration } = controller;
     const { subject } = sampleOf(controller, await readSamples());

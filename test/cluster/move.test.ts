@@ -49,6 +49,7 @@ async function attempts(user: string): Promise<readonly number[]> {
   ];
 }
 
+// Control T141.
 it('after the fence the first stage is refused, the second is not, and the fence can be repeated', async () => {
   // 404: they may, and there is no such object.
   expect([await attempts('prod'), await attempts('canary')]).toEqual([

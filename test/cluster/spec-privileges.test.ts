@@ -56,11 +56,13 @@ const apply = (body: ReturnType<typeof network>): KubeRequest => ({
 const refused = 'spec.secret names a Secret: only a user who may get that Secret may set it';
 
 describe('the Secret that a BitcoinNetwork names', () => {
+  // Control T28.
   it('a user who may get the Secret creates a network with it, by POST and by apply', async () => {
     expect(await answer('reader', post(network('a', 'mine')))).toBe('allowed');
     expect(await answer('reader', apply(network('b', 'mine')))).toBe('allowed');
   });
 
+  // Control T29.
   it('a user who may not get the Secret neither creates a network with it nor sets it', async () => {
     await clientOf().request(post(network('c')));
     for (const [user, secret] of [
@@ -99,12 +101,14 @@ describe('the pods of the samples', () => {
 
   it.each(
     templates,
+    // Control T30.
   )('a pod of %s runs in a namespace with Pod Security restricted, without a token', async (_, spec) => {
     expect(spec.automountServiceAccountToken).toBe(false);
     expect(await answer(undefined, pod(spec))).toBe('allowed');
     expect(await answer(undefined, pod({ ...spec, securityContext: {} }))).toContain('violates PodSecurity');
   });
 
+  // Control T31.
   it('a MemcachedProxy has no field for the privileges of its container', () => {
     expect(JSON.stringify(crdOf(MemcachedProxy))).not.toContain('securityContext');
   });

@@ -130,6 +130,7 @@ async function reconcileAs(by: KubeClient, controller: ControllerDefinition, obj
   });
 }
 
+// Control T120.
 it('TN5: the controller changes its own label, and no other label, annotation or finalizer', async () => {
   expect(await patch({ labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } })).toBe(403);
   expect(await patch({ labels: { tenant: null } })).toBe(403);
@@ -140,6 +141,7 @@ it('TN5: the controller changes its own label, and no other label, annotation or
   expect(await patch({ labels: { [heldLabelOf('tenant-network')]: null } })).toBe('accepted');
 });
 
+// Control T16.
 it('a controller that sets labels of Deployments reconciles by its role, and can change nothing else of one', async () => {
   const path = objectPath(Deployment, web);
   for (const body of [
@@ -175,6 +177,7 @@ it('a controller of a kind without a status subresource can change no field of i
   expect(await change({ metadata: { labels: { 'lamps.example.com/size': 'small' } } })).toBe('accepted');
 });
 
+// Control T119.
 it('a controller that adds a condition can change no other condition, no other status field, and no metadata by /status', async () => {
   const namespace = `${objectPath(Namespace, key)}/status`;
   const deployment = `${objectPath(Deployment, web)}/status`;

@@ -46,6 +46,7 @@ async function* events(signal: AbortSignal): AsyncGenerator<{ event: keyof Conso
 }
 
 describe('the console server', () => {
+  // Control T131.
   it.each(['/api/events', '/api/object?id=a', '/api/anything'])('GET %s without the token is refused', async (path) => {
     expect(await statusOf(path, {})).toBe(401);
     expect(await statusOf(path, { authorization: `Bearer ${token()}x` })).toBe(401);
@@ -56,6 +57,7 @@ describe('the console server', () => {
     ['a foreign host (DNS rebinding)', { host: 'evil.example.com' }],
     ['a page of another origin', { origin: 'http://evil.example.com' }],
     ['a page of another port of this machine', { 'sec-fetch-site': 'same-site' }],
+    // Control T130.
   ])('a request of %s is refused, even with the token', async (_, headers) => {
     for (const path of ['/', '/api/events']) expect(await statusOf(path, { ...headers, ...authorized() })).toBe(403);
   });
@@ -67,6 +69,7 @@ describe('the console server', () => {
     expect(await statusOf('/api/events', { ...link, 'sec-fetch-dest': 'document', ...authorized() })).toBe(403);
   });
 
+  // Control T132.
   it('the page allows scripts and styles of this server only, and no frame around it', async () => {
     const { headers } = await fetch(origin());
     const policy = headers.get('content-security-policy') ?? '';
@@ -76,6 +79,7 @@ describe('the console server', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  // Control T135.
   it('an error of the source is returned without the credential in it', async () => {
     const failing = { ...source, detail: async () => Promise.reject(new Error('401 for token=swordfish123')) };
     const other = await startConsole({ source: failing, page });

@@ -56,6 +56,7 @@ it.each([
   ['slack xapp-1-A123-4567890-abcdef', 'A123-4567890-abcdef'],
   ['InvalidAccessKeyId AKIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE'],
   ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', 'MIIE'],
+  // Control T111.
 ])('redact masks the credential in: %s', (message, secret) => {
   expect(redact(message)).not.toContain(secret);
 });
@@ -74,6 +75,7 @@ it.each([
   'controller dns needs in its environment DNS_TOKEN: Invalid input: expected string, received undefined',
   'spec.password: Too small: expected string to have >=8 characters; spec.token: Invalid URL',
   'uid 0b1f6e5c-6c0e-4d54-9a0a-0f6f1d6d4a11, sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  // Control T112.
 ])('redact leaves a message without a credential unchanged: %s', (message) => {
   expect(redact(message)).toBe(message);
 });

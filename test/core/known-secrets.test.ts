@@ -22,6 +22,7 @@ it.each([
   for (const part of ['9xK', base64(secret).slice(4, 12)]) expect(secrets.cut(text)).not.toContain(part);
 });
 
+// Control T108.
 it('a known secret is cut out of base64 wherever it stands in what was encoded', () => {
   const text = fc.string({ maxLength: 12, unit: 'grapheme' });
   const random = fc.string({ minLength: 12, maxLength: 60 });
@@ -37,6 +38,7 @@ it('a known secret is cut out of base64 wherever it stands in what was encoded',
   );
 });
 
+// Control T107.
 it('no text keeps a known secret, and a text without one stays as it is', () => {
   const value = fc.string({ minLength: 8, maxLength: 20, unit: fc.constantFrom('a', 'b', '/') });
   const words = fc.array(fc.oneof(value, fc.constantFrom('a', 'b', ' ', 'ab')), { maxLength: 12 });

@@ -40,10 +40,12 @@ it('a long text is cut, and its size follows', () => {
   expect(printable('x'.repeat(4096))).toBe('x'.repeat(4096));
 });
 
+// Control T115.
 it('no text has a dangerous character after it was made printable', () => {
   fc.assert(fc.property(texts, (text) => !isDangerous(printable(text)) && printable(text).isWellFormed()));
 });
 
+// Control T116.
 it('a JSON document is the same document after it was made printable, without a dangerous character but its line ends', () => {
   fc.assert(
     fc.property(fc.dictionary(texts, texts), (value) => {

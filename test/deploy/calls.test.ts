@@ -136,6 +136,7 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
   });
 
   const callers = [...functions.map((name) => prefix + name), 'watcher'];
+  // Control T11.
   it.each(callers)('%s makes only calls that its policy allows', (caller) => {
     const statements = policies.get(caller) ?? [];
     expect(statements).not.toEqual([]);
@@ -143,6 +144,7 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
     expect((calls.get(caller) ?? []).filter((call) => !isAllowed(statements, call))).toEqual([]);
   });
 
+  // Control T12.
   it.each(callers)('%s needs every action of its policy, except those that AWS uses in its role', (caller) => {
     const made = calls.get(caller) ?? [];
     const actions = (policies.get(caller) ?? []).flatMap((statement) =>

@@ -229,6 +229,7 @@ describe('a deployment with osls', () => {
     expect(await account.trusted(name)).toEqual([service]);
   });
 
+  // Control T2.
   it("the watchers' policy allows only sends of keys", async () => {
     const queues = [...registry.map(({ name }) => controllerQueue(name)), timersQueue];
     expect(await account.allowedToWatchers()).toEqual(

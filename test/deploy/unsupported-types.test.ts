@@ -18,6 +18,7 @@ beforeAll(async () => {
 describe('resources that the emulator does not support', () => {
   const ofType = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 
+  // Control T82.
   it('each queue has one policy, which denies plain HTTP', () => {
     const queues = ofType('AWS::SQS::Queue').map(([id]) => id);
     const shape = z.looseObject({
@@ -85,6 +86,7 @@ describe('resources that the emulator does not support', () => {
       expect(groups).toContainEqual({ LogGroupName: `/aws/lambda/${prefix}${name}`, RetentionInDays: 30 });
   });
 
+  // Control T70.
   it('the secret of the deduplication ids is generated, and only the roles that make such ids may read it', () => {
     expect(ofType('AWS::SecretsManager::Secret').map(([id, { Properties }]) => [id, Properties])).toMatchObject([
       ['DeduplicationSecret', { GenerateSecretString: { PasswordLength: 64 } }],

@@ -100,6 +100,7 @@ const ofPages: readonly Headers[] = [
 ];
 
 describe.each(names)('the %s', (name) => {
+  // Control T95.
   it('responds to a program of this machine and to an allowed host', async () => {
     const { url, get } = servers[name];
     for (const headers of ofThisMachine) {
@@ -109,6 +110,7 @@ describe.each(names)('the %s', (name) => {
     }
   });
 
+  // Control T92.
   it('refuses another host, another origin and another site, with every method', async () => {
     const { url, get, post } = servers[name];
     for (const headers of ofPages) {
@@ -119,6 +121,7 @@ describe.each(names)('the %s', (name) => {
     }
   });
 
+  // Control T93.
   it('refuses the WebSocket of a web page, and opens that of a program if it has one', async () => {
     const { url, get } = servers[name];
     const path = name === 'API server' ? exec : get[0];
@@ -129,6 +132,7 @@ describe.each(names)('the %s', (name) => {
     if (name === 'API server') expect(await statusOf(url, `GET ${path}`, ofProgram)).toBe(101);
   });
 
+  // Control T94.
   it('refuses a body without a content type, and accepts the same body with one', async () => {
     const { url, post } = servers[name];
     const page = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/60.0' };

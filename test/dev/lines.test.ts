@@ -230,6 +230,7 @@ describe('createPrinter', () => {
   it('createPrinter prints JSON if text is not asked for', () => {
     expect(JSON.parse(print(false))).toMatchObject(isNew);
   });
+  // Control T117.
   it('createPrinter prints no control sequence, and no value can fake another line', () => {
     const line = { source: 'status', object: 'a/\u001b[2Jb', text: 'Ready\n12:00:02  changed  faked \u202e' };
     expect(print(true, line)).toBe(

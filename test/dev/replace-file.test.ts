@@ -9,6 +9,7 @@ import { useFolder } from '../support/folder.ts';
 const folder = useFolder();
 const { at, read, write } = folder;
 
+// Control T122.
 it('a replaced file has the new content and mode, and no other file is left', async () => {
   await writeFile(at('token'), 'old', { mode: 0o644 });
   await replaceFile(at('token'), 'new', { mode: 0o600 });
@@ -17,6 +18,7 @@ it('a replaced file has the new content and mode, and no other file is left', as
   expect(await readdir(folder.path)).toEqual(['token']);
 });
 
+// Control T123.
 it('a symbolic link at the path, or at the former name of the temporary file, is not followed', async () => {
   await write('victim', 'untouched');
   await symlink(at('victim'), at('token'));
@@ -26,6 +28,7 @@ it('a symbolic link at the path, or at the former name of the temporary file, is
   expect(await read('token')).toBe('secret');
 });
 
+// Control T125.
 it('a folder that leads out of the project is refused, and names the link’s target', async () => {
   await mkdir(at('project'));
   await mkdir(at('elsewhere'));
@@ -53,6 +56,7 @@ it('manifests removes and writes no file through a link that leads out of the pr
   expect(await readdir(at('elsewhere/kubernetes'))).toEqual(['notes.yaml']);
 });
 
+// Control T126.
 it('outrigger dev writes no credentials through a link at .outrigger that leads out of the project', async () => {
   await mkdir(at('project'));
   await mkdir(at('elsewhere'));

@@ -119,6 +119,7 @@ function send(name: keyof typeof ports, { line: [method, path], version, headers
 }
 
 it.each(names)(
+  // Control T149.
   'H3: no request line ends the %s, and the next request is answered',
   async (name) => {
     const lineOf = (path: string, headers = ''): Request => ({ line: ['GET', path], version: 'HTTP/1.1', headers });

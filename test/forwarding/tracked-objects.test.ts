@@ -57,6 +57,7 @@ describe('TrackedObjects during a list', () => {
   });
 });
 
+// Control T143.
 it('what is remembered of an object has a limit, however long its annotations and the names of its owners are', () => {
   const primary = { group: 'cafe.example.com', version: 'v1', kind: 'Cafe', plural: 'cafes', namespaced: true };
   const of = (as: 'primary' | 'owned') => ({ controller: 'cafe', as, predicate: 'generation', primary }) as const;

@@ -190,6 +190,7 @@ it('every item is accepted by a source as new, no key is in flight twice, the lo
   );
 });
 
+// Control T145.
 it('the children of one namespace delay a cluster-scoped owner of children in another by one key, also if they name it', () => {
   const queue = createWorkQueue();
   const add = (name: string, namespace?: string) => {

@@ -122,6 +122,7 @@ describe('a template with options', () => {
     });
   });
 
+  // Control T81.
   it('a template with a KMS key sets it on every queue, and lets functions and watchers use it by other services alone', () => {
     const { Resources } = made({ KMS_KEY_ARN: key });
     expect(Resources.Queue.Properties).toEqual({ QueueName: 'q', KmsMasterKeyId: key });
@@ -146,6 +147,7 @@ describe('a template with options', () => {
     expect(made(vpc).Resources.WatcherPolicy).toEqual(template.Resources.WatcherPolicy);
   });
 
+  // Control T80.
   it('a template with a VPC denies the code of functions what Lambda does with network interfaces', () => {
     const roles = JSON.stringify(made(vpc).Resources);
     expect(roles).toMatch(/"Effect":"Deny","Action":\["ec2:CreateNetworkInterface","ec2:DeleteNetworkInterface"/);
@@ -162,6 +164,7 @@ describe('a template with options', () => {
     expect(actions({ TRACING: 'on' })).toEqual(['xray:PutTraceSegments', 'xray:PutTelemetryRecords']);
   });
 
+  // Control T84.
   it('only the roles of functions that send traces may read the secret with the headers for the collector', () => {
     const Traced = {
       Type: 'AWS::Lambda::Function',
@@ -251,6 +254,7 @@ describe('the option CLUSTERS_TABLE', () => {
   };
   const apply = (given: object) => withOptions(template, readOptions({ ...defaults, ...given }));
 
+  // Control T76.
   it('by default the stack has a bucket, encrypted by S3, or with the KMS key of the deployment', () => {
     const encryption = (given: object) => JSON.stringify(apply(given).Resources.ClustersBucket?.Properties);
     expect(encryption({})).toContain('"SSEAlgorithm":"AES256"');

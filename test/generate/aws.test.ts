@@ -39,6 +39,7 @@ describe('awsOf', () => {
     );
   });
 
+  // Control T5.
   it('awsOf allows a function to consume only its own queue, and to send to three queues', () => {
     const policy = JSON.stringify(Resources.TreeRole);
     expect(policy.match(/"sqs:[^"]*"/g)).toEqual([
@@ -53,6 +54,7 @@ describe('awsOf', () => {
     );
   });
 
+  // Control T37.
   it('awsOf allows a function to read the secrets of clusters, and of its own settings those that are secrets', () => {
     const secretsOf = (settings: z.ZodObject) => {
       const { TreeRole } = template.parse(awsOf(only('tree', settings))).resources.Resources;
@@ -65,6 +67,7 @@ describe('awsOf', () => {
     expect(secretsOf(z.object({ PLANT_TOKEN: secret().optional() }))).toEqual(both);
   });
 
+  // Control T49.
   it('awsOf gives a function the ids of its own role and of those of timers and resync, and timers the ids of all', () => {
     const names = fixtureRegistry.map(({ name }) => name);
     const roleOf = (name: string) =>

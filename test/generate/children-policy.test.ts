@@ -147,6 +147,7 @@ describe.each([
     }
   });
 
+  // Control T19.
   it('an object is not created without the label or the controller reference', async () => {
     const { labels, ownerReferences } = own('');
     for (const metadata of [
@@ -163,6 +164,7 @@ describe.each([
     }
   });
 
+  // Control T20.
   it('objects of others are neither changed, adopted nor deleted', async () => {
     const child = (name: string) => configMap(own(name));
     for (const metadata of [{ labels: {} }, { labels: label('farmer') }, own('', 'baron')] as const) {
@@ -210,6 +212,7 @@ describe.each([
 });
 
 describe('pods of children', () => {
+  // Control T21.
   it.each(templates)('a template with %s is refused unless the controller declares it', async (_, message, spec) => {
     for (const kind of ['Deployment', 'StatefulSet', 'CronJob']) {
       const item = workload(kind, own(fresh()), spec);
@@ -274,6 +277,7 @@ describe('pods of children', () => {
     expect(await answer(open, post(workload('Deployment', own(fresh(), 'baron'), secret)))).toBe('allowed');
   });
 
+  // Control T24.
   it('a sidecar and a volume that a mesh has added neither lock the controller out nor are changed by it', async () => {
     const item = workload('Deployment', own(fresh()), {});
     expect(await answer(asUser, apply(item))).toBe('allowed');
@@ -313,6 +317,7 @@ describe('Services and Secrets of a controller', () => {
     ['a port of every node', 'serviceTypes', { type: 'NodePort' }],
     ['a load balancer', 'serviceTypes', { type: 'LoadBalancer' }],
     ['another name', 'serviceTypes', { type: 'ExternalName', externalName: 'example.com' }],
+    // Control T22.
   ])('a Service with %s is refused unless the controller declares it', async (_, message, spec) => {
     expect(await answer(asUser, post(service(own(fresh()), spec)))).toContain(message);
     const plain = service(own(fresh()), {});
@@ -333,6 +338,7 @@ describe('Services and Secrets of a controller', () => {
     expect(await answer(open, post(secret('baron', token)))).toBe('allowed');
   });
 
+  // Control T23.
   it('no child makes a user of the cluster: neither a bootstrap token nor the ConfigMap aws-auth of EKS', async () => {
     for (const [user, controller] of [
       [asUser, 'farmer'],

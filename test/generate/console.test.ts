@@ -171,6 +171,7 @@ describe('the alarms', () => {
     ]);
   });
 
+  // Control T57.
   it('every alarm names its first step and its runbook, and every runbook has an alarm', () => {
     const runbooks = headingsOf(readFileSync('docs/operating.md', 'utf8'));
     const named = alarms.map(({ AlarmName, AlarmDescription }) => {

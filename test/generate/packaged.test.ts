@@ -74,6 +74,7 @@ describe('the packaged template', () => {
     expect(text.match(/\$\{(self|sls|opt|param|env|file)\b[^}]*\}/g)).toBeNull();
   });
 
+  // Control T9.
   it('the scheduler’s role is this account’s alone, and may invoke one function and nothing else', () => {
     const { Resources } = parseTemplate(text);
     const [role, ...more] = Object.values(Resources).filter(
@@ -95,6 +96,7 @@ describe('the packaged template', () => {
     ]);
   });
 
+  // Control T7.
   it('the timers function has no clusters table, and no permission but to its queues and one secret', () => {
     const { Resources } = parseTemplate(text);
     const { Variables } = Object(Resources.TimersLambdaFunction?.Properties).Environment;
@@ -106,6 +108,7 @@ describe('the packaged template', () => {
     ]);
   });
 
+  // Control T77.
   it('the bucket of the clusters table is private, has versions, and denies plain HTTP', () => {
     const { ClustersBucket, ClustersBucketPolicy } = parseTemplate(text).Resources;
     expect(ClustersBucket?.Properties).toMatchObject({
@@ -120,6 +123,7 @@ describe('the packaged template', () => {
     expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Action: 's3:*', Condition: condition });
   });
 
+  // Control T78.
   it('every role reads the clusters table in this account alone: another one may make a deleted bucket again', async () => {
     const roles = Object.values(parseTemplate(text).Resources).filter(({ Type }) => Type === 'AWS::IAM::Role');
     const { TaskRole } = Object(fleetWatcherStack('outrigger').Resources);
@@ -132,6 +136,7 @@ describe('the packaged template', () => {
       expect(Condition).toEqual({ StringEquals: { 'aws:ResourceAccount': { Ref: 'AWS::AccountId' } } });
   });
 
+  // Control T83.
   it('a dead-letter queue accepts the messages of its own queue alone', () => {
     const allowed = Object.entries(parseTemplate(text).Resources).flatMap(([id, { Type, Properties }]) => {
       if (Type !== 'AWS::SQS::Queue') return [];

@@ -221,6 +221,7 @@ const policy = z.object({
   metadata: z.object({ name: z.string() }),
   spec: z.object({ failurePolicy: z.string(), validations: z.array(z.object({ reason: z.string() })) }),
 });
+// Control T25.
 it('every admission policy fails closed, refuses with 403, and has a binding that denies and audits', () => {
   const declared = [...samples, tenantNetwork];
   const objects = [

@@ -33,6 +33,7 @@ describe('the resources of wakes', () => {
     }
   });
 
+  // Control T8.
   it('the wake function sends to the queues of waking controllers, timers and its dead letters, and reads the table', () => {
     const { Policies } = properties('WakeRole');
     const [policy] = Array.isArray(Policies) ? Policies : [];

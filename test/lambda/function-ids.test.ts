@@ -30,6 +30,7 @@ it('two functions with the same secret make the same ids, which differ from thos
   expect(made[2]).toBe(createFunctionIds().requeue(aMessage(), slot));
 });
 
+// Control T71.
 it('while the secret cannot be read, ids are made without it and a warning is logged; the next call reads it', async () => {
   let isAvailable = false;
   const { idsOf, lines } = setUp(async () => {

@@ -38,6 +38,7 @@ const sentBy = (senderId: string, one: SQSRecord): SQSRecord => ({
   attributes: { ...one.attributes, SenderId: senderId },
 });
 
+// Control T50.
 it('a reconcile function reconciles the keys of the watcher that the table names, and refuses those of another', async () => {
   for (const name of ['genuine', 'forged', 'requested', 'announced']) await functions.apply(name);
   const records = [
@@ -57,6 +58,7 @@ it('a reconcile function reconciles the keys of the watcher that the table names
   expect(await deadLetters('widget-dlq.fifo')).toEqual({ forged: 'sender', announced: 'sender' });
 });
 
+// Control T51.
 it('the timers function forwards retries of the controller’s own role, with that sender, and refuses a watcher’s', async () => {
   const due = asRetry({ dueAt: Math.floor(Date.now() / 1000) });
   const records = [from('AROAWIDGET:session', 'genuine', due), from(`${watcher}:AROAWIDGET`, 'forged', due)];
@@ -69,6 +71,7 @@ it('the timers function forwards retries of the controller’s own role, with th
   expect(await deadLetters('timers-dlq')).toEqual({ forged: 'sender' });
 });
 
+// Control T52.
 it('the resync function refuses a message that it did not send', async () => {
   const run = new Date().toISOString();
   const body = formatResyncMessage({ v: 1, type: 'resync', run, cluster: 'alpha', controller: 'widget' });

@@ -138,6 +138,7 @@ it.each<[ControllerDefinition, object, string]>([
     bodyOf(messageFor('shard', { controller: 'memcached-proxy', group: '', resource: 'services' })),
     proxies,
   ],
+  // Control T38.
 ])('X20: $name: a batch of any bodies requests only objects of the controller’s kind', async (controller, valid, collection) => {
   const { name, declaration } = controller;
   const instance = controller.start({ PLANT_URL: 'http://127.0.0.1:1' });
@@ -168,6 +169,7 @@ it.each<[ControllerDefinition, object, string]>([
   expect(requestedCollections()).toEqual(new Set([collection]));
 });
 
+// Control T39.
 it('X20: the timers forward or delay any body that is a message, and send a dead letter for all others', async () => {
   const valid = bodyOf(messageFor('north', asRequeue({ dueAt: nowMs / 1000, slot: '30/1' })));
   await fc.assert(
@@ -196,6 +198,7 @@ it('X20: the timers forward or delay any body that is a message, and send a dead
   );
 });
 
+// Control T40.
 it('X20: the resync lists only its controllers’ kinds for any body, or sends a dead letter with a reason', async () => {
   const valid = { v: 1, type: 'resync', run, cluster: 'a', controller: 'water-tank' };
   await fc.assert(

@@ -144,6 +144,7 @@ it('a key of a controller with 20 attempts is retried after the 13th, and is a d
 const declares = ({ resource }: { readonly resource: string }) => resource === 'watertanks';
 const secret = (changes: Partial<Message> = {}) => record('north', { resource: 'secrets', group: '', ...changes });
 
+// Control T42.
 it('a message of a kind that the controller does not declare is a dead letter, and no reconcile runs for it', async () => {
   const { run, reconciled, timers, deadLetters } = setUp(done, { declares });
   expect(await run([secret(), record('south')])).toEqual([]);

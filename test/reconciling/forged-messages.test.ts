@@ -218,6 +218,7 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
   return { reconciles, dues };
 }
 
+// Control T33.
 it('whatever a watcher of another cluster sends, every genuine key is reconciled and no due time moves later', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -97,6 +97,7 @@ it('attempts and postponements of a retry are limited to what Outrigger writes',
   expect(groups[0]?.message.cause).toMatchObject(limits);
 });
 
+// Control T63.
 it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {
   const forged = asRetry({ attempt: 0, postponements: 9_000, conflicts: 5 });
   const genuine = asRetry({ attempt: 4, postponements: 1 });
@@ -110,6 +111,7 @@ it('a merged retry never gives a key more attempts or postponements than any of 
     expect(groupsOf(one, other)[0]?.message.cause).toMatchObject({ attempt: 0, postponements, conflicts: 0 });
 });
 
+// Control T41.
 it('a kind that the controller does not declare is refused before it is grouped', () => {
   const declares = (one: { readonly resource: string }) => one.resource === message.resource;
   const undeclared = { ...message, resource: 'secrets', group: '' };

@@ -19,6 +19,7 @@ it('an orphan keeps spec, status, labels and annotations, without managed fields
   });
 });
 
+// Control T75.
 it('an orphan that is a Secret has no data', () => {
   const annotations = { [lastApplied]: '{"data":{"password":"cGxhbnRlZA=="}}' };
   const data = { password: 'cGxhbnRlZA==' };

@@ -67,6 +67,7 @@ it('a timer is later than the latest due time of the merged messages', () => {
   expect(dueAtOf(next)).toBe(afterDueAt + 1);
 });
 
+// Control T66.
 it('a forged due time of the year 9999 does not delay the next requeue', () => {
   const forged = aMessage(asRequeue({ dueAt: 253_402_300_799, slot: '30/1' }));
   expect(dueAtOf(timerOf({ type: 'done', requeueAfterSeconds: 30 }, forged))).toBeLessThanOrEqual(
@@ -154,6 +155,7 @@ it('a controller’s own retries decide the attempts and the delays', () => {
   expect(followUps.at(-1)?.deadLetter).toBe('retries exhausted after 4 attempts');
 });
 
+// Control T64.
 it('a retry of an object that another message has exhausted is retried by its own attempts', () => {
   const outcome = { type: 'failed', error, stalledBefore: true } as const;
   expect(timerOf(outcome, retried({ attempt: 3 })).cause).toMatchObject({ type: 'retry', attempt: 4 });

@@ -21,6 +21,7 @@ it('the log entry of a postponed reconcile has no frames: it says nothing about 
   expect(logOf(postponed())).not.toContain('"stack"');
 });
 
+// Control T113.
 it('the log entry of a failed reconcile has the frames of the author’s source and the names of causes, without their messages', () => {
   const cause = new RangeError('the response was {"token":"hunter2"}');
   const error = new Error('no pump', { cause });

@@ -100,6 +100,7 @@ it.each<[SenderName, string, readonly CauseType[]]>([
   ['resync', 'alpha', ['wake', 'command']],
   ['wake', 'alpha', ['wake']],
   ['wake', 'open', ['wake']],
+  // Control T44.
 ])('%s may send for cluster %s exactly: %j', async (sender, cluster, expected) => {
   expect(await acceptedCauses(sender, cluster)).toEqual(expected);
 });
@@ -114,6 +115,7 @@ it.each<[string, string | undefined, string, readonly CauseType[]]>([
   ['of the wake function', senders.wake.id, 'alpha', ['wake']],
   ['of another controller', senders.widget.id, 'alpha', []],
   ['of an operator', senders.operator.id, 'open', ['resync']],
+  // Control T45.
 ])('timers may forward a message %s (%s) for cluster %s exactly: %j', async (_, stamp, cluster, expected) => {
   expect(await acceptedCauses('timers', cluster, stamp === undefined ? {} : { stamp })).toEqual(expected);
 });
@@ -122,6 +124,7 @@ it('an attribute that a watcher writes itself is not believed', async () => {
   expect(await acceptedCauses('watcherOfBeta', 'alpha', { stamp: senders.gadget.id })).toEqual([]);
 });
 
+// Control T48.
 it('only messages of timers keep attempts and due times', async () => {
   const accepted = async (sender: SenderName, type: CauseType, how: Parameters<typeof send>[2] = {}) =>
     (await send(sender, aMessage({ cluster: 'alpha', ...causes[type] }), how)).accepted;
@@ -138,6 +141,7 @@ it('only messages of timers keep attempts and due times', async () => {
   ]);
 });
 
+// Control T60.
 it('changes are accepted while the clusters table cannot be read, attempts and due times are not', async () => {
   expect(await acceptedCauses('watcherOfBeta', 'unreadable')).toEqual(['change', 'resync']);
 });
@@ -154,6 +158,7 @@ it.each<[SenderName, string, readonly CauseType[]]>([
   ['operator', 'alpha', []],
   ['operator', 'open', ['resync']],
   ['requester', 'alpha', []],
+  // Control T46.
 ])('%s may send by timers for cluster %s exactly: %j', async (sender, cluster, expected) => {
   expect(await acceptedCauses(sender, cluster, { to: 'timers' })).toEqual(expected);
 });
@@ -227,6 +232,7 @@ it.each<[SenderName, boolean]>([
   ['timers', false],
   ['watcherOfAlpha', false],
   ['operator', false],
+  // Control T47.
 ])('a message of %s is processed: %s', async (sender, expected) => {
   const queues = createQueueDouble(() => nowMs);
   const controller = registry[0]?.name ?? '';
@@ -244,6 +250,7 @@ const check = (monotonicMs = () => 0) =>
   checkWith({ watchersOf: async () => [senders.watcherOfAlpha.id], monotonicMs });
 const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
 
+// Control T53.
 it('a refused message is a dead letter of its own, and the genuine message of the same key is reconciled', async () => {
   const { run, queues, counts, lines } = setUpBatch(async () => done, { senders: check() });
   const forged = { ...from('north', 'AROABETA:x'), messageId: 'forged', receiptHandle: 'forged' };
@@ -301,6 +308,7 @@ it('above ten refused messages a minute in one environment, they are counted and
   expect(queues.get('water-tank-dlq.fifo')).toHaveLength(11);
 });
 
+// Control T55.
 it('timers copies refused messages up to its limit, counts all of them, and forwards the genuine one of the same key', async () => {
   const queues = createQueueDouble(() => nowMs);
   const entry = { body: formatMessage(aMessage({ cluster: 'alpha', ...causes.retry })) };
@@ -313,6 +321,7 @@ it('timers copies refused messages up to its limit, counts all of them, and forw
   expect([counts.get('SendersRefused'), counts.get('DeadLetters')]).toEqual([5, 2]);
 });
 
+// Control T56.
 it('the resync copies refused messages up to its limit, and counts all of them', async () => {
   const queues = createQueueDouble(() => nowMs);
   await queues.as(senders.operator)('resync', [{ body: '1' }, { body: '2' }, { body: '3' }], { signal });
@@ -326,7 +335,9 @@ it('the resync copies refused messages up to its limit, and counts all of them',
 });
 
 it.each([
-  2, 10, 100, 1_000,
+  2, 10, 100,
+  1_000,
+  // Control T54.
 ])('all of %i environments together copy at most a hundred refused messages a minute, and at least one in ten minutes', (concurrency) => {
   let ms = 0;
   const limits = Array.from({ length: concurrency }, () => createCopyLimit(() => ms, { concurrency }));

@@ -94,6 +94,7 @@ describe('the resync of a kind', () => {
     expect(sent.sort()).toEqual(['gadget-polisher: by-first', 'gadget: by-second']);
   });
 
+  // Control T34.
   it('the resync sends the key of a missed change at once, and counts it', async () => {
     const resync = await resyncOf([aGadget('seen'), aMissedGadget('missed')], { periodSeconds: 36_000_000 });
     expect(await resync.run({})).toEqual([]);

@@ -98,6 +98,7 @@ for await (const line of (await import('node:readline')).createInterface(process
 const result = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
 
 it(
+  // Control T146.
   'H1: a function of 256 MB survives hostile clusters, reconciles the keys of the others, and opens their breakers',
   async () => {
     const requests = new Map<string, number>();
@@ -156,6 +157,7 @@ it(
 );
 
 it(
+  // Control T147.
   'H1: a fleet watcher survives hostile clusters, and forwards the changes of the others',
   async () => {
     const served = new Set<string>();

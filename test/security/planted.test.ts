@@ -67,6 +67,7 @@ const lettersOf = async (queue: string): Promise<readonly RecordedOutput[]> => {
 };
 
 it(
+  // Control T74.
   'no planted credential is in what any part says, sends or writes, however its servers fail',
   { timeout: seconds * 1000 },
   async () => {

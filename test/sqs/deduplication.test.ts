@@ -28,6 +28,7 @@ const idsOf = (one: ReconcileKey): readonly string[] => [
   ids.held(one, { messageId: '7' }),
 ];
 
+// Control T43.
 it('two accepted keys never share a text, a group id or a deduplication id', () => {
   // Texts with which parts of one key continue in the next part of another.
   const parts = {
@@ -91,6 +92,7 @@ describe('deduplication ids', () => {
     expect(idOf({ slot: '300/1', dueAt: 211 })).not.toBe(idOf({ slot: '300/1' }));
   });
 
+  // Control T65.
   it('the deduplication id of a retry changes with attempt, postponements, slot, due time, and with a command', () => {
     const retry = { attempt: 1, postponements: 0, slot: '2/1', dueAt: 3 };
     const more = [
@@ -104,6 +106,7 @@ describe('deduplication ids', () => {
   });
 });
 
+// Control T69.
 it('no id that only functions make can be calculated without the secret of the deployment', () => {
   const made = ({ requeue, retry, resync, wake, mapped, held }: FunctionIds): Record<keyof FunctionIds, string> => ({
     requeue: requeue(key, { slot: '30/7', dueAt: 210 }),
@@ -163,6 +166,7 @@ describe('a controller’s FIFO queue', () => {
     expect(await deliver([key, ids.resync(key, { run: next })])).toEqual(['one 0']);
   });
 
+  // Control T68.
   it('a message under an id that was calculated from public facts does not suppress the genuine one', async () => {
     const slot = { slot: '30/102', dueAt: 3060 };
     const guesses = [createFunctionIds(), createFunctionIds(''), createFunctionIds('guess')];

@@ -75,6 +75,7 @@ describe('a message', () => {
     expect(() => parseMessage(bodyWith(changes))).toThrow(field);
   });
 
+  // Control T101.
   it('a message that is too long is neither read nor written', () => {
     expect(() => parseMessage(bodyWith({ more: 'x'.repeat(maxMessageBytes) }))).toThrow(`${maxMessageBytes}`);
     const long = '\u{1F6A2}'.repeat(120);

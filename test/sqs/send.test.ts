@@ -123,6 +123,7 @@ describe('createSend', () => {
     expect(bodiesOf(mock)).toHaveLength(calls);
   });
 
+  // Control T105.
   it('createSend ends a call that hangs at its deadline', async () => {
     const { sqs, mock } = mocked();
     mock.on(SendMessageBatchCommand).callsFake(() => new Promise(() => undefined));

@@ -81,6 +81,7 @@ describe('the package', () => {
     expect(modules.filter((file) => !existsSync(folder.at(file)))).toEqual([]);
   });
 
+  // Control T153.
   it('the package has only JavaScript and declarations', async () => {
     const files = await readdir(folder.path, { recursive: true, withFileTypes: true });
     const own = files.filter((file) => file.isFile() && !/\.(js|d\.ts)$/.test(file.name));

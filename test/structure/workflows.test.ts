@@ -55,6 +55,7 @@ describe('the workflows', () => {
     expect(budgets.map(([, minutes]) => Number(minutes))).toEqual(limits);
   });
 
+  // Control T152.
   it('a release starts with a tag alone, after CI, and runs no install script of a dependency', () => {
     expect(release?.on).toEqual({ push: { tags: ['v*.*.*'] } });
     const published = Object.entries(release?.jobs ?? {}).filter(([, one]) => one.steps.length > 0);
@@ -67,6 +68,7 @@ describe('the workflows', () => {
     expect(installs.map(({ run }) => run)).toEqual(['npm ci --ignore-scripts', 'npm ci --ignore-scripts']);
   });
 
+  // Control T155.
   it('H9: the job that can publish gets packed tarballs, runs no code of the repository, and has no token', () => {
     const { steps = [], permissions } = release?.jobs.publish ?? {};
     expect(permissions).toEqual({ 'id-token': 'write' });

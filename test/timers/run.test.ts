@@ -84,6 +84,7 @@ it('createTimers forwards a genuine timer beside a forged one with the same slot
   expect(delayed).toEqual([dueAt + 2_000]);
 });
 
+// Control T67.
 it('createTimers sends a message that is due in the year 9999 to the dead-letter queue: it would hop for ever', async () => {
   expect((await run([timed('z', { name: 'never', dueAt: 253_402_300_799 })])).failed).toEqual([]);
   expect(await bodies('timers-dlq')).toEqual(['never']);

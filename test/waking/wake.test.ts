@@ -113,6 +113,7 @@ describe('the pattern of a wake', () => {
 });
 
 describe('an event outside of the clusters', () => {
+  // Control T72.
   it('an event wakes its objects in the cluster that it names, and else in every cluster of the table', async () => {
     const { wake: send, keys } = setUp();
     expect(await send('1', { tanks: ['north', 'south'], cluster: 'beta' })).toBe(2);
@@ -155,6 +156,7 @@ describe('an event outside of the clusters', () => {
     expect(keys()).toEqual(['alpha default/north 2']);
   });
 
+  // Control T73.
   it('after every event a message follows within three seconds, and never more than three in a second', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 1, maxLength: 12 });
     await fc.assert(

@@ -51,6 +51,7 @@ it('/readyz returns 503 and /healthz 200 while the API server is unavailable and
   expect((await request('/readyz')).status).toBe(200);
 });
 
+// Control T96.
 it('the watcher serves GET and HEAD of its endpoints, and rejects other methods and paths', async () => {
   const { request } = await start();
   const metrics = await request('/metrics');

@@ -29,6 +29,7 @@ it('a log line on a terminal is readable text on one line', () => {
   expect(written).toEqual(['12:00:00 WARN  watch failed  cluster=c  keys=3  error="two lines"\n']);
 });
 
+// Control T118.
 it.each([true, false])('a log line has no control or direction character of a server, readable: %s', (readable) => {
   const { log, written } = lines({ readable });
   const text = 'a\u001b[2J\u009b2J\u202eb\nfake';

@@ -69,6 +69,7 @@ describe('the documented trust of the watcher’s role', () => {
       .map((one) => statement.parse(one)),
   );
 
+  // Control T14.
   it('with Pod Identity one service account of one cluster has the role', () => {
     const trust = trusts.find(({ Principal }) => Principal.Service === 'pods.eks.amazonaws.com');
     expect(trust?.Action).toEqual(['sts:AssumeRole', 'sts:TagSession']);
@@ -82,6 +83,7 @@ describe('the documented trust of the watcher’s role', () => {
     });
   });
 
+  // Control T15.
   it('with IRSA the role compares the subject and the audience', () => {
     const trust = trusts.find(({ Principal }) => Principal.Federated !== undefined);
     const compared = Object.entries(trust?.Condition.StringEquals ?? {});

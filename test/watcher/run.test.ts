@@ -248,6 +248,7 @@ describe('the watcher exits with 1 and one log line', () => {
     expect(wire.arrived).toEqual([]);
   });
 
+  // Control T89.
   it('an environment without certificate verification is rejected', async () => {
     expect(await startupError({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED/);
   });

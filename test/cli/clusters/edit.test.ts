@@ -111,6 +111,7 @@ describe('clusters add, list and remove', () => {
     ['a kubeconfig that is none', ['b', kubeconfig('a: b')], '/entry.json: cluster "b": access.kubeconfig: not a kube'],
     ['credentials in a shared table', ['b', token], 'cluster "b": has credentials in plain text, in a table of 2'],
     ['a name with a slash', ['b/c', eks('b')], 'cluster "b/c": give a name of letters'],
+    // Control T79.
   ] as const)('%s is refused with one line, and nothing is written', async (_, [name, entry], message) => {
     const before = tableOf({ a: eks('a') });
     s3.object = before;

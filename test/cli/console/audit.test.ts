@@ -29,6 +29,7 @@ const lines = async () =>
     .map((line) => JSON.parse(line) as unknown);
 const common = { timestamp: at, message: 'console action', stage: 'prod', who };
 
+// Control T136.
 it('an action has a line before it and a line after it, of its owner only', async () => {
   await audited(succeed)({ type: 'pause', id: 'lab:foos/default/a' }, signal);
   const action = { ...common, action: 'pause', id: 'lab:foos/default/a' };
@@ -40,6 +41,7 @@ it('an action has a line before it and a line after it, of its owner only', asyn
   expect((await stat(file())).mode & 0o777).toBe(0o600);
 });
 
+// Control T138.
 it('an action that fails has a line with its error, without credentials', async () => {
   const fail = async () => await Promise.reject(new Error('no queue at https://user:secret@sqs.test'));
   await expect(audited(fail)({ type: 'redrive', queue: 'foo-dlq.fifo' }, signal)).rejects.toThrow('no queue');
@@ -49,6 +51,7 @@ it('an action that fails has a line with its error, without credentials', async 
   ]);
 });
 
+// Control T137.
 it('an action whose first line cannot be written is not carried out', async () => {
   await folder.write('a-file', '');
   const act = audited(succeed, folder.at('a-file'))({ type: 'delete', queue: 'foo-dlq.fifo' }, signal);
@@ -56,6 +59,7 @@ it('an action whose first line cannot be written is not carried out', async () =
   expect(done).toEqual([]);
 });
 
+// Control T124.
 it('an audit that is a symbolic link is not followed, and no action is carried out', async () => {
   await folder.write('profile', 'mine');
   await symlink(folder.at('profile'), file());
@@ -76,6 +80,7 @@ it('an action whose second line cannot be written is reported as carried out', a
   expect(done.join('\n')).not.toContain('"failed"');
 });
 
+// Control T139.
 it('names of a page add no line to the file', async () => {
   await audited(succeed)({ type: 'reconcile', id: 'a\n{"who":"another"}\u001b[2J' }, signal);
   expect(await lines()).toHaveLength(2);

@@ -58,6 +58,7 @@ describe('doctor', () => {
     expect(out).toContain(`up to ${most} functions run at once, the account has 1000 unreserved`);
   });
 
+  // Control T61.
   it('doctor warns about a deployment whose functions do not check senders', async () => {
     account.senderCheck = 'off';
     const found = await senderFindings();
@@ -86,6 +87,7 @@ describe('doctor', () => {
     expect(status).toBe(0);
   });
 
+  // Control T59.
   it('doctor names the clusters whose entries name no watcher, with the command that fixes it', async () => {
     setEntry('berlin', unreachable);
     expect(await senderFindings()).toMatchObject([
@@ -97,6 +99,7 @@ describe('doctor', () => {
     ]);
   });
 
+  // Control T58.
   it('doctor names a watcher’s role that was made again, with the command that fixes it, and no role that was not', async () => {
     const arn = 'arn:aws:iam::000000000000:role/watcher';
     const foreign = { arn: 'arn:aws:iam::999999999999:role/watcher', id: 'AROAFOREIGN00000' };

@@ -110,6 +110,7 @@ const processes = ['child process', 'process.execve', 'worker thread'];
 const bindings = ["process.binding('tcp_wrap')", "process.binding('pipe_wrap')"];
 
 describe('the process of a dry run', () => {
+  // Control T26.
   it.each([...connections, ...processes])('nothing of %s arrives, and it is reported', async (name) => {
     const calls = await attack(name, both);
     await reachEachServer();
@@ -163,6 +164,7 @@ describe('what needs no connection', () => {
     'file write by a handle',
     'removed file',
     'copied file',
+    // Control T27.
   ])('nothing of %s is done, and it is reported', async (name) => {
     const file = `${servers.socketPath}.txt`;
     // The removal of a file is reported by two functions.

@@ -77,6 +77,7 @@ const setFailing = async (name: string, since: Date, state: RetryState = 'retryi
   );
 
 describe('status', () => {
+  // Control T62.
   it('status says that the sender check is off on this machine', async () => {
     expect((await system.run('status')).out).toContain('\nsender check: off (outrigger doctor has the reason)\n');
     expect(JSON.parse((await system.run('status', '--json')).out)).toMatchObject({ senderCheck: 'off' });

@@ -59,6 +59,7 @@ describe('a secret reader', () => {
     expect(await reader.read(reference, where)).toBe('two');
   });
 
+  // Control T110.
   it('what a secret reader has read is cut out of every text, and not the name of the secret', async () => {
     const { reader } = await createFixture(withText('{"token":"opaque-9f86d081","user":"north-1234"}'));
     expect(await reader.read({ ...reference, key: 'token' }, where)).toBe('opaque-9f86d081');
@@ -100,6 +101,7 @@ describe('a secret reader', () => {
     ['has no valid name', refusal('InvalidParameterException'), 'is refused (InvalidParameterException: no)'],
     ['is binary', [200, { Name: 'a', SecretBinary: 'AA==' }], 'holds no text; store it as a string'],
     ['is blank', withText(' \n'), 'holds no text; store it as a string'],
+    // Control T157.
   ])('B6: a cached secret that %s is not used again, with advice, also after the API server refused it', async (_, answer, advice) => {
     const { state, later, reader } = await createFixture(withText('one'));
     for (const stale of [() => later(300), () => reader.forget(reference)]) {

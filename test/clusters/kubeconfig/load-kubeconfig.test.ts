@@ -123,6 +123,7 @@ describe('loadKubeconfig', () => {
       { here: [undefined, 'renewed'], other: [undefined, 'production'] },
       'renewed',
     ],
+    // Control T129.
   ])('a server that answers 401 gets only a token of its own context from a kubeconfig %s', async (_, changed, token) => {
     const received: unknown[] = [];
     const server = await startWireServer(({ headers }, response) => {
@@ -150,6 +151,7 @@ describe('loadKubeconfig', () => {
     expect(received).toEqual(['Bearer secret', `Bearer ${token}`]);
   });
 
+  // Control T88.
   it('loadKubeconfig accepts insecure-skip-tls-verify only if it is allowed', async () => {
     const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': undefined };
     expect(await problem({ cluster })).toContain('insecure-skip-tls-verify is not allowed');
@@ -190,12 +192,14 @@ describe('loadKubeconfig', () => {
       { user: { exec: { command: process.execPath, args: ['-e', 'console.error("secret"); process.exit(1)'] } } },
       'its plug-in failed, or took longer than 60 s; run it by hand',
     ],
+    // Control T128.
   ])('loadKubeconfig throws a one-line UserError that names the field for %s', async (_, parts, expected) => {
     const message = await problem(parts);
     expect(message).toContain(expected);
     expect(message).not.toContain('secret');
   });
 
+  // Control T127.
   it('loadKubeconfig kills a plug-in that does not end, whose own child keeps its output open', async () => {
     const script = 'require("child_process").spawn("sleep", ["30"], { stdio: "inherit" }); setInterval(() => {}, 1000)';
     const user = { exec: { command: process.execPath, args: ['-e', script] } };

@@ -61,6 +61,7 @@ const text = fc.oneof(
 const value = fc.oneof({ weight: 4, arbitrary: text }, { weight: 1, arbitrary: fc.jsonValue() });
 const optional = { requiredKeys: [] };
 
+// Control T91.
 it('an entry of any JSON becomes a verified connection or a UserError without a credential', async () => {
   const warnings = recordWarnings();
   const valid = { server: 'https://host:6443', ca: pem('server.pem'), access: { type: 'token', token: planted } };
@@ -82,6 +83,7 @@ it('an entry of any JSON becomes a verified connection or a UserError without a 
   expect(warnings.join('\n')).not.toContain(planted);
 });
 
+// Control T106.
 it('a kubeconfig of any text becomes a verified connection or a UserError without a credential', async () => {
   const warnings = recordWarnings();
   const cluster = fc.record(

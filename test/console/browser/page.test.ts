@@ -72,6 +72,7 @@ describe('the page', () => {
     await fake.page.getByRole('region', { name: 'WaterTank north' }).getByText('Deleted').waitFor();
   });
 
+  // Control T133.
   it('texts of a cluster are never HTML', async () => {
     const hostile = '<img src=x onerror="document.title=1"><b style="color:red">b</b>"\'&';
     fake.source.put(
@@ -214,6 +215,7 @@ describe('the page', () => {
     await eventually(names, (all) => expect(all).toEqual(['tank-0500']));
   });
 
+  // Control T134.
   it('the token is not in the URL any more, a reload stays connected, and another tab needs the URL', async () => {
     expect(fake.page.url()).not.toContain(new URL(fake.running.url).hash);
     await fake.page.reload();

@@ -28,6 +28,7 @@ it.each([
   ['dev', question, 'Delete all?'],
   ['stage', undefined, 'Are you sure?'],
   ['stage', question, 'Delete all?'],
+  // Control T140.
 ] as const)('of a %s system an action with the question %j is sent after the reader confirmed %j', async (mode, given, title) => {
   system.value = { mode, name: 'prod' };
   for (const confirmed of title === undefined ? [true] : [false, true]) {

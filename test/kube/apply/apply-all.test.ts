@@ -40,6 +40,7 @@ it('applyAll corrects drift, removes fields that are no longer desired, and keep
   expect((await read('a'))?.data).not.toHaveProperty('y');
 });
 
+// Control T121.
 it('applyAll writes fields with names of Object.prototype once, and removes those that are no longer desired', async () => {
   const data = { constructor: '1', toString: '2', hasOwnProperty: '3' };
   expect(await children([child('a', { ...data, valueOf: '4' })])).toMatchObject({ writes: 1 });

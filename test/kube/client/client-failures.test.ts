@@ -104,6 +104,7 @@ it('a request without a connection throws a ConnectError at the connect deadline
   expect(String(error)).toContain('no connection within 0.05 s');
 });
 
+// Control T104.
 it('a request without a response throws a DeadlineError', async () => {
   const server = await startWireServer(() => undefined);
   expect(await failure(server.client({ timeoutSeconds: 0.05 }).request(get))).toBeInstanceOf(DeadlineError);

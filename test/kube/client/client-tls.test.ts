@@ -40,12 +40,14 @@ describe.each([
     ['no authority', {}],
     ['another authority', { ca: pem('other.pem') }],
     ['another name', { ca, serverName: 'other.example.com' }],
+    // Control T86.
   ])('a client with %s rejects the server, and sends no token', async (_, connection) => {
     const { call, arrived } = await start();
     await expect(call({ ...connection, token: async () => 'secret' })).rejects.toBeInstanceOf(ConnectError);
     expect(arrived).toEqual([]);
   });
 
+  // Control T87.
   it('a client verifies the certificate whatever NODE_TLS_REJECT_UNAUTHORIZED is', async () => {
     turnVerificationOff();
     await expect((await start()).call()).rejects.toBeInstanceOf(ConnectError);

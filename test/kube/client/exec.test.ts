@@ -54,6 +54,7 @@ it('exec decodes a character and a Status that are split across two messages', a
   expect(await run(server.client())).toEqual({ exitCode: 7, stdout: 'ü', stderr: '' });
 });
 
+// Control T151.
 it('H4: exec parses a Status once, in how many messages it may come', async () => {
   const status = Buffer.from(JSON.stringify({ ...endOf(7), message: 'x}'.repeat(30_000) }));
   const server = await startExecServer(({ send }) => {

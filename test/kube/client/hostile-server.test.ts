@@ -18,7 +18,9 @@ const get = { method: 'GET', path: '/api/v1/pods' } as const;
 const credentials = { token: async () => 'secret' };
 
 it.each([
-  301, 302, 303, 307, 308,
+  301, 302, 303, 307,
+  308,
+  // Control T97.
 ])('a client that is redirected with %i sends no request to the other server', async (status) => {
   const other = await startWireServer((_, response) => sendJson(response, 200, {}));
   const location = new URL('/api/v1/pods', other.url).href;
@@ -37,6 +39,7 @@ it.each([
   expect(other.arrived).toEqual([]);
 });
 
+// Control T109.
 it('a server that echoes the token of the request, in any form, does not get it into an error text', async () => {
   const token = 'opaque/9f86d081884c7d65+9a2feaa0c55ad015';
   const forms = [token, encodeURIComponent(token), Buffer.from(`system:${token}`).toString('base64')];
@@ -63,6 +66,7 @@ it.each([
   ['a read', async (client: KubeClient) => await client.request(get)],
   ['a page', async (client: KubeClient) => await client.request({ ...get, query: { limit: 500 } })],
   ['a watch', async (client: KubeClient) => await readWatchLines(await client.stream(get)).next()],
+  // Control T99.
 ])('H1: %s whose response is endless throws a TooLargeError and closes the connection', async (_, call) => {
   const { client, closed } = await endless(200, 'x'.repeat(65_536));
   expect(await failure(call(client))).toBeInstanceOf(TooLargeError);
@@ -75,6 +79,7 @@ it('H1: an endless error response throws a TooLargeError and closes the connecti
   await closed;
 });
 
+// Control T100.
 it('H1: each way of reading an API server refuses what would cost too much memory, and says so in the same way', async () => {
   const brackets = Buffer.alloc(900_000, '[');
   const server = await startExecServer(({ send }) => send(3, brackets));
@@ -116,6 +121,7 @@ async function refusing(respond: Responder, status = 401) {
   return { server, closed: async () => await Promise.all(closed) };
 }
 
+// Control T148.
 it('H2: a refusal without an end is closed before the retry, for a request, a stream and an upgrade', async () => {
   const { server, closed } = await refusing((_, response) => sendJson(response, 200, { metadata: {} }));
   const client = server.client({}, { ...credentials, refresh: async () => undefined });

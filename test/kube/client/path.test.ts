@@ -40,6 +40,7 @@ it('objectPath requires the namespace of a namespaced kind, and collectionPath r
   expect(() => collectionPath(nodes, 'shop')).toThrow('are cluster-scoped');
 });
 
+// Control T10.
 it('objectPath never returns a path in which a name leaves its segment', () => {
   const name = fc.oneof(
     fc.string({ unit: 'binary' }),

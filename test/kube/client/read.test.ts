@@ -100,6 +100,7 @@ it.each([
   expect(server.arrived.at(-1)?.query.limit).toBe('1');
 });
 
+// Control T144.
 it('a page of 20 MB, which a function of 256 MB could not parse, is requested again with half of its objects', async () => {
   const server = await startWireServer(({ query }, response) => {
     const items = Array.from({ length: Number(query.limit) }, () => ({ ...pod('a'), spec: 'x'.repeat(500_000) }));
@@ -211,6 +212,7 @@ it('a list whose continue token repeats is an error after two pages', async () =
   await expect(countPages(endless(() => 'again'))).rejects.toThrow('GET /api/v1/pods: the list does not end; it had 2');
 });
 
+// Control T102.
 it('a list with ever new continue tokens is an error after a bounded number of pages', async () => {
   await expect(countPages(endless((page) => `${page}`))).rejects.toThrow('it had 10000 pages');
 });
@@ -252,6 +254,7 @@ it('a list requests gzip and reads it, and a single object does not', async () =
   expect(server.arrived.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip', undefined]);
 });
 
+// Control T103.
 it('a compressed list that is larger than the limit is an error, however small it is compressed', async () => {
   const server = await serve(gzipSync(Buffer.alloc(pageLimits.bytes + 1, ' ')));
   await expect(firstPage(server)).rejects.toThrow(`larger than ${pageLimits.bytes} bytes`);

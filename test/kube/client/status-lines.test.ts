@@ -91,6 +91,7 @@ async function callEach(server: URL, index: number): Promise<readonly string[]> 
 }
 
 it(
+  // Control T150.
   'H3: whatever a server sends, each call of the client ends with a response or an error of the client',
   async () => {
     const { says, port } = await startBabbler((serve) => createServer(serve));

@@ -102,6 +102,7 @@ describe('createFence', () => {
     await fence.takePermissions(of('prod'));
   });
 
+  // Control T142.
   it('one token for both stages is refused', async () => {
     const { fence, of } = await fenceOf();
     const both = fence.checkPermissions({ source: of('prod'), target: of('prod') });
