@@ -8,7 +8,7 @@ export { type AnyCustomKind, type CustomKind, defineKind } from './api/custom-ki
 export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } from './api/definition.ts';
 export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
 export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';
-export type { Kind, Live, Meta, ObjectOf, WithGeneration } from './api/kind.ts';
+export { inAnyNamespace, type Kind, type Live, type Meta, type ObjectOf, type WithGeneration } from './api/kind.ts';
 export type { CustomResource, PrinterColumn } from './api/kind-definition.ts';
 export type { Permission } from './api/permissions.ts';
 export {

@@ -25,6 +25,8 @@ export type Allows = {
   readonly serviceTypes?: readonly ('NodePort' | 'LoadBalancer' | 'ExternalName')[];
   /** Services have `externalIPs`, with which they can take the traffic to any address. */
   readonly externalIPs?: true;
+  /** Objects of its owned kinds that have no controller become its children, by an apply with `adopt: true`. */
+  readonly adoption?: true;
   /**
    * The ClusterRoles that RoleBindings and ClusterRoleBindings may name. The generated role has `bind` on these: the
    * API server refuses a binding to permissions that its creator lacks.

@@ -1,6 +1,6 @@
 // The types of children: the desired objects that a reconciler passes, the options of an apply, and its result.
 import type { Scope } from '../core/kind-names.ts';
-import type { Kind, Meta, ObjectOf } from './kind.ts';
+import type { InAnyNamespace, Kind, Meta, ObjectOf } from './kind.ts';
 import type { DeclaredCondition } from './result.ts';
 
 type Partly<T> = T extends readonly (infer E)[]
@@ -20,8 +20,8 @@ type Absent<T, P extends keyof T> = string extends P ? undefined : object extend
 type TimeField = 'creationTimestamp' | 'deletionTimestamp' | 'lastProbeTime' | 'lastTransitionTime' | 'time';
 
 /**
- * The metadata of a child. Children of a cluster-scoped object name their namespace, if their kind has one; those of a
- * namespaced object share its namespace.
+ * The metadata of a child. Children of a cluster-scoped object name their namespace, if their kind has one, as do those
+ * of a kind with `inAnyNamespace`; others of a namespaced object share its namespace.
  */
 export type ChildMeta<Primary extends Scope, Child> = Partly<Pick<Meta, 'labels' | 'annotations'>> &
   Pick<Meta, 'name'> &
@@ -35,7 +35,7 @@ export type ChildMeta<Primary extends Scope, Child> = Partly<Pick<Meta, 'labels'
 export type Desired<K, Primary extends Scope = 'Namespaced'> =
   K extends Kind<string, infer O, infer S>
     ? Partly<Omit<O, 'metadata' | 'status' | 'conditions' | 'observedGeneration'>> & {
-        readonly metadata: ChildMeta<Primary, S>;
+        readonly metadata: ChildMeta<K extends InAnyNamespace ? 'Cluster' : Primary, S>;
       }
     : never;
 
@@ -67,6 +67,12 @@ export type ApplyOptions = {
    * one: the next reconcile creates it. Without it the refusal is the error. Default: false.
    */
   readonly recreate?: boolean;
+  /**
+   * Also takes an object of the child's name that no other controller has: without a controller reference, and without
+   * Outrigger's labels of another owner or controller. Its fields that are not desired stay. Needs `allows.adoption`.
+   * Default: false.
+   */
+  readonly adopt?: boolean;
 };
 
 /** How a set of children is applied. */

@@ -120,6 +120,7 @@ const spec = record(
       volumes: listOf(text),
       serviceTypes: listOf(oneOf('NodePort', 'LoadBalancer', 'ExternalName')),
       externalIPs: permitted,
+      adoption: permitted,
       clusterRoles: listOf(text),
       grants: listOf(policyRule),
     } satisfies Fields<Allows>),

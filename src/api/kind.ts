@@ -84,8 +84,25 @@ export interface Kind<Name extends string = string, O extends object = object, S
   // First: the compiler compares members in this order, so a message about two kinds ends with their names.
   readonly kind: Name;
   readonly scope: S;
+  /** Whether its children may be outside of their owner's namespace (inAnyNamespace). */
+  readonly inAnyNamespace?: true | undefined;
   /** Reads an object as the API server sent it. Throws when it cannot be read. */
   read(raw: object): O;
+}
+
+/** Of a kind in `owns` whose objects may be in any namespace. An interface, so that messages show its name. */
+export interface InAnyNamespace {
+  readonly inAnyNamespace: true;
+}
+
+/**
+ * An entry of `owns`: the children of a namespaced object may be in other namespaces, which each of them names. A
+ * reference cannot lead from one namespace to another, so they have only the labels of their owner, and the runtime
+ * deletes them before it removes the finalizer: the controller needs `finalize`. Use the same value with `applyAll`.
+ * @example const Copies = inAnyNamespace(Secret); // owns: [Copies]
+ */
+export function inAnyNamespace<K extends Kind<string, object, 'Namespaced'>>(kind: K): K & InAnyNamespace {
+  return { ...kind, inAnyNamespace: true };
 }
 
 /** What an object of a kind reads as. */

@@ -9,7 +9,7 @@ import { objectId } from './object-id.ts';
 import type { TreeNode } from './wire.ts';
 
 /** A kind of children. */
-export type ChildKind = ResourceName & { readonly kind: string };
+export type ChildKind = ResourceName & { readonly kind: string; readonly inAnyNamespace?: true | undefined };
 
 const replicaSets: ChildKind = {
   ...{ group: 'apps', version: 'v1', plural: 'replicasets', namespaced: true, kind: 'ReplicaSet' },
@@ -31,7 +31,7 @@ export async function readChildren(
       for await (const { items } of listPages(client, kind, {
         signal,
         ...(labelSelector === undefined ? {} : { labelSelector }),
-        ...(kind.namespaced && namespace !== undefined ? { namespace } : {}),
+        ...(kind.namespaced && namespace !== undefined && kind.inAnyNamespace !== true ? { namespace } : {}),
       }))
         found.push(...items);
     } catch {

@@ -20,6 +20,8 @@ const subscriber = z.object({
   controller: z.string(),
   /** The value of the controller label on its children. Absent: its name. */
   childLabel: z.string().optional(),
+  /** For an owned kind: its children may be outside of their owner's namespace. Absent: they are not. */
+  inAnyNamespace: z.literal(true).optional(),
   /** The role of the watched kind for the controller. */
   as: z.enum(['primary', 'owned', 'watched']),
   /** The kind that the controller reconciles. If `label` names an object of another watched kind: that kind. */

@@ -127,7 +127,9 @@ function keysFor(
   }
   if (!isWithin) return [];
   const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};
-  return references.filter((one) => one.subscriber === index).map(({ name }) => ({ ...scope, name }));
+  return references
+    .filter((one) => one.subscriber === index)
+    .map(({ name, namespace }) => ({ ...scope, ...(namespace === undefined ? {} : { namespace }), name }));
 }
 
 function toReconcileKey({ resource, cluster }: WatchedCollection, subscriber: Subscriber, key: Key): ReconcileKey {
@@ -138,5 +140,7 @@ function toReconcileKey({ resource, cluster }: WatchedCollection, subscriber: Su
 }
 
 function sameKeys(a: readonly Key[], b: readonly Key[]): boolean {
-  return a.length === b.length && a.every(({ name }, index) => name === b[index]?.name);
+  const isSame = ({ name, namespace }: Key, other: Key | undefined) =>
+    name === other?.name && namespace === other.namespace;
+  return a.length === b.length && a.every((one, index) => isSame(one, b[index]));
 }

@@ -30,11 +30,13 @@ export type TrackedObject = {
   readonly references: readonly Reference[];
 };
 
-/** A reference to the primary of this name, in the object's own namespace if the primary's kind is namespaced. */
+/** A reference to the primary of this name, by default in the object's own namespace if its kind is namespaced. */
 type Reference = {
   /** The index of the subscriber in the watched resource. */
   readonly subscriber: number;
   readonly name: string;
+  /** Only of a primary in another namespace, to save memory. */
+  readonly namespace?: string;
   /** The object has not the labels of the owner's children. Absent for most objects, to save memory. */
   readonly isStray?: true;
 };
@@ -83,7 +85,11 @@ export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetada
 export function toTrackedObject({ subscribers }: WatchedResource, metadata: PartialObjectMetadata): TrackedObject {
   const references = subscribers.flatMap((subscriber, index) => {
     const stray: Pick<Reference, 'isStray'> = isUnlabelled(subscriber, metadata) ? { isStray: true } : {};
-    return [...primaryNames(subscriber, metadata)].map((name): Reference => ({ subscriber: index, name, ...stray }));
+    const near = [...primaryNames(subscriber, metadata)].map(
+      (name): Reference => ({ subscriber: index, name, ...stray }),
+    );
+    const far = ownerElsewhere(subscriber, metadata);
+    return far === undefined ? near : [...near, { subscriber: index, ...far }];
   });
   return {
     uid: metadata.uid,
@@ -220,6 +226,15 @@ function annotatedOwner({ annotations, namespace }: PartialObjectMetadata, names
   const prefix = namespaced ? `${namespace}/` : '';
   const name = text.startsWith(prefix) ? text.slice(prefix.length) : '';
   return canBeKey(name) ? name : undefined;
+}
+
+/** The owner in our annotation, of a child that may be outside of the namespace of its owner, and is. */
+function ownerElsewhere(subscriber: Subscriber, { annotations, labels, namespace }: PartialObjectMetadata) {
+  if (subscriber.inAnyNamespace === undefined || labels?.[controllerLabel] !== childLabelOf(subscriber))
+    return undefined;
+  const [place = '', name = '', ...rest] = annotations?.[ownerAnnotation]?.split('/') ?? [];
+  const isKey = rest.length === 0 && canBeKey(place) && canBeKey(name);
+  return isKey && place !== namespace ? { name, namespace: place } : undefined;
 }
 
 function find(objects: Objects, { namespace = '', name }: Key): TrackedObject | undefined {

@@ -95,11 +95,13 @@ function plainSettings({ settings }: ControllerDeclaration): readonly string[] {
 function checkScope({ name, declaration: { resource, owns, reads } }: ControllerDefinition): void {
   const everywhere = [...owns, ...reads].flatMap((one) => ('of' in one ? [] : [one]));
   const inNamespaces = everywhere.find(({ namespaced }) => namespaced);
-  if (resource.namespaced || inNamespaces === undefined) return;
+  const anywhere = owns.find(({ inAnyNamespace }) => inAnyNamespace);
+  const listed = resource.namespaced ? anywhere : inNamespaces;
+  if (listed === undefined) return;
+  const why = resource.namespaced ? `children are in any namespace` : `${resource.kind} has no namespace`;
   throw new SchemaError(
     `controller ${name}`,
-    `${resource.kind} has no namespace, so its ${inNamespaces.plural} are listed in all namespaces; ` +
-      `${namespacesSetting} permits only some`,
+    `${why}, so its ${listed.plural} are listed in all namespaces; ${namespacesSetting} permits only some`,
   );
 }
 
@@ -127,6 +129,9 @@ function undecidedIn(declaration: ControllerDeclaration): string | undefined {
     const remedy = resource.definition === undefined ? '' : "; declare it with scope: 'Cluster'";
     return `${resource.kind} has a namespace, so it cannot own ${outside.plural}, which have none${remedy}`;
   }
+  const far = owns.find(({ inAnyNamespace }) => inAnyNamespace);
+  if (far !== undefined && !finalizes)
+    return `inAnyNamespace(${far.kind}) in owns needs a finalizer, which waits for these children: add finalize`;
   if (sets !== undefined && owns.some((kind) => isSameKind(kind, resource)))
     return `sets and owns of ${plural}: both writes of a child have one field manager and undo each other; drop sets`;
   const writers = writersOf(resource);

@@ -50,7 +50,10 @@ export function watchListOf(
     const predicate = predicateOf(declaration);
     add(resource, { controller, as: 'primary', primary, predicate, ...within }, selection);
     for (const kind of owns)
-      add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
+      add(kind, {
+        ...{ controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' },
+        ...(kind.inAnyNamespace === undefined ? {} : { inAnyNamespace: kind.inAnyNamespace }),
+      });
     for (const watch of watches) {
       const { kind, label, via, selector: watched, changes = 'any' } = watch;
       if (isSelfMapped(declaration, watch)) {

@@ -70,7 +70,8 @@ export function errorClassOf(error: unknown, stage: Stage, message: ReconcileKey
  * deletion is the object's own. A child elsewhere has to be applied again when its namespace is back.
  */
 function isOwnNamespace(error: unknown, { group, resource, namespace, name }: ReconcileKey): boolean {
-  if (namespace !== undefined) return true;
-  const isNamespace = group === '' && resource === 'namespaces';
-  return isNamespace && error instanceof ApiError && error.request.includes(`/namespaces/${name}/`);
+  const own = namespace ?? (group === '' && resource === 'namespaces' ? name : undefined);
+  const request = error instanceof ApiError ? error.request : '';
+  const [, requested = namespace] = /\/namespaces\/([^/]+)\//.exec(request) ?? [];
+  return own !== undefined && requested === own;
 }

@@ -108,7 +108,8 @@ export function createContext(
     }
     const { apiVersion } = kind;
     const keepsNull = isCustomKind(kind);
-    const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull };
+    const { inAnyNamespace } = kind;
+    const child = { resource: kind, apiVersion, kind: kind.kind, keepsNull, inAnyNamespace };
     return { owner: owner.object, controllerName: controller, project, cluster, isOwnerKept, ...child };
   };
   function count(kind: Kind, result: WriteCounts): void {
@@ -152,16 +153,16 @@ export function createContext(
       for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
       return found;
     }),
-    apply: tracked(async (kind, desired, { exact, recreate } = {}) => {
-      const options = { exact, recreate, isThorough, signal };
+    apply: tracked(async (kind, desired, { exact, recreate, adopt } = {}) => {
+      const options = { exact, recreate, adopt, isThorough, signal };
       const { object, ...counts } = await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), options));
       count(kind, counts);
       return object;
     }),
-    applyAll: tracked(async (kind, desired, { prune = true, exact, recreate, onChange } = {}) => {
+    applyAll: tracked(async (kind, desired, { prune = true, exact, recreate, adopt, onChange } = {}) => {
       const onEnd = (counts: WriteCounts) => count(kind, counts);
       const request = {
-        ...{ ...childKind(kind), prune, exact, recreate, onChange, onEnd, signal, isThorough },
+        ...{ ...childKind(kind), prune, exact, recreate, adopt, onChange, onEnd, signal, isThorough },
         strays: strays.filter(([group, resource]) => group === kind.group && resource === kind.plural).map(toKey),
       };
       const desiredOf = (existing: readonly KubeObject[]) => {

@@ -2,7 +2,7 @@
 // reconcilers depend (whole sets of children, ownership by controller reference, generations), and nothing else of the
 // API.
 import * as z from 'zod';
-import type { ChildChange } from '../api/apply.ts';
+import type { ApplyAllOptions } from '../api/apply.ts';
 import type { UntypedContext } from '../api/context.ts';
 import type { Kind, OwnerReference } from '../api/kind.ts';
 import { NotOwnedError } from '../core/errors.ts';
@@ -60,7 +60,11 @@ export function createObjectMap(
     const metadata = { uid: `uid-of-${given.metadata.name}`, ...first, ...there?.metadata, ...given.metadata };
     all.set(at, { ...there, ...given, metadata });
   }
-  const isOwned = (one: Stored) => controllerUidOf(one) === owner.uid;
+  const isOwned = (one: Stored) => {
+    const isFar = namespace !== undefined && one.metadata.namespace !== namespace;
+    const uid = controllerUidOf(one);
+    return (uid ?? (isFar ? one.metadata.labels?.[ownerUidLabel] : undefined)) === owner.uid;
+  };
 
   /**
    * A child without labels was made by the test. One with the label of another controller is not a child of this one.
@@ -71,11 +75,12 @@ export function createObjectMap(
   /** A child that is being deleted is neither written nor deleted. */
   const isEnding = ({ metadata }: Stored) => metadata.deletionTimestamp !== undefined;
 
-  /** Applies one child; undefined if a foreign object has its name. */
-  function set(kind: Kind, desired: Stored, onChange: (change: ChildChange) => void): Stored | undefined {
+  /** Applies one child; undefined if a foreign object has its name, which with `adopt` has a controller. */
+  function set(kind: Kind, desired: Stored, { adopt, onChange }: ApplyAllOptions): Stored | undefined {
     const at = place(kind, desired.metadata);
     const live = all.get(at);
-    if (live !== undefined && !isOwned(live)) return undefined;
+    if (live !== undefined && !isOwned(live) && (adopt !== true || controllerUidOf(live) !== undefined))
+      return undefined;
     if (live !== undefined && isEnding(live)) return live;
     const changed = { ...live, ...desired, metadata: { ...live?.metadata, ...desired.metadata } };
     const same = live !== undefined && withoutMetadata(live) === withoutMetadata(changed);
@@ -83,8 +88,8 @@ export function createObjectMap(
     const after = { ...changed, metadata: { ...changed.metadata, ...counted } };
     const child = { ...after, metadata: { uid: `uid-of-${desired.metadata.name}`, ...after.metadata } };
     all.set(at, child);
-    if (live === undefined) onChange({ type: 'created', child: structuredClone(child) });
-    else if (!same) onChange({ type: 'updated', child: structuredClone(child), before: structuredClone(live) });
+    if (live === undefined) onChange?.({ type: 'created', child: structuredClone(child) });
+    else if (!same) onChange?.({ type: 'updated', child: structuredClone(child), before: structuredClone(live) });
     return child;
   }
 
@@ -98,24 +103,25 @@ export function createObjectMap(
         .filter(({ metadata }) => !kind.namespaced || within === '*' || metadata.namespace === within)
         .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
         .map((one) => structuredClone(one)),
-    apply: async (kind, desired) => {
+    apply: async (kind, desired, options = {}) => {
       const child = asChild(kind, desired);
-      const live = set(kind, child, () => undefined);
+      const live = set(kind, child, options);
       if (live === undefined) throw new NotOwnedError([`${kind.kind} ${nameOf(child.metadata)}`], []);
       return structuredClone(live);
     },
-    applyAll: async (kind, desired, { prune = true, onChange = () => undefined } = {}) => {
+    applyAll: async (kind, desired, options = {}) => {
+      const { prune = true, onChange } = options;
       const existing = [...all.values()].filter(
         (one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one),
       );
       const wanted = desired(structuredClone(existing)).map((child) => asChild(kind, child));
-      const results = wanted.map((child) => ({ child, live: set(kind, child, onChange) }));
+      const results = wanted.map((child) => ({ child, live: set(kind, child, options) }));
       const names = new Set(wanted.map(({ metadata }) => place(kind, metadata)));
       for (const [at, one] of all) {
         const isChild = one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one);
         if (prune && isChild && !names.has(at) && !isEnding(one)) {
           all.delete(at);
-          onChange({ type: 'deleted', child: one });
+          onChange?.({ type: 'deleted', child: one });
         }
       }
       const live = results.flatMap((one) => (one.live === undefined ? [] : [structuredClone(one.live)]));
@@ -134,7 +140,9 @@ export function createObjectMap(
     const { metadata, ...rest } = z
       .looseObject({ metadata: stored.shape.metadata })
       .parse(JSON.parse(JSON.stringify(child)));
-    checkPlace({ resource: kind, kind: kind.kind }, metadata, { name: owner.name, namespace });
+    const { inAnyNamespace } = kind;
+    checkPlace({ resource: kind, kind: kind.kind, inAnyNamespace }, metadata, { name: owner.name, namespace });
+    const isFar = namespace !== undefined && (metadata.namespace ?? namespace) !== namespace;
     return {
       ...encodedSecret(kind, rest),
       apiVersion: kind.apiVersion,
@@ -144,7 +152,7 @@ export function createObjectMap(
         ...(kind.namespaced ? { namespace: metadata.namespace ?? namespace } : {}),
         ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
         labels: { ...metadata.labels, [controllerLabel]: controller, [ownerUidLabel]: owner.uid },
-        ownerReferences: [owner],
+        ...(isFar ? {} : { ownerReferences: [owner] }),
       },
     };
   }

@@ -11,6 +11,7 @@ import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { isPolicyDenied } from '../../src/kube/client/errors.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { ConfigMap, CronJob, Deployment, Pod, Secret, Service, StatefulSet } from '../../src/kubernetes.ts';
+import { inAnyNamespace } from '../../src/outrigger.ts';
 import { answerTo, grant, untilEffective } from '../cluster/plane.ts';
 import { useUsers } from '../harness/users.ts';
 import {
@@ -53,24 +54,32 @@ const clerk = farm.controller('clerk', {
   allows: { volumes: ['projected'], automountServiceAccountToken: true },
   reconcile,
 });
-const registry = [farmer, baron, clerk];
+const hermit = farm.controller('hermit', {
+  owns: [inAnyNamespace(ConfigMap), Secret],
+  finalize: async () => 'done',
+  reconcile,
+});
+const shepherd = farm.controller('shepherd', { owns, allows: { adoption: true }, reconcile });
+const registry = [farmer, baron, clerk, hermit, shepherd];
 
 const asUser = controllerIdentity('farmer');
 const asGroup = 'arn:aws:sts::000000000000:assumed-role/farmer/session';
 const open = controllerIdentity('baron');
 const projecting = controllerIdentity('clerk');
+const far = controllerIdentity('hermit');
+const adopting = controllerIdentity('shepherd');
 const other = 'other-user';
 
 const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
 const { clientOf } = await useUsers({
   apiServerFlags: ['--allow-privileged=true'],
   users: [
-    ...[asUser, open, projecting, other].map((name) => ({ name })),
+    ...[asUser, open, projecting, far, adopting, other].map((name) => ({ name })),
     { name: asGroup, groups: [controllerIdentity('farmer')] },
   ],
   applies: [
     ...rbacOf(registry, watchListOf(registry)),
-    ...grant('all', all, [asUser, asGroup, open, projecting, other]),
+    ...grant('all', all, [asUser, asGroup, open, projecting, far, adopting, other]),
     crdOf(farm),
   ],
 });
@@ -83,7 +92,7 @@ const { body: owner } = await clientOf().request({
 const { own, ownerReference } = childrenOf(parseObject(owner).metadata.uid ?? '');
 beforeAll(async () => {
   const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
-  for (const user of [asUser, open, projecting])
+  for (const user of [asUser, open, projecting, far, adopting])
     await untilEffective(async () => (await answer(user, probe)) !== 'allowed');
 });
 
@@ -208,6 +217,45 @@ describe.each([
     });
     expect(await answer(user, request('scale', { spec: { replicas: 3 } }))).toContain('subresources');
     expect(await answer(user, request('status', { status: { replicas: 3 } }))).toContain('subresources');
+  });
+});
+
+/** A child in another namespace, or a Secret of the same shape. */
+const farChild = (controller: string, uid = 'uid-1', kind = 'ConfigMap'): Item => ({
+  ...{ apiVersion: 'v1', kind, metadata: { name: fresh(), labels: { ...label(controller), [ownerUidLabel]: uid } } },
+});
+
+describe('children in other namespaces, and adopted ones', () => {
+  it('a child of a kind that may be in any namespace has the label of its owner in place of the reference', async () => {
+    const manager = { fieldManager: fieldManagerOf('hermit') };
+    const child = farChild('hermit');
+    expect(await answer(far, apply(child, manager))).toBe('allowed');
+    expect(await answer(far, apply({ ...child, data: { a: '2' } }, manager))).toBe('allowed');
+    for (const labels of [{ [ownerUidLabel]: 'uid-2' }, { [ownerUidLabel]: null }, label('baron')])
+      expect(await answer(far, merge(child, { metadata: { labels } }))).toContain(foreign);
+    expect(await answer(far, remove(child))).toBe('allowed');
+    const unlabelled = { ...child, metadata: { name: fresh(), labels: label('hermit') } };
+    for (const one of [unlabelled, farChild('baron'), farChild('hermit', 'uid-1', 'Secret')])
+      expect(await answer(far, post(one))).toContain(foreign);
+    expect(await answer(asUser, post(farChild('farmer')))).toContain(foreign);
+    // It was not applied by the controller.
+    expect(await answer(far, remove(await existing(farChild('hermit'))))).toContain(foreign);
+  });
+
+  it('an object that nobody controls is adopted where the controller declares it, and not deleted before', async () => {
+    const adopted = (name: string) => configMap(own(name, 'shepherd'));
+    for (const labels of [{}, label('shepherd')]) {
+      const item = await existing(configMap({ name: fresh(), labels }));
+      expect(await answer(adopting, remove(item))).toContain(foreign);
+      expect(await answer(adopting, merge(item, { data: { a: '2' } }))).toContain(foreign);
+      expect(await answer(adopting, apply(adopted(item.metadata.name)))).toBe('allowed');
+      expect(await answer(adopting, remove(item))).toBe('allowed');
+    }
+    // That an object has one controller at the most is the API server's own rule.
+    for (const metadata of [{ labels: label('farmer') }, own('', 'farmer')]) {
+      const item = await existing(configMap({ ...metadata, name: fresh() }));
+      expect(await answer(adopting, apply(adopted(item.metadata.name)))).toContain(foreign);
+    }
   });
 });
 

@@ -48,7 +48,7 @@ it('every member of a controller, and every privilege that it can allow, is in i
       privileged: true,
     },
     ...{ nodeName: true, priorityClassName: true, externalIPs: true, volumes: true, serviceTypes: true },
-    ...{ clusterRoles: true, grants: true },
+    ...{ clusterRoles: true, grants: true, adoption: true },
   } satisfies Record<keyof Allows, true>;
   for (const privilege of Object.keys(privileges)) expect(table).toContain(`\`${privilege}\``);
   for (const member of Object.keys(members)) expect(table, member).toMatch(new RegExp(`^\\|[^|]*\`${member}\``, 'm'));

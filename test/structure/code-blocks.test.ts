@@ -23,6 +23,7 @@ const compiled = [
   'src/controllers/cafe.ts',
   'test/statements/authoring-example.ts',
   'test/statements/documented-fragments.test.ts',
+  'test/statements/elsewhere.test.ts',
   'test/statements/self-mapping.test.ts',
   'packages/apiserver/test/example.ts',
   'test/testing/battery-aws.test.ts',

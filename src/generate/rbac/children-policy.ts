@@ -7,6 +7,7 @@
 // container that another client has made privileged.
 import type { Allows } from '../../api/allows.ts';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import type { Kind } from '../../api/kind.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import { admissionPolicy, type PolicyRules } from './admission-policy.ts';
@@ -49,7 +50,10 @@ export function childrenPolicy(
   return admissionPolicy({ controller: name, project }, 'children', {
     target,
     variables: [
-      ...ownership(resource, label, fieldManagerOf(name, project)),
+      ...ownership(resource, label, fieldManagerOf(name, project), {
+        adoption: allows.adoption === true,
+        elsewhere: resource.namespaced ? owned.filter(({ inAnyNamespace }) => inAnyNamespace) : [],
+      }),
       ...(pods.length === 0 ? [] : podVariables(pods)),
     ],
     validations: [
@@ -75,12 +79,15 @@ export function childrenPolicy(
 /**
  * An object that is stored has the controller reference, or has lost it and has the label of its owner and the entry of
  * this controller's applies (hasLostReference); and it has the label of no other controller: one that was removed is
- * put back. An object that will be stored has both. No child changes its owner.
+ * put back. An object that will be stored has both; a child of a kind with `inAnyNamespace` may have the label of its
+ * owner in place of the reference. No child changes its owner. With `allows.adoption` a write, but no deletion, may
+ * also be of an object without a controller.
  */
 function ownership(
   { group, kind }: { readonly group: string; readonly kind: string },
   label: string,
   fieldManager: string,
+  { adoption, elsewhere }: { readonly adoption: boolean; readonly elsewhere: readonly Kind[] },
 ): readonly { readonly name: string; readonly expression: string }[] {
   const version = group === '' ? `!r.apiVersion.contains('/')` : `r.apiVersion.startsWith('${group}/')`;
   const controlled = (object: string) =>
@@ -90,23 +97,33 @@ function ownership(
     `${object}.metadata.?labels[?'${controllerLabel}'].orValue('${withoutLabel}') == '${label}'`;
   const owners = (object: string) =>
     `${object}.metadata.?ownerReferences.orValue([]).filter(r, r.?controller.orValue(false)).map(r, r.uid)`;
-  const formerOwner = `oldObject.metadata.?labels[?'${ownerUidLabel}'].orValue('')`;
+  const ownerLabel = (object: string) => `${object}.metadata.?labels[?'${ownerUidLabel}'].orValue('')`;
+  const formerOwner = ownerLabel('oldObject');
+  const isFar = elsewhere.map(
+    ({ group, kind }) => `(request.kind.group == '${group}' && request.kind.kind == '${kind}')`,
+  );
+  const far = `(${isFar.join(' || ')}) && ${owners('object')} == [] && ${ownerLabel('object')} != ''`;
+  const controlledAfter = isFar.length === 0 ? controlled('object') : `(${controlled('object')} || ${far})`;
+  const free = `${owners('oldObject')} == []`;
+  const [adopts, adopted] = adoption ? [` || (object != null && ${free})`, ` || ${free}`] : ['', ''];
   const lost =
-    `${owners('oldObject')} == [] && ${formerOwner} != '' && oldObject.metadata.?managedFields.orValue([])` +
+    `${free} && ${formerOwner} != '' && oldObject.metadata.?managedFields.orValue([])` +
     `.exists(m, m.?manager.orValue('') == '${fieldManager}' && m.?operation.orValue('') == 'Apply')`;
   return [
     { name: 'lost', expression: `oldObject != null && ${lost}` },
     {
       name: 'before',
       expression:
-        `oldObject == null || ((${controlled('oldObject')} || variables.lost) && ` + `${labelled('oldObject', label)})`,
+        `oldObject == null || ((${controlled('oldObject')} || variables.lost${adopts}) && ` +
+        `${labelled('oldObject', label)})`,
     },
-    { name: 'after', expression: `object == null || (${controlled('object')} && ${labelled('object', '')})` },
+    { name: 'after', expression: `object == null || (${controlledAfter} && ${labelled('object', '')})` },
     {
       name: 'sameOwner',
       expression:
-        `oldObject == null || object == null || ${owners('oldObject')} == ${owners('object')} || ` +
-        `(variables.lost && ${owners('object')} == [${formerOwner}])`,
+        `oldObject == null || object == null || (${owners('oldObject')} == ${owners('object')} && ` +
+        `(${owners('object')} != [] || ${formerOwner} == ${ownerLabel('object')})) || ` +
+        `(variables.lost && ${owners('object')} == [${formerOwner}])${adopted}`,
     },
   ];
 }

@@ -3,7 +3,7 @@
 //
 // Guarantees: a converged set costs one list and no write (with `isThorough` two more, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
-// namespace, or the owner is cluster-scoped.
+// namespace, or the owner is cluster-scoped, or the request says that they may be anywhere.
 import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
 import { controllerLabel, fieldManagerOf } from '../../core/names.ts';
@@ -91,7 +91,7 @@ async function applySet(
   request: ApplyAllRequest,
   counts: MutableCounts,
 ): Promise<readonly KubeObject[]> {
-  const { owner, desired, onChange } = request;
+  const { desired, onChange } = request;
   checkExactPaths(request.exact ?? []);
   const existing = await listOwned(client, request);
   // The labels can be copied to other objects, so the controller reference is checked too.
@@ -129,7 +129,7 @@ async function applySet(
       continue;
     }
     const startedAt = performance.now();
-    const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, owner));
+    const outcome = await applyChild(client, request, child, live).catch((error: unknown) => asRefusal(error, request));
     if (outcome instanceof Error) {
       refused.push(outcome);
       if (outcome instanceof ChildDeletedError) {

@@ -27,7 +27,7 @@ import { namesOf } from './exact-paths.ts';
 import { typedFieldsOf } from './field-types.ts';
 import { isKnownApply, rememberApply } from './known-applies.ts';
 import { type FieldOfManager, ownedFields } from './managed-fields.ts';
-import { isChild, isIntact, withOwnFields } from './owned-children.ts';
+import { isAdoptable, isChild, isIntact, withOwnFields } from './owned-children.ts';
 import { desiredFields, ownedDifference } from './owned-equal.ts';
 import { type Claim, type ManagedFields, Ownership } from './ownership.ts';
 import { ChildDeletedError, withAdvice } from './refusal.ts';
@@ -39,6 +39,8 @@ export type ChildOptions = {
   readonly exact?: readonly string[] | undefined;
   /** Deletes a child whose immutable field changed, so that the next reconcile creates it again. */
   readonly recreate?: boolean | undefined;
+  /** Also takes an object that nothing controls (isAdoptable). */
+  readonly adopt?: boolean | undefined;
   /** Also sends an apply that changed nothing before: a webhook or a newer API server may do more with it. */
   readonly isThorough?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -76,7 +78,8 @@ export async function applyChild(
   for (;;) {
     // It was not listed by its labels: it may be missing, a child that lost its labels, or not a child.
     live ??= await getObject(client, resource, child.metadata, { signal });
-    if (live !== undefined && !(await isChild(request, live))) return 'not owned';
+    if (live !== undefined && !(await isChild(request, live)))
+      if (request.adopt !== true || !isAdoptable(request, live)) return 'not owned';
     // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
     if (live?.metadata.deletionTimestamp !== undefined) return write.outcome(live);
     try {
@@ -132,13 +135,13 @@ class ChildWrite {
   }
 
   /**
-   * Gives a child its labels and its controller reference back, with what the controller owns of it and nothing else:
-   * the admission policy lets the controller write no child that stays without them, so this is before all else. The
-   * version keeps it from taking a child that another controller has taken since.
+   * Gives an adopted object, or a child that has lost them, the labels and the controller reference, with what the
+   * controller owns of it and nothing else: the admission policy lets the controller write no child that stays without
+   * them, so this is before all else. The version keeps it from taking what another controller has taken since.
    */
   async takeBack(live: KubeObject): Promise<KubeObject> {
-    const own = withOwnFields(this.#request, live);
-    if (own === undefined) return live;
+    const { name, namespace } = live.metadata;
+    const own = withOwnFields(this.#request, live) ?? { metadata: { name, namespace } };
     this.#first = live;
     const { uid, resourceVersion } = live.metadata;
     return await this.#apply(childObject(this.#request, own), { uid, resourceVersion }, true);

@@ -31,6 +31,8 @@ export interface ChildKind {
   readonly resource: ResourceName;
   readonly apiVersion: string;
   readonly kind: string;
+  /** Whether children of a namespaced owner may be in other namespaces. Absent: no. */
+  readonly inAnyNamespace?: true | undefined;
   /** Whether null is a value, as in a kind of the project, whose schema says which fields are nullable. */
   readonly keepsNull?: boolean | undefined;
   /**
@@ -46,6 +48,7 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
   const controller = controllerLabelValue(controllerName, project);
   const { name, labels, annotations } = desired.metadata;
   const namespace = desired.metadata.namespace ?? owner.metadata.namespace;
+  const isFar = isElsewhere(owner, { namespace });
   checkPlace(request, desired.metadata, owner.metadata);
   return {
     ...encodedSecret(resource, wireFields(desired, request.keepsNull === true)),
@@ -56,27 +59,29 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
       ...(resource.namespaced ? { namespace } : {}),
       labels: { ...givenValues(labels), [controllerLabel]: controller, [ownerUidLabel]: uidOf(owner) },
       annotations: { ...givenValues(annotations), [ownerAnnotation]: keyOf(owner.metadata) },
-      ownerReferences: [ownerReference(owner)],
+      ...(isFar ? {} : { ownerReferences: [ownerReference(owner)] }),
     },
   };
 }
 
 /** Throws a TypeError for a child outside its owner's namespace. */
 export function checkPlace(
-  { resource, kind }: Pick<ChildKind, 'resource' | 'kind'>,
+  { resource, kind, inAnyNamespace }: Pick<ChildKind, 'resource' | 'kind' | 'inAnyNamespace'>,
   { name, namespace }: DesiredChild['metadata'],
   owner: { readonly name: string; readonly namespace?: string | undefined },
 ): void {
   const place = namespace ?? owner.namespace;
   const isAllowed = resource.namespaced
-    ? place !== undefined && (owner.namespace === undefined || place === owner.namespace)
+    ? place !== undefined && (inAnyNamespace || owner.namespace === undefined || place === owner.namespace)
     : owner.namespace === undefined;
   if (isAllowed) return;
   if (resource.namespaced && place === undefined)
     throw new TypeError(`${kind} ${name} needs metadata.namespace, as ${keyOf(owner)} has none`);
   throw new TypeError(
-    `${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace; reconcile a ` +
-      "cluster-scoped kind, such as Namespace or one with scope: 'Cluster'",
+    `${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace; ` +
+      (resource.namespaced
+        ? `give inAnyNamespace(${kind}) to owns and to this call`
+        : "reconcile a cluster-scoped kind, such as Namespace or one with scope: 'Cluster'"),
   );
 }
 
@@ -140,6 +145,14 @@ function ownerReference(owner: KubeObject): ParsedOwnerReference {
   const { apiVersion, kind } = owner;
   if (apiVersion === undefined || kind === undefined) throw new TypeError('the owner has no apiVersion or kind');
   return { apiVersion, kind, name: owner.metadata.name, uid: uidOf(owner), controller: true, blockOwnerDeletion: true };
+}
+
+/**
+ * Returns whether a child is outside of its owner's namespace. It has no reference to the owner: the garbage collector
+ * would look for the owner in the child's namespace, and delete the child.
+ */
+export function isElsewhere(owner: KubeObject, { namespace }: { readonly namespace?: string | undefined }): boolean {
+  return owner.metadata.namespace !== undefined && namespace !== owner.metadata.namespace;
 }
 
 /** Returns whether this owner controls an object, by uid. */

@@ -7,13 +7,14 @@ import {
   controllerLabelValue,
   controllerOfManager,
   fieldManagerOf,
+  ownerAnnotation,
   ownerUidLabel,
 } from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, type ObjectKey, parseObject } from '../client/object.ts';
 import { getObject, listPages, listPagesAs } from '../client/read.ts';
-import { type ChildKind, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
+import { type ChildKind, type DesiredChild, isElsewhere, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields } from './managed-fields.ts';
 
 /** Which children are read: also the strays that are named, and with `isThorough` all without the labels. */
@@ -29,11 +30,10 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
   const owned = new Map<string, KubeObject>();
   const controller = controllerLabelValue(controllerName, project);
   const labelSelector = `${controllerLabel}=${controller},${ownerUidLabel}=${uidOf(owner)}`;
-  for await (const page of listPages(client, resource, {
-    namespace: owner.metadata.namespace,
-    labelSelector,
-    signal,
-  })) {
+  const { namespace } = owner.metadata;
+  const everywhere = request.inAnyNamespace === true;
+  const within = { namespace: everywhere ? undefined : namespace, signal };
+  for await (const page of listPages(client, resource, { ...within, labelSelector })) {
     for (const item of page.items) owned.set(keyOf(item.metadata), item);
   }
   for (const key of request.strays ?? []) {
@@ -44,9 +44,14 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
   if (request.isThorough !== true) return owned;
   // A label can be removed while no watcher runs. The children of other owners are not read: they would be read once
   // for each owner.
-  const unlabelled = [`${controllerLabel}!=${controller}`, `${controllerLabel}=${controller},!${ownerUidLabel}`];
-  for (const selector of unlabelled) {
-    const listed = { namespace: owner.metadata.namespace, labelSelector: selector, metadataOnly: true, signal };
+  const unlabelled = [
+    { namespace, labelSelector: `${controllerLabel}!=${controller}` },
+    { namespace, labelSelector: `${controllerLabel}=${controller},!${ownerUidLabel}` },
+    // Outside of the namespace a child is known by the label of its owner's uid.
+    ...(everywhere ? [{ labelSelector: `${controllerLabel}!=${controller},${ownerUidLabel}=${uidOf(owner)}` }] : []),
+  ];
+  for (const selected of unlabelled) {
+    const listed = { ...selected, metadataOnly: true, signal };
     for await (const { items } of listPagesAs(client, resource, parseObject, listed)) {
       for (const item of items) {
         if (owned.has(keyOf(item.metadata)) || !(await isUnlisted(request, item))) continue;
@@ -76,22 +81,39 @@ async function isUnlisted(request: OwnedRequest, object: KubeObject): Promise<bo
   return !isOfAnother && (await isChild(request, object));
 }
 
-/** Returns whether an object is a child of the owner: controlled by it, or without the reference that said so. */
+/**
+ * Returns whether an object is a child of the owner: controlled by it, or marked as its child and outside of its
+ * namespace, or without the reference that said so. While the owner is being deleted, the garbage collector may have
+ * removed that (--cascade=orphan).
+ */
 export async function isChild(request: ChildKind, live: KubeObject): Promise<boolean> {
-  if (isOwned(request.owner, live)) return true;
-  return hasLostReference(request, live) && ((await request.isOwnerKept?.()) ?? true);
+  const { owner } = request;
+  if (isOwned(owner, live)) return true;
+  if (!isMarkedChild(request, live)) return false;
+  if (isElsewhere(owner, live.metadata)) return true;
+  return owner.metadata.deletionTimestamp === undefined && ((await request.isOwnerKept?.()) ?? true);
 }
 
 /**
- * Returns whether an object is a child that has lost its controller reference: it has the uid of its owner as a label,
- * the controller has applied it, and no other owner controls it. Both can be forged by who can forge the reference.
- * While the owner is being deleted, the garbage collector may have removed the reference (--cascade=orphan).
+ * Returns whether an object without a controller reference is marked as a child: it has the uid of its owner as a
+ * label, and the controller has applied it. Both can be forged by who can forge the reference.
  */
-function hasLostReference({ owner, controllerName, project }: ChildKind, live: KubeObject): boolean {
-  if (owner.metadata.deletionTimestamp !== undefined || controllerUidOf(live) !== undefined) return false;
-  if (live.metadata.labels?.[ownerUidLabel] !== uidOf(owner)) return false;
+function isMarkedChild({ owner, controllerName, project }: ChildKind, live: KubeObject): boolean {
+  if (controllerUidOf(live) !== undefined || live.metadata.labels?.[ownerUidLabel] !== uidOf(owner)) return false;
   const ours = fieldManagerOf(controllerName, project);
   return live.metadata.managedFields?.some((one) => one.manager === ours && one.operation === 'Apply') === true;
+}
+
+/**
+ * Returns whether an object that is no child may become one on request: nothing controls it, and it has not the labels
+ * of another controller, nor those of another owner (one of the same name that was deleted is the same to its author).
+ */
+export function isAdoptable({ owner, controllerName, project }: ChildKind, live: KubeObject): boolean {
+  const { labels = {}, annotations = {} } = live.metadata;
+  const { [controllerLabel]: controller, [ownerUidLabel]: uid } = labels;
+  if (owner.metadata.deletionTimestamp !== undefined || controllerUidOf(live) !== undefined) return false;
+  if (controller !== undefined && controller !== controllerLabelValue(controllerName, project)) return false;
+  return uid === undefined || uid === uidOf(owner) || annotations[ownerAnnotation] === keyOf(owner.metadata);
 }
 
 /** Returns what the controller owns of an existing child; undefined if it owns nothing. */
@@ -111,5 +133,5 @@ export function isIntact({ owner, controllerName, project }: ChildKind, live: Ku
   const { labels } = live.metadata;
   const controller = controllerLabelValue(controllerName, project);
   const isLabelled = labels?.[controllerLabel] === controller && labels[ownerUidLabel] === uidOf(owner);
-  return isLabelled && isOwned(owner, live);
+  return isLabelled && (isElsewhere(owner, live.metadata) || isOwned(owner, live));
 }

@@ -3,7 +3,7 @@
 import { classifyResponse, mayBeWebhookRefusal, type ResponseClass } from '../client/classify.ts';
 import { ApiError, isServerError } from '../client/errors.ts';
 import type { KubeObject } from '../client/object.ts';
-import { keyOf } from './child-object.ts';
+import { type ChildKind, keyOf } from './child-object.ts';
 
 /** Failures that a webhook or the API server may have. A failing server is not sent the writes of a large set. */
 export const maxWebhookFailures = 3;
@@ -39,9 +39,10 @@ export function mayBeOfWebhook(error: Error): boolean {
  * its namespace is being deleted or missing, which is not that of its owner. So is a ChildDeletedError. Throws any
  * other one.
  */
-export function asRefusal(error: unknown, { metadata: { namespace } }: KubeObject): ApiError | ChildDeletedError {
+export function asRefusal(error: unknown, { owner, inAnyNamespace }: ChildKind): ApiError | ChildDeletedError {
   const classes: readonly ResponseClass[] = ['invalid', 'policy-denied', 'forbidden', 'error'];
-  const elsewhere: readonly ResponseClass[] = namespace === undefined ? ['namespace-terminating', 'not-found'] : [];
+  const isElsewhere = inAnyNamespace === true || owner.metadata.namespace === undefined;
+  const elsewhere: readonly ResponseClass[] = isElsewhere ? ['namespace-terminating', 'not-found'] : [];
   if (error instanceof ChildDeletedError) return error;
   if (!(error instanceof ApiError)) throw error;
   if (mayBeOfWebhook(error) || [...classes, ...elsewhere].includes(classifyResponse(error))) return error;

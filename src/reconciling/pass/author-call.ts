@@ -38,10 +38,13 @@ export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Pr
     },
     { object, kind, namespace: object.metadata.namespace, primary },
   );
-  const finalize = async (): Promise<Ended> => ({
-    type: 'finalized',
-    said: await instance.finalize(primary.current(), handle.context),
-  });
+  const finalize = async (): Promise<Ended> => {
+    const said = await instance.finalize(primary.current(), handle.context);
+    // The garbage collector deletes the others, which have a reference to the object.
+    const elsewhere = said === 'done' ? declaration.owns.filter(({ inAnyNamespace }) => inAnyNamespace) : [];
+    for (const owned of elsewhere) await handle.context.applyAll(owned, () => [], { prune: true });
+    return { type: 'finalized', said };
+  };
   const run: Readonly<Record<Task, () => Promise<Ended>>> = {
     reconcile: async () => ({
       type: 'returned',

@@ -2,7 +2,7 @@
 // or not at all, and when others have changed its children.
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
-import { fieldManagerOf } from '../../core/names.ts';
+import { controllerLabel, fieldManagerOf } from '../../core/names.ts';
 import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import { ApiError, isInvalid, isPolicyDenied } from '../../kube/client/errors.ts';
@@ -185,7 +185,9 @@ export const changeChecks: readonly SampleCheck[] = [
           await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
         }
         const content = ownedFields(object, fieldManagerOf(stage.controller.name));
-        const metadata = { name, namespace };
+        // One that nobody controls may be adopted.
+        const isAdopted = stage.controller.declaration.allows?.adoption === true;
+        const metadata = { name, namespace, ...(isAdopted ? { labels: { [controllerLabel]: 'another' } } : {}) };
         const foreign = { ...content, apiVersion: kind.apiVersion, kind: kind.kind, metadata };
         const placed = await applyObject(stage.client, kind, foreign, { fieldManager: 'another-client' });
         for (let time = 0; time < 3; time += 1) await stage.poll();

@@ -5,6 +5,7 @@
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
 import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { controllerUidOf } from '../../core/owner.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import type { KubeRequest } from '../../kube/client/client.ts';
 import { ApiError } from '../../kube/client/errors.ts';
@@ -115,7 +116,8 @@ export async function writeAtRandom(
     const object = child && (await getObject(stage.client, child.kind, child.object.metadata));
     if (child === undefined || writer === undefined || object === undefined) continue;
     const path = pathOf(child.kind, object);
-    if (writer.isIdentity === true && touched.has(path)) continue;
+    // Without a reference to its owner a child has no evidence to lose.
+    if (writer.isIdentity === true && (touched.has(path) || controllerUidOf(object) === undefined)) continue;
     if (writer.fits?.({ ...child, object }) === false) continue;
     const owned = contentOf(ownedFields(child.object, fieldManagerOf(stage.controller.name)) ?? {});
     if (!(await isAccepted(writer.write({ stage, random, kind: child.kind, object, owned })))) continue;

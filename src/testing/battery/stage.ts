@@ -6,7 +6,8 @@ import type { ControllerDefinition, ControllerInstance } from '../../api/definit
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
 import { silentLog } from '../../core/log.ts';
-import { fieldManagerOf } from '../../core/names.ts';
+import { fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { controllerUidOf } from '../../core/owner.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../../kube/client/client.ts';
 import { type KubeObject, parseObject } from '../../kube/client/object.ts';
@@ -226,8 +227,9 @@ export async function openStage(
     for (const owned of declaration.owns) {
       for await (const { items } of listPages(server.client, owned, {})) {
         for (const object of items) {
-          const isOurs = object.metadata.ownerReferences?.some((one) => one.controller === true && one.uid === uid);
-          if (isOurs === true) found.push({ kind: owned, object });
+          const isFar = owned.inAnyNamespace === true && object.metadata.namespace !== key.namespace;
+          const owner = isFar ? object.metadata.labels?.[ownerUidLabel] : controllerUidOf(object);
+          if (uid !== undefined && owner === uid) found.push({ kind: owned, object });
         }
       }
     }
