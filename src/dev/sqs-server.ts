@@ -2,6 +2,8 @@
 // `--queue-endpoint` replaces it with any SQS server.
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AllowedHosts, foreignRequest } from '@outrigger/common/http/foreign-request';
+import { UserError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
 import { timersQueue } from '../core/names.ts';
 import { localRegion } from './lambda/account.ts';
 
@@ -19,8 +21,7 @@ export async function startSqs({
   allowedHosts = [],
 }: AllowedHosts & { readonly port?: number } = {}): Promise<LocalSqs> {
   let isDown = false;
-  // Loaded here, as a command that only makes a client would start later by the time of a web server.
-  const { buildApp } = await import('fauxqs');
+  const { buildApp } = await loadEmulator();
   const app = buildApp({ logger: false, defaultRegion: localRegion });
   app.addHook('onRequest', async ({ headers }, reply) => {
     const refusal = foreignRequest(headers, { allowedHosts });
@@ -33,6 +34,17 @@ export async function startSqs({
     isDown = down;
   };
   return { endpoint, setDown, close: () => app.close() };
+}
+
+/**
+ * Loads fauxqs, which brings a quarter of all packages: only a project that runs a local system has it. Loaded here, as a
+ * command that only makes a client would start later by the time of a web server. Throws UserError if it is missing.
+ */
+async function loadEmulator(): Promise<typeof import('fauxqs')> {
+  return await import('fauxqs').catch((error: unknown) => {
+    if (!isRecord(error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UserError('the local queue needs the emulator fauxqs: npm install --save-dev fauxqs@2');
+  });
 }
 
 /** Returns what the URLs of a system's queues begin with, from its URLs by name: each system has a timers queue. */

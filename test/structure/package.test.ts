@@ -81,6 +81,22 @@ describe('the package', () => {
     expect(modules.filter((file) => !existsSync(folder.at(file)))).toEqual([]);
   });
 
+  it('H10: the emulator of SQS and what it brings are not installed for production, and without it a local system names it', async () => {
+    const lock = z.object({ packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })) });
+    const { packages } = lock.parse(JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')));
+    const installed = Object.keys(packages).filter((name) => packages[name]?.dev !== true);
+    expect(installed).toContain('node_modules/zod');
+    expect(installed.filter((name) => /node_modules\/(fauxqs|fastify)$/.test(name))).toEqual([]);
+    const withoutIt = `
+      import { registerHooks } from 'node:module';
+      const missing = Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
+      registerHooks({ resolve: (name, context, next) => { if (name === 'fauxqs') throw missing; return next(name, context); } });
+      const { startSqs } = await import(${JSON.stringify(folder.at('dev/sqs-server.js'))});
+      await startSqs().catch(({ name, message }) => console.log(name, message));`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', withoutIt]);
+    expect(stdout).toBe('UserError the local queue needs the emulator fauxqs: npm install --save-dev fauxqs@2\n');
+  });
+
   // Control T153.
   it('the package has only JavaScript and declarations', async () => {
     const files = await readdir(folder.path, { recursive: true, withFileTypes: true });
