@@ -13,6 +13,6 @@ export const onBothServers = [
   'test/reconciling/status/written.test.ts',
   'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',
   'test/statements/{bad-input,book,cascade,dinner,foo,generation,hostile-child,ingredient}.test.ts',
-  'test/statements/{drift,foreign-conditions,own-metadata,owner,poison,tenant-network,wake,water-tank}.test.ts',
+  'test/statements/{drift,foreign-conditions,foreign-status,own-metadata,owner,poison,tenant-network,wake,water-tank}.test.ts',
   'test/statements/bitcoin-network{,-wake}.test.ts',
 ];

@@ -43,7 +43,7 @@ export function controllersOf<P extends PrimaryTypes>(
     };
     const definition: ControllerDefinition = {
       name,
-      declaration: { ...declarationOf(name, resource, any), ...(slice === undefined ? {} : { statusSlice: slice }) },
+      declaration: declarationOf(name, resource, any, slice),
       start: (environment, secrets, options) =>
         startController(name, view, any, { dryRun: false, ...options, environment, secrets }),
     };
@@ -51,7 +51,12 @@ export function controllersOf<P extends PrimaryTypes>(
   };
 }
 
-function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): ControllerDeclaration {
+function declarationOf(
+  name: string,
+  resource: PrimaryKind,
+  spec: AnySpec,
+  slice: StatusSlice | undefined,
+): ControllerDeclaration {
   const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec, sets, changes, evidence } = spec;
   return {
     resource,
@@ -68,7 +73,8 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     ...(changes === undefined ? {} : { changes }),
     ...(evidence === undefined ? {} : { evidence }),
     ...(spec.finalizer === undefined ? {} : { blocksDeletion: true }),
-    options: controllerOptions(name, withPeriod(resource, spec)),
+    options: controllerOptions(name, withPeriod(resource, spec, slice)),
+    ...(slice === undefined ? {} : { statusSlice: slice }),
     ...(spec.selector === undefined ? {} : { selector: spec.selector }),
     ...(allows === undefined ? {} : { allows }),
     ...(settings === undefined ? {} : { settings }),
@@ -82,8 +88,8 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
  * A foreign kind has no observedGeneration of this controller, so the resync cannot find missed changes without
  * evidence. Its objects are reconciled every hour instead.
  */
-function withPeriod(resource: PrimaryKind, spec: AnySpec): AnySpec {
-  const isBlind = resource.definition === undefined && spec.evidence === undefined;
+function withPeriod({ definition }: PrimaryKind, spec: AnySpec, slice: StatusSlice | undefined): AnySpec {
+  const isBlind = definition === undefined && spec.evidence === undefined && slice?.isObserved === undefined;
   return isBlind ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
 }
 

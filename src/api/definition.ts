@@ -73,8 +73,8 @@ export type ControllerDeclaration = {
 };
 
 /** Whether an object shows what a controller has observed of it. Without that nothing tells which changes it missed. */
-export function hasEvidence({ resource, evidence }: ControllerDeclaration): boolean {
-  return resource.definition !== undefined || evidence !== undefined;
+export function hasEvidence({ resource, evidence, statusSlice }: ControllerDeclaration): boolean {
+  return resource.definition !== undefined || evidence !== undefined || statusSlice?.isObserved === true;
 }
 
 /**

@@ -1,10 +1,11 @@
 // A kind with a foreign schema: no CRD is generated for it, and its objects are read as the API server sent
 // them. Those of Kubernetes itself are in kubernetes.ts.
+import { SchemaError } from '../core/errors.ts';
 import { describeKind, type KindNames, type Scope } from '../core/kind-names.ts';
 import { controllersOf } from './controller.ts';
 import type { DefineController } from './controller-spec.ts';
 import type { Kind, Live } from './kind.ts';
-import { foreignSliceView, type QualifiedCondition } from './status-slice.ts';
+import { type ForeignField, type ForeignStatus, foreignSliceView, type StatusForm } from './status-slice.ts';
 
 /** A foreign kind. */
 export interface ForeignKind<Name extends string, O extends object, S extends Scope = 'Namespaced'>
@@ -17,14 +18,22 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
    */
   readonly controller: DefineController<{ primary: O; scope: S; status: never; conditions: never }>;
   /**
-   * Declares conditions that a controller adds to the status of the kind, with a domain of its own in their types. The
-   * rest of the status stays another controller's. The kind must have a list of conditions and a status subresource.
+   * Declares the part of the status that a controller writes: fields and conditions of the CRD, `Ready` included, for
+   * one that implements the kind; of a built-in kind only conditions, with a domain in their types. The rest of the
+   * status stays another controller's. The kind must have a list of conditions and a status subresource.
+   * @example Certificate.statusSlice({ status: ['notAfter'], conditions: ['Ready'] }).controller('issuer', { ... })
    * @example Namespace.statusSlice({ conditions: ['tenant.example.com/Isolated'] }).controller('tenant', { ... })
    */
-  statusSlice<const C extends QualifiedCondition>(slice: {
+  statusSlice<const C extends string, const F extends ForeignField<O> = never>(slice: {
+    readonly status?: readonly F[];
     readonly conditions: readonly [C, ...C[]];
   }): {
-    readonly controller: DefineController<{ primary: O; scope: S; status: undefined; conditions: C }>;
+    readonly controller: DefineController<{
+      primary: O;
+      scope: S;
+      status: [F] extends [never] ? undefined : ForeignStatus<O, F>;
+      conditions: C;
+    }>;
   };
 }
 
@@ -36,15 +45,24 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
  */
 export function foreignKind<O extends object, const Name extends string, S extends Scope = 'Namespaced'>(
   // The scope of a cluster-scoped kind is in its type and in its names; otherwise it does not compile.
-  names: KindNames<Name, S> & (S extends 'Cluster' ? { readonly scope: S } : unknown),
+  names: KindNames<Name, S> & { readonly status?: StatusForm } & (S extends 'Cluster'
+      ? { readonly scope: S }
+      : unknown),
 ): ForeignKind<Name, Live<O, S>, S> {
   // The one place where an object with a foreign schema gets its type: the API server has validated it.
   const kind = { ...describeKind<Name, S>(names), read: (raw: object) => raw as Live<O, S> };
   return {
     ...kind,
     controller: controllersOf(kind, { conditions: [], read: kind.read }),
-    statusSlice: ({ conditions }) => ({
-      controller: controllersOf(kind, foreignSliceView(kind, conditions), { status: [], conditions }),
-    }),
+    statusSlice: ({ status = [], conditions }) => {
+      if (names.status === 'no-subresource')
+        throw new SchemaError(
+          `${kind.kind}.statusSlice`,
+          `its CRD has no status subresource, so who may write the status may write the spec; set annotations`,
+        );
+      const isObserved = names.status === 'observed-conditions' ? ({ isObserved: true } as const) : {};
+      const slice = { status, conditions, ...isObserved };
+      return { controller: controllersOf(kind, foreignSliceView(kind, slice), slice) };
+    },
   };
 }

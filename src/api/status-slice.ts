@@ -1,5 +1,6 @@
-// A second controller's slice of a kind's status: the fields and the conditions that it alone writes. That controller
-// sees no other part of the status. The rest, and Ready, belong to the kind's first controller.
+// A controller's slice of a status: the fields and the conditions that it alone writes. Of a kind of the project it is
+// the second controller's, which sees no other part of the status: the rest, and Ready, are the first controller's. Of
+// a foreign kind it is what the controller implements of the status of the CRD, with Ready if that is its own to say.
 
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
@@ -13,6 +14,8 @@ export type StatusSlice<F extends string = string, C extends string = string> = 
   readonly status: readonly F[];
   /** At least one: a slice has no other place to report an error. */
   readonly conditions: readonly C[];
+  /** Of a foreign kind: the conditions have an observedGeneration. Those of a kind of the project always have. */
+  readonly isObserved?: true;
 };
 
 /**
@@ -25,20 +28,34 @@ export type SliceField<Status> = { [F in keyof Status]-?: object extends Pick<St
 /** Leaves out of `C` the conditions of the first controller and of the runtime. */
 export type SliceCondition<C extends string, Taken extends string> = C extends Taken | RuntimeCondition ? never : C;
 
-/** The type of a condition with the domain of its writer: `tenant.example.com/Ready`. */
-export type QualifiedCondition = `${string}.${string}/${string}`;
+/**
+ * What a CRD says of its status, as `import crd` writes it: it is no subresource, or the conditions in it have an
+ * `observedGeneration`.
+ */
+export type StatusForm = 'no-subresource' | 'observed-conditions';
 
-/** Makes the view of a controller that adds conditions to a foreign kind. */
+/** The fields that a slice of a foreign kind can have. */
+export type ForeignField<O> = Exclude<keyof StatusOf<O> & string, 'conditions'>;
+/** What a controller returns of the fields of its slice. One that is left out is removed. */
+export type ForeignStatus<O, F extends ForeignField<O>> = { readonly [P in F]?: StatusOf<O>[P] | undefined };
+type StatusOf<O> = O extends { readonly status?: infer Status } ? NonNullable<Status> : never;
+
+/** Makes the view of a controller of a foreign kind that writes a part of its status. The CRD has the schema of it. */
 export function foreignSliceView<Primary>(
   { read }: { read(raw: object): Primary },
-  conditions: readonly string[],
+  { status: fields, conditions }: StatusSlice,
 ): StatusView<Primary> {
   return {
     conditions,
     read,
     parseStatus: (value) => {
-      if (value === undefined) return {};
-      throw new InvalidResultError('status: only conditions are written to a kind that is not ours');
+      if (value === undefined && fields.length === 0) return {};
+      if (!isRecord(value)) throw new InvalidResultError(`status: give an object with ${fields.join(', ')}`);
+      const unknown = Object.keys(value).find((field) => value[field] !== undefined && !fields.includes(field));
+      if (unknown === undefined) return value;
+      throw new InvalidResultError(
+        `status.${unknown}: unknown field; the statusSlice has ${fields.join(', ') || 'none'}`,
+      );
     },
   };
 }

@@ -74,7 +74,7 @@ export function stateOf(
   if (declaration === undefined)
     return { state: 'unknown', why: 'nothing has failed; whether its last change is reconciled is not known' };
   const { resource, statusSlice } = declaration;
-  if (resource.definition === undefined) {
+  if (resource.definition === undefined && statusSlice?.isObserved === undefined) {
     const isObserved = observationOf({ name, declaration }, facts.project)?.isObserved(object);
     if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
     const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';

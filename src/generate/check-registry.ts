@@ -27,9 +27,8 @@ const maxLabelCharacters = 63;
 const namespacesSetting = 'outrigger.namespaces of package.json';
 const domainLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 /** The type of a condition with a domain (metav1.Condition: at most 316 characters). */
-const qualifiedCondition = new RegExp(
-  `^(?=.{1,316}$)${domainLabel}(\\.${domainLabel})+/[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`,
-);
+const domain = `${domainLabel}(\\.${domainLabel})+/`;
+const conditionType = new RegExp(`^(?=.{1,316}$)(?<domain>${domain})?[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`);
 /** The names of other functions and of the role of the schedule, or folders in dist/. */
 const reserved = [
   ...[timersQueue, resyncQueue, wakeFunction],
@@ -264,7 +263,10 @@ function checkStatusSlices(registry: readonly ControllerDefinition[]): void {
   }
 }
 
-/** A condition of another domain is another controller's, and a kind without conditions has no place for one. */
+/**
+ * A condition of a built-in kind without a domain, and its other fields, are those of Kubernetes' controllers. A kind
+ * without conditions has no place for one.
+ */
 function checkForeignSlice(controller: ControllerDefinition, registry: readonly ControllerDefinition[]): void {
   const { name, declaration } = controller;
   const { resource, statusSlice } = declaration;
@@ -273,8 +275,16 @@ function checkForeignSlice(controller: ControllerDefinition, registry: readonly 
   if (!mayHaveConditions(resource))
     throw schemaError(`${resource.kind} has no conditions in its status; report in Events or in annotations (sets)`);
   const others = registry.filter((other) => other !== controller && isOfKind(controller, other));
+  const isBuiltIn = isBuiltInGroup(resource.group);
+  for (const field of statusSlice.status) {
+    if (isBuiltIn) throw schemaError(`status.${field} of ${resource.kind} is Kubernetes' own; write conditions`);
+    const other = others.find((one) => one.declaration.statusSlice?.status.includes(field));
+    if (other !== undefined) throw schemaError(`status.${field} is ${other.name}'s already`);
+  }
   for (const condition of statusSlice.conditions) {
-    if (!qualifiedCondition.test(condition))
+    const type = conditionType.exec(condition);
+    if (type === null) throw schemaError(`${condition} is no type of a condition`);
+    if (isBuiltIn && type.groups?.domain === undefined)
       throw schemaError(`condition ${condition} has no domain; use a name such as tenant.example.com/Ready`);
     const other = others.find((one) => one.declaration.statusSlice?.conditions.includes(condition));
     if (other !== undefined) throw schemaError(`condition ${condition} is ${other.name}'s already`);

@@ -241,7 +241,7 @@ it('every admission policy fails closed, refuses with 403, and has a binding tha
 
 /** A controller that adds a condition to a kind that is not ours. */
 const adding = (name: string, kind: typeof Deployment | typeof Ingress, condition: string) =>
-  kind.statusSlice({ conditions: [condition as 'a.example.com/B'] }).controller(name, {
+  (kind as typeof Deployment).statusSlice({ conditions: [condition as 'a.example.com/B'] }).controller(name, {
     reconcile: async () => ({ conditions: { 'a.example.com/B': { status: 'True', reason: 'B' } } }),
   });
 

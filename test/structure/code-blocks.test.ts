@@ -24,6 +24,7 @@ const compiled = [
   'test/statements/authoring-example.ts',
   'test/statements/documented-fragments.test.ts',
   'test/statements/elsewhere.test.ts',
+  'test/statements/foreign-status.ts',
   'test/statements/self-mapping.test.ts',
   'packages/apiserver/test/example.ts',
   'test/testing/battery-aws.test.ts',

@@ -1,6 +1,7 @@
 // Types from a CustomResourceDefinition: a module with a foreign kind, the TypeScript types of its objects, and where
 // asked a zod schema. Only what the API server validates is a type; other fields are unknown.
 import * as z from 'zod';
+import type { StatusForm } from '../../api/status-slice.ts';
 import { SchemaError } from '../../core/errors.ts';
 import { formatZodIssues } from '../../core/json.ts';
 import { docLines, type ImportedSchema, schemaShape } from './imported-schema.ts';
@@ -23,6 +24,7 @@ const definition = z.object({
           served: z.boolean(),
           storage: z.boolean(),
           schema: z.object({ openAPIV3Schema: z.unknown() }).optional(),
+          subresources: z.object({ status: z.unknown() }).partial().optional(),
         }),
       )
       .min(1),
@@ -78,6 +80,7 @@ export function importCrd(
     `kind: '${kind}'`,
     `plural: '${plural}'`,
     ...(isCluster ? [`scope: 'Cluster'`] : []),
+    ...statusForm(schema, version.subresources?.status !== undefined),
   ];
   const lines = [
     `${importedHeader} ${metadata.name}, version ${version.name}. Run it again after a change of the CRD.`,
@@ -101,6 +104,14 @@ export function importCrd(
       : []),
   ];
   return { name: metadata.name, kind, version: version.name, text: lines.join('\n') };
+}
+
+/** The `status` of a foreign kind, if there is something to say of it. */
+function statusForm({ properties }: ImportedSchema, isSubresource: boolean): readonly string[] {
+  const form = (text: StatusForm) => [`status: '${text}'`];
+  if (!isSubresource) return form('no-subresource');
+  const condition = properties?.status?.properties?.conditions?.items?.properties;
+  return condition?.observedGeneration === undefined ? [] : form('observed-conditions');
 }
 
 function versionOf(

@@ -1,6 +1,6 @@
-// A controller that adds conditions to a foreign kind needs patch on its status, and /status of a built-in kind is more
-// than that: it lets labels of a Namespace and finalizers of a Deployment through [tried on kube-apiserver 1.36.3]. An
-// admission policy permits only the declared conditions to differ.
+// A controller that writes a part of the status of a foreign kind needs patch on its status, and /status of a built-in
+// kind is more than that: it lets labels of a Namespace and finalizers of a Deployment through [tried on kube-apiserver
+// 1.36.3]. An admission policy permits only the declared fields and conditions to differ.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { admissionPolicy } from './admission-policy.ts';
@@ -15,7 +15,9 @@ export function statusPolicy(
   const own = statusSlice.conditions.map((type) => JSON.stringify(type)).join(', ');
   const others = (status: string) => `${status}.?conditions.orValue([]).filter(one, !(one.type in [${own}]))`;
   const same = (field: string) => `object.metadata.?${field} == oldObject.metadata.?${field}`;
+  const fields = statusSlice.status.map((field) => `status.${field}`).join(', ');
   const conditions = statusSlice.conditions.length === 1 ? 'the condition' : 'the conditions';
+  const parts = `${fields === '' ? '' : `${fields} and `}${conditions}`;
   return admissionPolicy({ controller: name, project }, 'status', {
     target: [
       {
@@ -32,12 +34,12 @@ export function statusPolicy(
     validations: [
       {
         expression: [
-          sameMap(['variables.after', 'variables.before'], ['conditions']),
+          sameMap(['variables.after', 'variables.before'], ['conditions', ...statusSlice.status]),
           `${others('variables.after')} == ${others('variables.before')}`,
           sameMap(['dyn(object)', 'dyn(oldObject)'], ['metadata', 'status']),
           ...['labels', 'annotations', 'finalizers', 'ownerReferences'].map(same),
         ].join(' && '),
-        message: `${name} may only change ${conditions} ${statusSlice.conditions.join(', ')}`,
+        message: `${name} may only change ${parts} ${statusSlice.conditions.join(', ')}`,
       },
     ],
   });

@@ -1,5 +1,5 @@
-// Computes the status slice of a second controller. A slice has no Ready, Reconciling or Stalled condition, so an error
-// appears in its declared conditions: Unknown while the error is retried, False when it is no longer retried. Pure,
+// Computes a status slice. It has no Reconciling or Stalled condition, so an error appears in its declared conditions,
+// of which Ready stands for all others: Unknown while the error is retried, False when it is no longer retried. Pure,
 // like status.ts.
 import { reasons } from '../../api/conditions.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
@@ -40,19 +40,20 @@ export function sliceAfterResult(
     ]),
   );
   if (error !== undefined) {
-    const notTrue = input.declared.filter((type) => reported[type]?.status !== 'True');
-    const affected = notTrue.length === 0 ? input.declared : isRetried(retryState) ? [] : notTrue;
+    const showing = showingErrors(input);
+    const notTrue = showing.filter((type) => reported[type]?.status !== 'True');
+    const affected = notTrue.length === 0 ? showing : isRetried(retryState) ? [] : notTrue;
     for (const type of affected) reported[type] = failureCondition(error, retryState);
   }
   return { ...status, conditions: conditionsAfter(reported, input) };
 }
 
 /**
- * Computes the slice after an error was thrown. All owned fields are kept, and every declared condition reports the
- * error.
+ * Computes the slice after an error was thrown. All owned fields are kept, and Ready or every declared condition
+ * reports the error.
  */
 export function sliceAfterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus {
-  return { ...input.owned, conditions: conditionsAfter(forAll(failureCondition(error, retryState), input), input) };
+  return withCondition(failureCondition(error, retryState), input);
 }
 
 /** Computes the slice while the controller's finalizer stays. `retryState` is given if finalize failed. */
@@ -64,7 +65,7 @@ export function sliceWhileFinalizing(
   const isStalled = retryState !== undefined && !isRetried(retryState);
   const reason = isStalled ? stateReasons[retryState] : authorReason(finalized.reason);
   const condition: DeclaredCondition = { status: 'False', reason, message: redact(finalized.message ?? '') };
-  return { ...input.owned, conditions: conditionsAfter(forAll(condition, input), input) };
+  return withCondition(condition, input);
 }
 
 /** Returns whether the slice is already stalled at this generation. */
@@ -82,8 +83,15 @@ function failureCondition(error: Error, retryState: RetryState): DeclaredConditi
   return { status: 'Unknown', reason: stateReasons[retryState], message };
 }
 
-function forAll(condition: DeclaredCondition, { declared }: StatusInput): Record<string, DeclaredCondition> {
-  return Object.fromEntries(declared.map((type) => [type, condition]));
+/** The conditions that report an error. */
+function showingErrors({ declared }: StatusInput): readonly string[] {
+  return declared.includes('Ready') ? ['Ready'] : declared;
+}
+
+function withCondition(condition: DeclaredCondition, input: StatusInput): OwnedStatus {
+  const all = Object.fromEntries(showingErrors(input).map((type) => [type, condition]));
+  const kept = currentConditions(input.owned).filter(({ type }) => input.declared.includes(type));
+  return { ...input.owned, conditions: conditionsAfter(all, input, kept) };
 }
 
 /** An author may copy the reason of a child, and the child may be stalled when the slice is not. */

@@ -57,7 +57,7 @@ export function createStatusWriter({
         // The observedGeneration of a foreign kind is another controller's.
         observed: definition === undefined ? () => undefined : observed,
       }
-    : definition === undefined
+    : definition === undefined && statusSlice.isObserved === undefined
       ? foreignSliceWriter(statusSlice)
       : {
           declared: statusSlice.conditions,
@@ -83,16 +83,17 @@ function ownOf(definition: KindDefinition | undefined): OwnStatus {
 }
 
 /**
- * The conditions of a foreign kind have no observedGeneration: the API server rejects it for most built-in kinds (500,
- * field not declared in schema) [tried on kube-apiserver 1.36.3].
+ * The conditions of a foreign kind have no observedGeneration, unless its CRD is known to have it: the API server
+ * rejects it for most built-in kinds (500, field not declared in schema) [tried on kube-apiserver 1.36.3].
  */
-function foreignSliceWriter({ conditions: declared }: StatusSlice): StatusWriter {
-  const foreign = ({ conditions }: OwnedStatus): OwnedStatus => ({
+function foreignSliceWriter({ conditions: declared, status: fields }: StatusSlice): StatusWriter {
+  const foreign = ({ conditions, ...rest }: OwnedStatus): OwnedStatus => ({
+    ...rest,
     conditions: conditions.map(({ observedGeneration: _, ...one }) => one),
   });
   return {
     declared,
-    own: { conditions: declared, fields: [], sharedFields: [] },
+    own: { conditions: declared, fields, sharedFields: [] },
     writesStatus: true,
     showsObserved: false,
     afterResult: (...given) => foreign(sliceAfterResult(...given)),
