@@ -17,6 +17,25 @@ const manifest = z.object({
   scripts: z.record(z.string(), z.string()),
   exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
 });
+const names = z.record(z.string(), z.string()).optional();
+const lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      dev: z.boolean().optional(),
+      dependencies: names,
+      peerDependencies: names,
+      peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean() })).optional(),
+    }),
+  ),
+});
+
+/** Reads what is installed for production from the lock file: packages by their places, such as `node_modules/zod`. */
+async function productionPackages() {
+  const { packages } = lock.parse(JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')));
+  return new Map(Object.entries(packages).filter(([, { dev }]) => dev !== true));
+}
+
 const author = `
 import { defineKind, notOk, ok, type ResultOf } from 'outrigger';
 import { ConfigMap } from 'outrigger/kubernetes';
@@ -81,10 +100,24 @@ describe('the package', () => {
     expect(modules.filter((file) => !existsSync(folder.at(file)))).toEqual([]);
   });
 
+  it('B9: who depends on a package depends on what that needs beside it, which npm installs and Yarn does not', async () => {
+    const packages = await productionPackages();
+    const peersOf = (name: string) => {
+      const { peerDependencies = {}, peerDependenciesMeta = {} } = packages.get(`node_modules/${name}`) ?? {};
+      return Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+    };
+    const missing = [...packages].flatMap(([place, { dependencies = {}, peerDependencies = {} }]) =>
+      Object.keys(dependencies).flatMap((name) =>
+        peersOf(name).flatMap((peer) =>
+          peer in dependencies || peer in peerDependencies ? [] : [`${place} needs ${peer} for ${name}`],
+        ),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('H10: the emulator of SQS and what it brings are not installed for production, and without it a local system names it', async () => {
-    const lock = z.object({ packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })) });
-    const { packages } = lock.parse(JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')));
-    const installed = Object.keys(packages).filter((name) => packages[name]?.dev !== true);
+    const installed = [...(await productionPackages()).keys()];
     expect(installed).toContain('node_modules/zod');
     expect(installed.filter((name) => /node_modules\/(fauxqs|fastify)$/.test(name))).toEqual([]);
     const withoutIt = `

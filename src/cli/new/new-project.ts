@@ -54,7 +54,7 @@ files stay. Scripts whose name is taken get the prefix outrigger:. A repository 
 Exit status: 0 when the project is written; 1 when it is not, and nothing was written.`;
 
 /** The packages that the project's own commands and sources need next to Outrigger. */
-const tools = ['@kubernetes/client-node', '@types/node', 'fauxqs', 'osls', 'typescript', 'vitest'];
+const tools = ['@kubernetes/client-node', '@types/node', 'fauxqs', 'osls', 'typescript', 'vite', 'vitest'];
 
 /** A file with its new text; without `before` it is new. */
 type Change = { readonly file: string; readonly text: string; readonly before: string | undefined };

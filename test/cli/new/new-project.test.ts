@@ -1,5 +1,6 @@
 // Only the files that `outrigger new project` writes, its errors, and the errors of commands outside of a project.
 // test/deploy/tutorial.test.ts builds, tests and runs a new project with the package alone.
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -28,6 +29,17 @@ it('new project in an empty folder writes the files of a service, and a reposito
     scripts: { test: 'vitest run', check: 'tsc' },
     devDependencies: { osls: '4.3.1' },
   });
+  // B9: Yarn installs no package because another one needs it beside itself, as npm does.
+  const { dependencies, devDependencies } = JSON.parse(await read('package.json'));
+  const packages = Object.keys({ ...dependencies, ...devDependencies });
+  const peers = packages.flatMap((name) => {
+    const file = path.join(source, 'node_modules', name, 'package.json');
+    const { peerDependencies, peerDependenciesMeta = {} } = existsSync(file)
+      ? JSON.parse(readFileSync(file, 'utf8'))
+      : {};
+    return Object.keys(peerDependencies ?? {}).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+  });
+  expect(packages).toEqual(expect.arrayContaining(peers));
   expect(await read('README.md')).toContain('npm run test\n');
   const workflow = await read('.github/workflows/cafes.yml');
   expect(workflow).toContain('- run: npx osls package --stage dev\n');
