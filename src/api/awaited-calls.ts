@@ -5,7 +5,7 @@ import { nextTick } from 'node:process';
 import { toError } from '../core/errors.ts';
 
 /** The members of a context that return a promise. */
-const calls = new Set(['get', 'list', 'apply', 'applyAll', 'tryApplyAll', 'exec', 'setMetadata']);
+const calls = new Set(['get', 'list', 'apply', 'applyAll', 'tryApplyAll', 'exec', 'setMetadata', 'deleteSelf']);
 
 /** Calls that were made, and those of them that nobody awaits. */
 class Calls {

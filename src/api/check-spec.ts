@@ -142,6 +142,7 @@ const spec = record(
     clients: callable,
     exec: record({ container: text, commands: listOf(command) } satisfies Fields<ExecSpec>, ['container', 'commands']),
     sets: record({ labels: listOf(metadataKey), annotations: listOf(metadataKey) } satisfies Fields<MetadataSpec>),
+    deletesSelf: permitted,
     watches: listOf((value) => watchFields(value) ?? mapping(value)),
     // `wake` has checked the pattern.
     wakes: listOf(

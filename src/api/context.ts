@@ -4,6 +4,7 @@ import { InvalidSpecError, NotOwnedError, PolicyDeniedError, toError } from '../
 import { formatKey, type Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
+import { checkAuthorCount } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
 import type { Applied, ApplyAllOptions, ApplyOptions, ChildChange, Desired, DesiredSet } from './apply.ts';
 import { reasons } from './conditions.ts';
@@ -57,6 +58,16 @@ export type ContextTypes = {
 export interface Context<T extends ContextTypes> extends BaseContext {
   /** What the controller's `clients` made of its settings. */
   readonly clients: T['clients'];
+  /**
+   * Adds to a metric of the author, with the controller as its dimension. CloudWatch bills each name of each
+   * controller, so no name depends on the object: `RecordsWritten`.
+   */
+  readonly metrics: { count(name: string, value?: number): void };
+  /**
+   * Deletes the object, as kubectl does: its finalizers run, and its children go. Needs `deletesSelf` in the
+   * declaration. Return a result as always; a status that finds no object is not written.
+   */
+  deleteSelf(): Promise<void>;
   /** Runs a declared command in a container. */
   readonly exec: [T['exec']] extends [NoExecDeclared] ? NoExecDeclared : Exec;
   /** Makes the declared labels and annotations of the object exactly these. */
@@ -104,12 +115,14 @@ export interface Context<T extends ContextTypes> extends BaseContext {
 
 /** The context of a mapping function, which has no object: nothing is applied, recorded or set. */
 export interface MapContext<T extends ContextTypes>
-  extends Omit<Context<T>, 'apply' | 'applyAll' | 'tryApplyAll' | 'recordEvent' | 'setMetadata'> {}
+  extends Omit<Context<T>, 'apply' | 'applyAll' | 'tryApplyAll' | 'deleteSelf' | 'recordEvent' | 'setMetadata'> {}
 
 /** A Context without types: objects go in and out as the API server has them. */
 export interface UntypedContext extends BaseContext {
   /** That of the object, or for a mapping function of the changed object; undefined if it has none. */
   readonly namespace: string | undefined;
+  count(name: string, value: number): void;
+  deleteSelf(): Promise<void>;
   get(kind: Kind, key: Key): Promise<object | undefined>;
   list(kind: Kind, labels?: Readonly<Record<string, string>>, options?: ListScope): Promise<readonly object[]>;
   apply(kind: Kind, desired: object, options?: ApplyOptions): Promise<object>;
@@ -136,6 +149,7 @@ export type DeclaredAccess = {
   readonly reads?: readonly Read[] | undefined;
   readonly exec?: ExecSpec | undefined;
   readonly sets?: MetadataSpec | undefined;
+  readonly deletesSelf?: true | undefined;
 };
 
 /**
@@ -144,7 +158,7 @@ export type DeclaredAccess = {
 export function typeContext<T extends ContextTypes>(
   untyped: UntypedContext,
   clients: T['clients'],
-  { name, owns = [], reads = [], exec, sets }: DeclaredAccess,
+  { name, owns = [], reads = [], exec, sets, deletesSelf }: DeclaredAccess,
 ): Context<T> {
   const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
@@ -195,6 +209,17 @@ export function typeContext<T extends ContextTypes>(
     now: () => untyped.now(),
     recordEvent: (type, reason, message) => untyped.recordEvent(type, reason, message),
     clients,
+    metrics: {
+      count: (metric, value = 1) => {
+        checkAuthorCount(metric, value);
+        untyped.count(metric, value);
+      },
+    },
+    deleteSelf: async () => {
+      if (deletesSelf !== true)
+        throw new TypeError(`${name} does not declare deletesSelf: true, so its role forbids it`);
+      await untyped.deleteSelf();
+    },
     get: async (kind, key) => {
       hold(declared, 'declare', kind);
       holdToNamespaces(name, reads, kind, key.namespace ?? untyped.namespace ?? '');

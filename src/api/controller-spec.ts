@@ -120,6 +120,8 @@ export interface ControllerSpec<
   readonly exec?: Exec;
   /** The labels and annotations that it sets on the object; without this there is no `setMetadata` in its context. */
   readonly sets?: Sets;
+  /** Whether it may delete the objects that it reconciles, by `deleteSelf`. Its role then has `delete` on the kind. */
+  readonly deletesSelf?: true;
   readonly watches?: readonly Watch<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>[];
   /** Events outside of the cluster that trigger a reconcile. */
   readonly wakes?: readonly Wake[];

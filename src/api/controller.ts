@@ -81,6 +81,7 @@ function declarationOf(
     ...(spec.permissions === undefined ? {} : { permissions: spec.permissions }),
     ...(exec === undefined ? {} : { exec }),
     ...(sets === undefined ? {} : { sets }),
+    ...(spec.deletesSelf === undefined ? {} : { deletesSelf: spec.deletesSelf }),
   };
 }
 
@@ -98,7 +99,8 @@ type Start = ClientsOptions & { readonly environment: Environment; readonly secr
 function startController(name: string, view: StatusView, spec: AnySpec, start: Start): ControllerInstance {
   const clients = makeClients(name, spec, start);
   const parseResult = createResultParser(view);
-  const access = { name, owns: spec.owns, reads: spec.reads, exec: spec.exec, sets: spec.sets };
+  const { owns, reads, exec, sets, deletesSelf } = spec;
+  const access = { name, owns, reads, exec, sets, deletesSelf };
   return {
     reconcile: async (raw, context) =>
       parseResult(await spec.reconcile(view.read(raw), typeContext(context, clients, access))),

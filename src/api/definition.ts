@@ -62,6 +62,8 @@ export type ControllerDeclaration = {
   readonly exec?: ExecSpec;
   /** The labels and annotations that it sets on its objects. Absent: none. */
   readonly sets?: MetadataSpec;
+  /** Whether its role may delete its objects. */
+  readonly deletesSelf?: true;
   readonly finalizes: boolean;
   /** The changes of an object that trigger a reconcile. Absent: the default of the kind. */
   readonly changes?: Changes;

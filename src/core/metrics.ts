@@ -66,9 +66,20 @@ export type Metrics = {
   count(name: MetricName, value?: number, labels?: MetricLabels): void;
   /** Records a duration in milliseconds. */
   milliseconds(name: MetricName, value: number, labels?: MetricLabels): void;
+  /** Adds to a counter of the author of the controller. */
+  author(name: string, value: number): void;
   /** Records that something is wrong with a cluster: ClusterTrouble, with the dimensions cluster and what. */
   trouble(cluster: string, what: ClusterTrouble): void;
 };
 
 /** Metrics that keep nothing. */
-export const silentMetrics: Metrics = { count: () => {}, milliseconds: () => {}, trouble: () => {} };
+export const silentMetrics: Metrics = { count: () => {}, author: () => {}, milliseconds: () => {}, trouble: () => {} };
+
+/** Throws a TypeError for a count that is not an author's to write: each name is a metric that is billed. */
+export function checkAuthorCount(name: string, value: number): void {
+  if (!/^[A-Z][A-Za-z0-9]{0,63}$/.test(name))
+    throw new TypeError(`metrics.count: ${name} is no name such as RecordsWritten, the same for every object`);
+  if (Object.values(metricNames).some((one) => one === name))
+    throw new TypeError(`metrics.count: ${name} is a metric of Outrigger; use another name`);
+  if (!Number.isFinite(value)) throw new TypeError(`metrics.count: ${name} has no finite value`);
+}

@@ -117,6 +117,8 @@ export function createTelemetry(
     },
     metrics: {
       count: (name, value = 1, labels) => add(name, MetricUnit.Count, value, labels),
+      // Whatever the monitoring is: the author asks for it.
+      author: (name, value) => metricsOf(service).addMetric(name, MetricUnit.Count, value),
       milliseconds: (name, value, labels) => add(name, MetricUnit.Milliseconds, value, labels),
       trouble: (cluster, what) => {
         if (!isWritten(metricNames.clusterTrouble)) return;

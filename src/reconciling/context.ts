@@ -13,6 +13,7 @@ import type { Log } from '../core/log.ts';
 import { fieldManagerOf } from '../core/names.ts';
 import { applyAll, applyOne, type FieldNote, type WriteCounts } from '../kube/apply/apply-all.ts';
 import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
+import { deleteChild } from '../kube/apply/delete-child.ts';
 import { applyOwnMetadata } from '../kube/apply/own-metadata.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isPolicyDenied } from '../kube/client/errors.ts';
@@ -48,6 +49,8 @@ export type ContextDeps = {
   readonly log: Log;
   readonly now: () => Date;
   readonly signal: AbortSignal;
+  /** Adds to a metric of the author. Absent: nothing is counted. */
+  readonly count?: ((name: string, value: number) => void) | undefined;
   /**
    * Whether children that have lost their labels are found too, for two lists of metadata, and applies are sent that
    * changed nothing before.
@@ -62,7 +65,18 @@ export type ContextDeps = {
  * @param owner the object, or for a mapping function only the namespace of the watched object
  */
 export function createContext(
-  { client, cluster, controller, project, log, now, signal, isThorough = false, strays = [] }: ContextDeps,
+  {
+    client,
+    cluster,
+    controller,
+    project,
+    log,
+    now,
+    signal,
+    count: countOwn,
+    isThorough = false,
+    strays = [],
+  }: ContextDeps,
   owner: {
     readonly object?: KubeObject;
     readonly kind?: Kind;
@@ -137,6 +151,14 @@ export function createContext(
       const message = String(given);
       recorded.set(JSON.stringify([type, reason, message]), { type, reason, message });
     },
+    count: (name, value) => countOwn?.(name, value),
+    deleteSelf: tracked(async () => {
+      const { object, kind } = owner;
+      if (object === undefined || kind === undefined)
+        throw new TypeError(`${controller}: a mapping function has no object to delete`);
+      const { uid } = object.metadata;
+      if (await deleteChild(client, { resource: kind, signal }, object, { uid })) writes += 1;
+    }),
     get: tracked(
       async (kind, { name, namespace = owner.namespace }) =>
         await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),

@@ -181,7 +181,8 @@ async function runOnCluster(
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
   const timed = timeFirstResponse(found.client, monotonicMs, { firstResponseTimeoutMs });
-  const input = { client: trace?.client(timed.client) ?? timed.client, message, messageId, log, signal };
+  const count: ReconcileInput['count'] = (name, value) => deps.metrics.author(name, value);
+  const input = { client: trace?.client(timed.client) ?? timed.client, message, messageId, log, signal, count };
   let report: ReconcileReport;
   try {
     report = await (trace === undefined ? deps.reconcile(input) : trace.run(() => deps.reconcile(input)));

@@ -58,7 +58,7 @@ export function createMapKeys(
   send: Send,
   ids: () => Promise<FunctionIds>,
 ): (input: ReconcileInput) => Promise<ReconcileReport> {
-  return async ({ client, message, messageId, log, signal }) => {
+  return async ({ client, message, messageId, log, signal, count }) => {
     const index = watchIndexOf(declaration, message);
     const watched = declaration.watches[index];
     const mismatch =
@@ -67,7 +67,7 @@ export function createMapKeys(
         : scopeMismatch(watched.kind, message);
     if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
     const { cluster } = message;
-    const deps = { client, cluster, controller: name, project, log, now, signal };
+    const deps = { client, cluster, controller: name, project, log, now, signal, count };
     try {
       const { context, end } = createContext(deps, { namespace: message.namespace });
       const keys = await keysOf(instance, index, message, context).finally(end);

@@ -47,6 +47,8 @@ export type ReconcileInput = {
   readonly messageId: string;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Adds to a metric of the author. Absent: nothing is counted. */
+  readonly count?: (name: string, value: number) => void;
 };
 
 /** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */

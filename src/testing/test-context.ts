@@ -17,6 +17,10 @@ export type RecordedEvent = { readonly type: 'Normal' | 'Warning'; readonly reas
 export type TestContext<T extends ContextTypes> = Context<T> & {
   /** The Events that were recorded so far. */
   readonly events: readonly RecordedEvent[];
+  /** What was counted so far, by the name of the metric. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Whether the reconciler has deleted the object. */
+  isSelfDeleted(): boolean;
   /** The labels and annotations that the reconciler has set on the object. */
   ownMetadata(): {
     readonly labels: Readonly<Record<string, string>>;
@@ -66,6 +70,8 @@ export function testContext<
   const { objects = [], owner, now = () => new Date(), log = silentLog } = given;
   const { signal = new AbortController().signal } = given;
   const events: RecordedEvent[] = [];
+  const counts = new Map<string, number>();
+  let isDeleted = false;
   type Values = Readonly<Record<string, string>>;
   let metadata: { readonly labels: Values; readonly annotations: Values } = { labels: {}, annotations: {} };
   const { resource, exec: commands } = controller.declaration;
@@ -100,6 +106,10 @@ export function testContext<
       signal,
       log,
       now,
+      count: (name, value) => void counts.set(name, (counts.get(name) ?? 0) + value),
+      deleteSelf: async () => {
+        isDeleted = true;
+      },
       setMetadata: async (values) => {
         metadata = { labels: givenValues(values.labels), annotations: givenValues(values.annotations) };
       },
@@ -113,10 +123,13 @@ export function testContext<
       reads: controller.reads,
       exec: commands,
       sets: controller.declaration.sets,
+      deletesSelf: controller.declaration.deletesSelf,
     },
   );
   return Object.assign(context, {
     events,
+    counts,
+    isSelfDeleted: () => isDeleted,
     ownMetadata: () => metadata,
     put: (object: object) => map.put(object),
   });

@@ -35,6 +35,8 @@ async function asked(
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     now: () => new Date(0),
     recordEvent: () => {},
+    count: () => {},
+    deleteSelf: async () => {},
     get: async (one) => void note(one),
     list: async (one) => note(one),
     apply: async (one) => note(one),

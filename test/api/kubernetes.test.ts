@@ -1,4 +1,5 @@
 // The kinds of Kubernetes itself: that a function carries only those that it uses, and that their names are those of the API.
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
@@ -62,4 +63,12 @@ it.each([
   ['HorizontalPodAutoscaler', 'horizontalpodautoscalers', 'autoscaling/v2', true],
 ] as const)('%s is %s of %s', (name, plural, apiVersion, namespaced) => {
   expect(kinds.find(({ kind }) => kind === name)).toMatchObject({ plural, apiVersion, namespaced });
+});
+
+it('the documents list every kind', async () => {
+  const page = await readFile(path.resolve(import.meta.dirname, '../../docs/authoring.md'), 'utf8');
+  const [, section = ''] = /^## Kinds of Kubernetes$(.*?)^```ts$/ms.exec(page) ?? [];
+  expect([...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name)).toEqual(
+    Object.keys(kubernetes).toSorted((a, b) => section.indexOf(`\`${a}\``) - section.indexOf(`\`${b}\``)),
+  );
 });

@@ -139,3 +139,23 @@ it.each([
   if (monitoring === 'off') expect(trouble).toBeUndefined();
   else expect(trouble).toMatchObject({ service: 'resync', cluster: 'alpha', what: 'watcher-down' });
 });
+
+it.each([
+  'full',
+  'lean',
+] as const)('with %s monitoring a metric of the author is written, with the controller as its dimension', (monitoring) => {
+  const lines = printed(() => {
+    const { metrics, flush } = createTelemetry('widget', { ...settings, perCluster: true, monitoring });
+    metrics.author('RecordsWritten', 2);
+    metrics.author('RecordsWritten', 1);
+    flush();
+  });
+  expect(lines).toMatchObject([
+    {
+      ...{ service: 'widget', RecordsWritten: [2, 1] },
+      _aws: {
+        CloudWatchMetrics: [{ Dimensions: [['service']], Metrics: [{ Name: 'RecordsWritten', Unit: 'Count' }] }],
+      },
+    },
+  ]);
+});

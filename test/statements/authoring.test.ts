@@ -24,7 +24,7 @@ it('every member of the context that the example can have is in its table', asyn
     replicas: 1,
   });
   const members = Object.keys(testContext(site, { owner, clients })).filter(
-    (name) => !['put', 'events', 'ownMetadata'].includes(name),
+    (name) => !['put', 'events', 'counts', 'isSelfDeleted', 'ownMetadata'].includes(name),
   );
   for (const member of members) expect(text, member).toMatch(new RegExp(`^\\| \`${member}\\b`, 'm'));
 });
@@ -36,7 +36,7 @@ it('every member of a controller, and every privilege that it can allow, is in i
   const members = {
     ...{ owns: true, reads: true, watches: true, wakes: true, selector: true, changes: true, evidence: true },
     ...{ finalizer: true, sets: true, allows: true, exec: true, settings: true, clients: true },
-    ...{ permissions: true, reconcile: true, finalize: true },
+    ...{ permissions: true, deletesSelf: true, reconcile: true, finalize: true },
   } satisfies Record<Exclude<keyof AnySpec, keyof OptionsSpec>, true>;
   const privileges = {
     ...{

@@ -1,9 +1,10 @@
 // Only the shorter examples of docs/authoring.md and docs/how-to: each does what its text says. code-blocks.test.ts holds the blocks of the
 // page to the code here.
+import type { V1RuntimeClass } from '@kubernetes/client-node';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { ConfigMap, Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
-import { defineKind, notOk, ok, type ResultOf, RetryLater, wake, withRule } from '../../src/outrigger.ts';
+import { defineKind, foreignKind, notOk, ok, type ResultOf, RetryLater, wake, withRule } from '../../src/outrigger.ts';
 import { startApiServer, startSystem } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
 import { site } from './authoring-example.ts';
@@ -20,6 +21,14 @@ const owned = Namespace.statusSlice({ conditions: ['team.example.com/Owned'] }).
     const owner = annotations['team.example.com/owner'];
     return { conditions: { 'team.example.com/Owned': owner === undefined ? notOk('NoOwner') : ok('HasOwner', owner) } };
   },
+});
+
+const RuntimeClass = foreignKind<V1RuntimeClass, 'RuntimeClass', 'Cluster'>({
+  ...{ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster' },
+});
+
+it('a kind of Kubernetes that does not ship is declared with its names', () => {
+  expect(RuntimeClass).toMatchObject({ apiVersion: 'node.k8s.io/v1', plural: 'runtimeclasses', namespaced: false });
 });
 
 /** The answer of an outside system. */

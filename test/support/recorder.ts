@@ -31,6 +31,7 @@ export function createRecorder(): Recorder {
     metrics: {
       count: (name, value = 1, labels) => add(name, value, labels),
       trouble: (cluster, what) => void counts.set(`ClusterTrouble ${cluster} ${what}`, 1),
+      author: (name, value) => add(name, value),
       milliseconds: (name, _, labels) => add(name, 1, labels),
     },
     lines,

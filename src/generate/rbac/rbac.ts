@@ -110,14 +110,18 @@ export function ownKinds(
 }
 
 function controllerRules({ declaration }: ControllerDefinition): readonly ScopedRule[] {
-  const { resource, owns, reads, exec, statusSlice, allows } = declaration;
+  const { resource, owns, reads, exec, statusSlice, allows, deletesSelf } = declaration;
   const { clusterRoles = [], grants = [] } = allows ?? {};
   // A ClusterRole may be bound in the whole cluster.
   const grantsCluster = owns.some(({ group, kind }) => group === rbac && kind === 'ClusterRole');
   const subresource = (name: string, verbs: readonly string[]) =>
     ruleOf({ ...resource, plural: `${resource.plural}/${name}` }, verbs);
   return [
-    ruleOf(resource, marksObjects(declaration) ? ['get', 'list', 'patch'] : ['get', 'list']),
+    ruleOf(resource, [
+      ...['get', 'list'],
+      ...(marksObjects(declaration) ? ['patch'] : []),
+      ...(deletesSelf === undefined ? [] : ['delete']),
+    ]),
     // The status of a foreign kind is written only by conditions that the controller declares.
     ...(resource.definition === undefined && statusSlice === undefined ? [] : [subresource('status', ['patch'])]),
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.

@@ -1,4 +1,5 @@
-// The deletion of one child: by its identity, because another client may have put another object in its place.
+// The deletion of one child, or of the reconciled object: by its identity, because another client may have put another
+// object in its place.
 import type { KubeClient } from '../client/client.ts';
 import { isConflict, isNotFound } from '../client/errors.ts';
 import type { KubeObject } from '../client/object.ts';

@@ -19,7 +19,7 @@ type CallDeps = Required<Pick<ReconcileDeps, 'wait'>> & Pick<ReconcileDeps, 'ins
 
 /** Calls the author's code for the task of a pass. It ends when the calls that it did not await have. Never rejects. */
 export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Promise<Called> {
-  const { identity, task, client, message, log, signal, primary } = pass;
+  const { identity, task, client, message, log, signal, primary, count } = pass;
   const { name, project, declaration } = identity;
   const { resource: kind } = declaration;
   const object = primary.current();
@@ -32,6 +32,7 @@ export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Pr
       log,
       now,
       signal,
+      count,
       // Children that have lost their labels belong to an object that is left, too.
       isThorough: task === 'leave' || isThorough(message),
       strays: message.strays?.objects,
