@@ -4,8 +4,8 @@
 // buffers, which do not belong to objects, exist by then.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { build } from '@outrigger/cli/commands/build';
 import * as z from 'zod';
-import { build } from '../src/cli/build.ts';
 import { compare, type Goal } from './compare.ts';
 import { type ContestOptions, measureInTurn } from './contest.ts';
 import { clientNode, type Follow, type Follower, metadataInformer, watcher } from './f1-followers.ts';

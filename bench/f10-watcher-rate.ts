@@ -2,8 +2,8 @@
 // behind, and the CPU time of a thousand events, compared with controller-runtime's metadata informer, which only
 // stores the same events in its cache. API server and queue are separate processes that use as little CPU as possible.
 import path from 'node:path';
+import { build } from '@outrigger/cli/commands/build';
 import * as z from 'zod';
-import { build } from '../src/cli/build.ts';
 import {
   cpuSeconds,
   type GuardedProcess,

@@ -11,7 +11,7 @@ import { invocationMs } from './f9-sheet.ts';
 import { digits } from './populate.ts';
 import type { Row } from './row.ts';
 
-/** The event source mapping of the timers (src/generate/aws/shared.ts), and the memory of the function. */
+/** The event source mapping of the timers (packages/cli/src/aws/shared.ts), and the memory of the function. */
 const deployed = { concurrentBatches: 100, batchSize: 10, megabytes: 256 };
 const counted = z.union([z.object({ url: z.string() }), z.object({ keys: z.number(), requests: z.number() })]);
 

@@ -2,15 +2,17 @@
 // killed and restarted; the peer is a controller written with controller-runtime as its documentation shows. Both have
 // the same 10,000 Foos, each with its Deployment, on one real kube-apiserver. A key that the watcher sends counts as a
 // reconcile; no function needs to run.
+
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { build } from '../src/cli/build.ts';
-import { buildArtifacts } from '../src/dev/artifacts.ts';
-import { createQueues } from '../src/dev/lambda/queues.ts';
-import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../src/dev/local-stack.ts';
-import { applyManifests, readGenerated } from '../src/dev/manifests.ts';
-import { startWatchers, type Watchers } from '../src/dev/watchers.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
+import { createQueues } from '@outrigger/cli/dev/lambda/queues';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
+import { startWatchers, type Watchers } from '@outrigger/cli/dev/watchers';
 import { startSimulators } from '../src/simulators/registry.ts';
+import { applyManifests } from '../src/testing/manifests.ts';
 import { type ProxiedServers, startProxiedServers } from '../test/support/proxied-servers.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
 import type { ControlPlane } from '../tools/control-plane/control-plane.ts';

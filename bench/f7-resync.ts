@@ -8,14 +8,14 @@ import {
   SendMessageCommand,
   type Message as SqsMessage,
 } from '@aws-sdk/client-sqs';
-import { build } from '../src/cli/build.ts';
-import { buildArtifacts } from '../src/dev/artifacts.ts';
-import { localCluster } from '../src/dev/cluster-access.ts';
-import { createQueues } from '../src/dev/lambda/queues.ts';
-import { readLocalStack, stackNamePrefix } from '../src/dev/local-stack.ts';
-import { applyManifests } from '../src/dev/manifests.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { localCluster } from '@outrigger/cli/dev/cluster-access';
+import { createQueues } from '@outrigger/cli/dev/lambda/queues';
+import { readLocalStack, stackNamePrefix } from '@outrigger/cli/dev/local-stack';
 import { formatResyncMessage } from '../src/resync/message.ts';
 import { startSimulators } from '../src/simulators/registry.ts';
+import { applyManifests } from '../src/testing/manifests.ts';
 import { startProxiedServers } from '../test/support/proxied-servers.ts';
 import { kindManifests } from '../test/support/sample-manifests.ts';
 import { createPlainApi } from '../tools/chaos/plain-api.ts';

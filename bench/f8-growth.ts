@@ -1,8 +1,8 @@
 // f8: f1, f2 and f7 with ten and a hundred times as many objects. Memory and resync grow in proportion; the time from
 // an edit to its status does not, because only a key is sent.
 import { setTimeout as wait } from 'node:timers/promises';
+import { build } from '@outrigger/cli/commands/build';
 import * as z from 'zod';
-import { build } from '../src/cli/build.ts';
 import { startServerProcess } from '../test/support/server-process.ts';
 import type { PlainApi } from '../tools/chaos/plain-api.ts';
 import { formatSpread } from './compare.ts';

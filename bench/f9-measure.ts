@@ -2,7 +2,7 @@
 // memory: CPU time, API requests and log bytes, with single keys and with full batches. The CPU time is this machine's;
 // f9 converts it for AWS.
 import { writeFile } from 'node:fs/promises';
-import { build } from '../src/cli/build.ts';
+import { build } from '@outrigger/cli/commands/build';
 import { Foo, foo } from '../src/controllers/foo.ts';
 import { formatResyncMessage } from '../src/resync/message.ts';
 import { anEvent, aRecord } from '../test/lambda/invocation.ts';

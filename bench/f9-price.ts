@@ -1,9 +1,9 @@
 // f9: the price, as rows of the bench and as the tables of docs/cost.md. Prices and measurements are in two files next
 // to this one; the computation is in f9-sheet.ts.
 import { readFile, writeFile } from 'node:fs/promises';
+import { awsOf } from '@outrigger/cli/aws/resources';
+import { leanOnlyAlarms } from '@outrigger/cli/serverless/monitoring';
 import { registry } from '../src/controllers/registry.ts';
-import { awsOf } from '../src/generate/aws/resources.ts';
-import { leanOnlyAlarms } from '../src/serverless/monitoring.ts';
 import { replaceBetween } from '../test/support/replace-between.ts';
 import { wrapProse } from '../test/support/wrap-prose.ts';
 import {

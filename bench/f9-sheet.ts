@@ -1,7 +1,8 @@
 // The computation of f9: the price of reconciles and of idle months, from prices and measurements. It consists of pure
 // functions, so a test can compare the document with it. All assumptions are in this file, each with its reason.
+
+import { leanAlarms } from '@outrigger/cli/serverless/monitoring';
 import * as z from 'zod';
-import { leanAlarms } from '../src/serverless/monitoring.ts';
 
 const price = z.strictObject({ what: z.string(), dollars: z.number().positive(), sources: z.array(z.string()) });
 

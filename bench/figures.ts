@@ -1,5 +1,5 @@
 // Every figure of the bench: how it is measured, and how long that takes.
-import { build } from '../src/cli/build.ts';
+import { build } from '@outrigger/cli/commands/build';
 import { contestants } from './contestants.ts';
 import { f1Foreign } from './f1-foreign.ts';
 import { f1 } from './f1-watcher-memory.ts';

@@ -1,6 +1,6 @@
 // The resident memory of a fleet watcher: 1, 10 and 50 clusters of 2,000 objects, and one cluster of 10,000. Each is a
 // fresh process, measured as f1 does: when it is idle, after its garbage was collected.
-import { build } from '../src/cli/build.ts';
+import { build } from '@outrigger/cli/commands/build';
 import { fleetWatcher } from './f1-followers.ts';
 import { settledMemory } from './f1-watcher-memory.ts';
 import { startMetadataServer } from './metadata-server.ts';

@@ -6,7 +6,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { alignColumns } from '../src/dev/columns.ts';
+import { alignColumns } from '@outrigger/cli/dev/columns';
 import { ciReport } from '../test/support/ci-report.ts';
 import { writeDocument } from './document.ts';
 import { allFigures } from './figures.ts';

@@ -1,7 +1,7 @@
 // The bench for CI: counts with few objects, in less than two minutes, compared with stored counts and with their
 // goals.
-import { build } from '../src/cli/build.ts';
-import { buildArtifacts } from '../src/dev/artifacts.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import type { ReportedCheck } from '../test/support/ci-report.ts';
 import { f1Foreign } from './f1-foreign.ts';
 import { f4 } from './f4-requests.ts';

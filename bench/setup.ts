@@ -2,8 +2,8 @@
 // the required number of objects.
 import path from 'node:path';
 import { forEachConcurrently } from '../src/core/async.ts';
-import { applyManifests, readManifests } from '../src/dev/manifests.ts';
 import { createClient } from '../src/kube/client/client.ts';
+import { applyManifests, readManifests } from '../src/testing/manifests.ts';
 import { kindManifests } from '../test/support/sample-manifests.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
 import type { ControlPlane } from '../tools/control-plane/control-plane.ts';

@@ -1,8 +1,8 @@
 // Builds the page of the console into a folder of the package, with the licenses of the packages that are in it:
-// `node tools/console-page.ts lib/console/page`, at prepack.
+// `node ../../tools/console-page.ts lib/console/page` in packages/cli, at prepack.
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { buildPage, copiedFiles } from '../src/console/server/page-files.ts';
+import { buildPage, copiedFiles } from '@outrigger/cli/console/server/page-files';
 
 const root = path.resolve(import.meta.dirname, '..');
 const target = path.resolve(process.argv[2] ?? 'lib/console/page');
@@ -10,7 +10,8 @@ const bundled = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
 
 await mkdir(target, { recursive: true });
 for (const [name, content] of await buildPage()) await writeFile(path.join(target, name), content);
-for (const file of copiedFiles) await copyFile(path.join(root, 'src/console/page', file), path.join(target, file));
+for (const file of copiedFiles)
+  await copyFile(path.join(root, 'packages/cli/src/console/page', file), path.join(target, file));
 const licenses = await Promise.all(
   bundled.map(async (name) => {
     const text = await readFile(path.join(root, 'node_modules', name, 'LICENSE'), 'utf8');

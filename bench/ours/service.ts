@@ -2,10 +2,10 @@
 // bundled and packaged as it would be deployed.
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { build } from '../../src/cli/build.ts';
-import { withLock } from '../../src/dev/artifacts.ts';
-import { hashFiles } from '../../src/dev/hash-files.ts';
-import { packagedTemplate } from '../../src/dev/packaged-template.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { withLock } from '@outrigger/cli/dev/artifacts';
+import { hashFiles } from '@outrigger/cli/dev/hash-files';
+import { packagedTemplate } from '@outrigger/cli/dev/packaged-template';
 import { exists } from '../../test/support/cached-folder.ts';
 import type { Job } from '../peers/contestant.ts';
 
@@ -40,9 +40,12 @@ export async function makeService(job: Job, signal: AbortSignal): Promise<void> 
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash) return;
     for (const file of shared) await cp(path.join(repository, file), path.join(root, file));
     // osls takes a plugin by a path within the service.
-    const plugin = path.join(root, 'src/serverless/plugin.ts');
+    const plugin = path.join(root, 'packages/cli/src/serverless/plugin.ts');
     await mkdir(path.dirname(plugin), { recursive: true });
-    await writeFile(plugin, `export { default } from '${path.join(repository, 'src/serverless/plugin.ts')}';\n`);
+    await writeFile(
+      plugin,
+      `export { default } from '${path.join(repository, 'packages/cli/src/serverless/plugin.ts')}';\n`,
+    );
     const registry = path.join(root, 'src/controllers/registry.ts');
     await mkdir(path.dirname(registry), { recursive: true });
     const file = path.join(repository, modules[job]);

@@ -31,7 +31,7 @@ const settings = [
   { concurrency: 100, name: '`concurrency: 100`' },
   { concurrency: 1_000, name: '`concurrency: 1000`' },
 ] as const;
-/** The resync function: src/generate/aws/shared.ts, and f7 for its pace. */
+/** The resync function: packages/cli/src/aws/shared.ts, and f7 for its pace. */
 const resync = {
   concurrency: 10,
   coresPerFunction: resyncMegabytes / assumed.megabytesPerCore,

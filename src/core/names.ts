@@ -207,3 +207,9 @@ export function projectNameProblem(name: string): string | undefined {
   // `outrigger:controller:…` is an identity of the default project.
   return name === 'controller' ? 'it is reserved' : undefined;
 }
+
+/** `water-tank` and `PLANT_URL` as ids of a template: `WaterTank`, `PlantUrl`. */
+export function logicalId(name: string): string {
+  const words = name.toLowerCase().split(/[-_]/);
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}

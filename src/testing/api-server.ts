@@ -11,8 +11,6 @@ import { toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
 import { functionUserAgent } from '../core/names.ts';
-import { identifyFunction } from '../dev/function-identity.ts';
-import { type AppliedManifest, applyManifests, type Manifest, readManifests } from '../dev/manifests.ts';
 import { crdOf } from '../generate/crd/crd.ts';
 import { policiesOf } from '../generate/rbac/rbac.ts';
 import { applyStatus } from '../kube/apply/apply.ts';
@@ -21,6 +19,8 @@ import { isNotFound } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
+import { identifyFunction } from './function-identity.ts';
+import { type AppliedManifest, applyManifests, type Manifest, readManifests } from './manifests.ts';
 
 /** Options of startApiServer. */
 export type TestApiServerOptions = Pick<ApiServerOptions, 'now' | 'execute' | 'readLog' | 'eventWindow'> & {

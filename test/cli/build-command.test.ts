@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { buildCommand } from '@outrigger/cli/commands/build';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { buildCommand } from '../../src/cli/build.ts';
 import { useFolder } from '../support/folder.ts';
 import { expectUserError, runHere } from './command-result.ts';
 

@@ -1,6 +1,7 @@
 // Only the texts of the Helm chart. That Helm and an API server accept it is tested in test/cluster/chart.test.ts.
+
+import { chartFiles } from '@outrigger/cli/commands/chart';
 import { expect, it } from 'vitest';
-import { chartFiles } from '../../src/cli/chart.ts';
 
 const deployment = `kind: Deployment
 metadata: { name: w, namespace: s }

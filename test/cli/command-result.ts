@@ -1,9 +1,9 @@
 // The result of a command: in this process, or in one of its own.
 import { execFile } from 'node:child_process';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { commands } from '@outrigger/cli/commands/commands';
 import type { Command } from 'commander';
 import { expect, vi } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
 
 /** What a command printed, and its exit status. */
 export type CommandResult = { readonly out: string; readonly err: string; readonly status: unknown };

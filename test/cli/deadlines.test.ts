@@ -2,12 +2,12 @@
 import { createInterface } from 'node:readline/promises';
 import { PassThrough } from 'node:stream';
 import { LambdaClient } from '@aws-sdk/client-lambda';
+import { readFunctions } from '@outrigger/cli/commands/clusters/move/functions';
+import { runCommand } from '@outrigger/cli/commands/command';
+import { readMappings } from '@outrigger/cli/commands/mappings';
+import { nextStep } from '@outrigger/cli/commands/next-step';
+import { readTableLocation } from '@outrigger/cli/commands/stage-table';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { readFunctions } from '../../src/cli/clusters/move/functions.ts';
-import { runCommand } from '../../src/cli/command.ts';
-import { readMappings } from '../../src/cli/mappings.ts';
-import { nextStep } from '../../src/cli/next-step.ts';
-import { readTableLocation } from '../../src/cli/stage-table.ts';
 
 const { signal } = new AbortController();
 const silent = { region: 'us-east-1', credentials: () => new Promise<never>(() => {}) };

@@ -1,7 +1,8 @@
 // The plant's events in outrigger dev: a level that another hand changed becomes a message on the queue of its tank's
 // controller. What the wake function does with an event is test/waking/wake.test.ts.
+
+import { wakeByPlant } from '@outrigger/cli/commands/dev-plant';
 import { expect, it, onTestFinished } from 'vitest';
-import { wakeByPlant } from '../../src/cli/dev-plant.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import { parseMessage } from '../../src/sqs/message.ts';

@@ -1,11 +1,12 @@
 // The settings of controllers for `outrigger dev`: their sources, and what is missing or wrong. That functions have them
 // is test/journey.
+
+import { readDevSettings } from '@outrigger/cli/commands/dev-settings';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { secret } from '../../src/api/secret.ts';
-import { readDevSettings } from '../../src/cli/dev-settings.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { UserError } from '../../src/core/errors.ts';
 import { useFolder } from '../support/folder.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { expectUserError, runProcess } from './command-result.ts';
 
-const entry = path.resolve('bin/outrigger.js');
+const entry = path.resolve('packages/cli/bin/outrigger.js');
 
 it('B9: under Yarn’s Plug’n’Play the command ends with one line that says what to set', async () => {
   const plugAndPlay = "data:text/javascript,process.versions.pnp='3'";

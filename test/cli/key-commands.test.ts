@@ -2,13 +2,13 @@
 // deployment only the query to CloudWatch Logs.
 import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { durationMs } from '@outrigger/cli/commands/key-commands';
+import { readKeyLog } from '@outrigger/cli/commands/key-log';
+import { stateOf } from '@outrigger/cli/commands/object-state';
+import { createLogFile, olderLogFile } from '@outrigger/cli/dev/log-file';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { durationMs } from '../../src/cli/key-commands.ts';
-import { readKeyLog } from '../../src/cli/key-log.ts';
-import { stateOf } from '../../src/cli/object-state.ts';
 import { checkpointName, controllerDeadLetterQueue } from '../../src/core/names.ts';
-import { createLogFile, olderLogFile } from '../../src/dev/log-file.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
@@ -99,7 +99,7 @@ describe('logs and history', () => {
     [['dlq', 'show'], "missing required argument 'id'"],
     [['clusters', 'add', 'a'], "missing required argument 'file'"],
   ])('%j names the argument that is wrong, and the command that shows the arguments', async (argv, line) => {
-    const result = await runProcess(['src/cli/main.ts', ...argv], '.');
+    const result = await runProcess(['packages/cli/src/commands/main.ts', ...argv], '.');
     const command = argv.slice(0, 2).join(' ');
     expectUserError(result, `(outrigger ${command} --help shows its arguments and options)`);
     expect(result.err).toContain(`error: ${line}\n`);

@@ -82,7 +82,7 @@ it.each([
   [['--image', 'registry.example.com/watcher:1'], /--image.*sha256/s],
   [['--set', 'cluster'], /give NAME=value/],
 ])('manifests refuses %j, and writes nothing', async (argv, message) => {
-  const program = path.join(source, 'src/cli/main.ts');
+  const program = path.join(source, 'packages/cli/src/commands/main.ts');
   const { err, status } = await runProcess([program, 'manifests', '--out', at('k8s'), ...argv], source);
   expect(err).toMatch(message);
   expect(status).toBe(1);

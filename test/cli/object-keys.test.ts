@@ -1,7 +1,8 @@
 // The objects in the plan of a controller: `outrigger replay --all --dry-run`. What the command prints is
 // test/cli/replay.test.ts.
+
+import { keysOf } from '@outrigger/cli/commands/object-keys';
 import { expect, it } from 'vitest';
-import { keysOf } from '../../src/cli/object-keys.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';

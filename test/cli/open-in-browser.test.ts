@@ -1,7 +1,7 @@
 // Only that the URL of the console is given to a program of this machine as it is.
 import { chmod } from 'node:fs/promises';
+import { openInBrowser } from '@outrigger/cli/commands/open-in-browser';
 import { afterEach, expect, it, vi } from 'vitest';
-import { openInBrowser } from '../../src/cli/open-in-browser.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();

@@ -2,21 +2,21 @@
 // simulators. No function runs, so a sent message stays on its queue until a test reads it.
 
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
+import { detachCommand } from '@outrigger/cli/commands/detach';
+import { dlqCommand } from '@outrigger/cli/commands/dlq';
+import { explainCommand, historyCommand, logsCommand } from '@outrigger/cli/commands/key-commands';
+import { pauseCommand, resumeCommand } from '@outrigger/cli/commands/pause';
+import { replayCommand } from '@outrigger/cli/commands/replay';
+import { statusCommand } from '@outrigger/cli/commands/status/status';
+import { wakeCommand } from '@outrigger/cli/commands/wake';
+import { startLambdaApi } from '@outrigger/cli/dev/lambda/lambda-api';
 import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest';
-import { detachCommand } from '../../src/cli/detach.ts';
-import { dlqCommand } from '../../src/cli/dlq.ts';
-import { explainCommand, historyCommand, logsCommand } from '../../src/cli/key-commands.ts';
-import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
-import { replayCommand } from '../../src/cli/replay.ts';
-import { statusCommand } from '../../src/cli/status/status.ts';
-import { wakeCommand } from '../../src/cli/wake.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
-import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { applyManifests, readManifests } from '../../src/testing/manifests.ts';
 import { startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';

@@ -1,6 +1,7 @@
 // Only the keys that a controller maps to others of the kind that it reconciles. Other keys are in replay.test.ts.
+
+import { completeKey, parseKey, withKinds } from '@outrigger/cli/commands/parse-key';
 import { expect, it } from 'vitest';
-import { completeKey, parseKey, withKinds } from '../../src/cli/parse-key.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 
 it('a key of the reconciled kind in the group of mapped keys, as a log has it, is one of a controller that maps the kind', () => {

@@ -1,7 +1,8 @@
 // `outrigger pause` and `resume` as a person runs them, against SQS and a fake of Lambda. On one machine they are in
 // status/status.test.ts.
+
+import { pauseCommand, resumeCommand } from '@outrigger/cli/commands/pause';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
 import { expectUserError, runHere } from './command-result.ts';

@@ -26,7 +26,7 @@ describe('replay', () => {
   });
 
   it('outrigger reconcile is the same command', async () => {
-    const argv = ['src/cli/main.ts', 'reconcile', 'water-tank:default/north', '--folder', '/nowhere'];
+    const argv = ['packages/cli/src/commands/main.ts', 'reconcile', 'water-tank:default/north', '--folder', '/nowhere'];
     expectUserError(await runProcess(argv, '.'), 'outrigger replay: nothing runs here (no /nowhere');
   });
 

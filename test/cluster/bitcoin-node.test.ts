@@ -1,7 +1,8 @@
 // Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached only by `pods/exec`. The
 // controllers are tested elsewhere.
+
+import { isRunning } from '@outrigger/cli/dev/folder-lock';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRunning } from '../../src/dev/folder-lock.ts';
 import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
 import { type BitcoinPeer, bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 import type { Body } from '../conformance/body.ts';

@@ -3,10 +3,10 @@
 // tested in watcher-deployment.test.ts.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { chartFolder, writeChart } from '@outrigger/cli/commands/chart';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { chartFolder, writeChart } from '../../src/cli/chart.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { helmBinaries } from '../../tools/helm/build.ts';

@@ -1,11 +1,12 @@
 // Controllers that write the status of kinds with their published CRDs, cert-manager's Certificate and a GatewayClass, as
 // their own users on a real kube-apiserver: what kubectl waits for, and what the generated roles and policies refuse. The
 // batteries run in memory, with the same CRDs. A kind of Cluster API is test/statements/foreign-status.test.ts.
+
+import { importCrd } from '@outrigger/cli/import/import-crd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { controllerIdentity } from '../../src/core/names.ts';
-import { importCrd } from '../../src/generate/import/import-crd.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';

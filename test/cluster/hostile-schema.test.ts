@@ -3,14 +3,14 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { chartFolder, writeChart } from '@outrigger/cli/commands/chart';
+import { manifestFiles } from '@outrigger/cli/project/manifests';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { hostileTexts } from '../../packages/common/test/texts.ts';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
-import { chartFolder, writeChart } from '../../src/cli/chart.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
-import { manifestFiles } from '../../src/project/manifests.ts';
 import { helmBinaries } from '../../tools/helm/build.ts';
 import { useFolder } from '../support/folder.ts';
 import { writeFiles } from '../support/sample-manifests.ts';

@@ -4,8 +4,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { clustersCommand } from '../../src/cli/clusters/clusters.ts';
 import { checkpointName, systemNamespace, watcherAccount } from '../../src/core/names.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
 import { createClient } from '../../src/kube/client/client.ts';

@@ -1,7 +1,8 @@
 // The fence of a move on a real API server with RBAC: after it the credentials of the first stage are refused, and those
 // of the second work. Excluded: the order of the steps (test/cli/clusters/move).
+
+import { createFence } from '@outrigger/cli/commands/clusters/move/fence';
 import { beforeAll, expect, it } from 'vitest';
-import { createFence } from '../../src/cli/clusters/move/fence.ts';
 import type { ClusterEntry } from '../../src/clusters/registry/entry.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { sleep } from '../../src/core/time.ts';

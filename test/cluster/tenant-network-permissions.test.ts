@@ -1,10 +1,11 @@
 // What the generated roles and policies of controllers of built-in kinds permit on a real kube-apiserver: their
 // reconciles, and of an object only the labels, annotations and conditions that they declare. Their lives are
 // test/statements/tenant-network.test.ts and own-metadata.test.ts.
+
+import { checkCluster } from '@outrigger/cli/commands/doctor/check-cluster';
 import { beforeAll, expect, it } from 'vitest';
 import type { Allows } from '../../src/api/allows.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { checkCluster } from '../../src/cli/doctor/check-cluster.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { controllerIdentity, defaultProject, heldLabelOf } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';

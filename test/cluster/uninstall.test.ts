@@ -4,8 +4,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { detachCommand } from '@outrigger/cli/commands/detach';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { detachCommand } from '../../src/cli/detach.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { systemNamespace } from '../../src/core/names.ts';
 import { discoverKinds } from '../../src/kube/client/discovery.ts';
@@ -70,7 +70,14 @@ const clusterOwned = /^(events|leases|nodes)\.|^serviceaccounts\. .*\/default$|k
 describe('the demo and its uninstallation', { timeout }, () => {
   it('the demo ends with status 0 when every sample is Ready, beside what the manifests install', async () => {
     await inSystem.output(['apply', '--server-side', '-k', manifests]);
-    const args = ['src/cli/main.ts', 'dev', '--folder', folder.path, '--kubeconfig', cluster.plane.kubeconfig()];
+    const args = [
+      'packages/cli/src/commands/main.ts',
+      'dev',
+      '--folder',
+      folder.path,
+      '--kubeconfig',
+      cluster.plane.kubeconfig(),
+    ];
     const untilReady = ['--apply', samples, '--until-ready', '--timeout-seconds', '200'];
     await promisify(execFile)(process.execPath, [...args, ...untilReady], { cwd: root });
     const marks = [...(await everything()).values()].map((metadata) => JSON.stringify(metadata)).join();

@@ -3,12 +3,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
-import { build } from '../../src/cli/build.ts';
 import { controllerQueue, systemNamespace, timersQueue } from '../../src/core/names.ts';
 import { sleep, type Wait } from '../../src/core/time.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
-import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { parseMessage } from '../../src/sqs/message.ts';

@@ -2,8 +2,8 @@
 // of the object itself. Excluded: the operations behind them (test/operations), and the page (test/console/browser).
 
 import { startApiServer } from '@outrigger/apiserver';
+import { type ActionDeps, createActions, type DryRunReport } from '@outrigger/cli/console/actions';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type ActionDeps, createActions, type DryRunReport } from '../../src/console/actions.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';

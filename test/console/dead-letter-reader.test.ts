@@ -1,8 +1,9 @@
 // Only which messages of a stage the console can show: dead letters, timers that the log has announced, and the queues
 // that could not be read.
+
+import { createHistory } from '@outrigger/cli/console/history';
+import { createDeadLetterReader } from '@outrigger/cli/console/stage/dead-letter-reader';
 import { expect, it } from 'vitest';
-import { createHistory } from '../../src/console/history.ts';
-import { createDeadLetterReader } from '../../src/console/stage/dead-letter-reader.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { formatMessage } from '../../src/sqs/message.ts';

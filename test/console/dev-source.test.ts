@@ -1,18 +1,17 @@
 // The console's source of a local system on embedded servers, without its processes: the messages that it shows, and what
 // each fault breaks and repairs. Faults of a whole system are test/console/browser/dev.test.ts.
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { createDevSource } from '@outrigger/cli/console/dev/dev-source';
+import type { ConsoleSource } from '@outrigger/cli/console/source';
+import type { TreeNode } from '@outrigger/cli/console/wire';
+import { createObjectCache } from '@outrigger/cli/dev/object-cache';
+import { startCluster, startQueueServer } from '@outrigger/cli/dev/servers';
+import type { Dev } from '@outrigger/cli/dev/system';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createDevSource } from '../../src/console/dev/dev-source.ts';
-import type { ConsoleSource } from '../../src/console/source.ts';
-import type { TreeNode } from '../../src/console/wire.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { ownerUidLabel, reconcileRequestedAnnotation } from '../../src/core/names.ts';
-import { applyManifests, parseManifests, readManifests } from '../../src/dev/manifests.ts';
-import { createObjectCache } from '../../src/dev/object-cache.ts';
-import { startCluster, startQueueServer } from '../../src/dev/servers.ts';
-import type { Dev } from '../../src/dev/system.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
@@ -20,6 +19,7 @@ import { injectFaults, startSimulators } from '../../src/simulators/registry.ts'
 import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
+import { applyManifests, parseManifests, readManifests } from '../../src/testing/manifests.ts';
 import { aMessage } from '../sqs/messages.ts';
 import { useFolder } from '../support/folder.ts';
 import { sampleKinds } from '../support/sample-manifests.ts';

@@ -1,8 +1,9 @@
 // Only the experiments: that a part is always repaired, and when a change counts as reconciled or lost. The faults on a
 // real local system are test/console/browser/dev.test.ts.
+
+import { createExperiments } from '@outrigger/cli/console/dev/experiments';
+import type { Fault } from '@outrigger/cli/console/dev/faults';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createExperiments } from '../../src/console/dev/experiments.ts';
-import type { Fault } from '../../src/console/dev/faults.ts';
 
 const log: string[] = [];
 const fault = (name: string): Fault => ({

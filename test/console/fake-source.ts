@@ -1,5 +1,5 @@
 // A source of the console in memory, whose objects the test chooses.
-import type { ConsoleSource, SourceEvent } from '../../src/console/source.ts';
+import type { ConsoleSource, SourceEvent } from '@outrigger/cli/console/source';
 import type {
   ActionResult,
   ConsoleAction,
@@ -11,7 +11,7 @@ import type {
   Queues,
   Series,
   System,
-} from '../../src/console/wire.ts';
+} from '@outrigger/cli/console/wire';
 
 /** A row with these fields; the others are those of a Ready object. */
 export function rowOf(id: string, fields: Partial<ObjectRow> = {}): ObjectRow {

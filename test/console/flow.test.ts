@@ -1,8 +1,8 @@
 // Only the reader of the flow where a service does not respond, or refuses.
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { createFlowReader } from '@outrigger/cli/console/flow';
+import { createHistory } from '@outrigger/cli/console/history';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createFlowReader } from '../../src/console/flow.ts';
-import { createHistory } from '../../src/console/history.ts';
 import { foo } from '../../src/controllers/foo.ts';
 
 it('the flow is read without SQS and without Lambda, and says why: the first queue, and Lambda after 5 s', async () => {

@@ -1,9 +1,10 @@
 // Only what the console's source for dev keeps: the timeline of an object, changed fields, rates and latencies.
+
+import { fieldChanges } from '@outrigger/cli/console/field-changes';
+import { createHistory } from '@outrigger/cli/console/history';
+import { objectRow } from '@outrigger/cli/console/object-row';
+import type { ObjectEntry } from '@outrigger/cli/console/wire';
 import { describe, expect, it } from 'vitest';
-import { fieldChanges } from '../../src/console/field-changes.ts';
-import { createHistory } from '../../src/console/history.ts';
-import { objectRow } from '../../src/console/object-row.ts';
-import type { ObjectEntry } from '../../src/console/wire.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 

@@ -1,5 +1,5 @@
 // The sources in memory of which pictures are taken. Everything in them is the same at each run, but for the time.
-import type { ConditionRow, ObjectState } from '../../src/console/wire.ts';
+import type { ConditionRow, ObjectState } from '@outrigger/cli/console/wire';
 import { createFakeSource, rowOf } from './fake-source.ts';
 
 type Source = ReturnType<typeof createFakeSource>;

@@ -1,8 +1,9 @@
 // Only the diff of an object's YAML: which lines a dry run's fields add and remove.
+
+import { diffLines, objectYaml, plannedYaml } from '@outrigger/cli/console/planned-yaml';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { diffLines, objectYaml, plannedYaml } from '../../src/console/planned-yaml.ts';
 
 const tank = {
   metadata: { name: 'north', labels: { 'app.kubernetes.io/name': 'a' }, managedFields: [{ manager: 'outrigger' }] },

@@ -1,6 +1,7 @@
 // Only how many dead letters of a local queue are read. What is read of each queue is dev-source.test.ts.
+
+import { createQueueReader } from '@outrigger/cli/console/dev/queue-reader';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createQueueReader } from '../../src/console/dev/queue-reader.ts';
 import { foo } from '../../src/controllers/foo.ts';
 
 it('of a local queue with more than 200 dead letters 200 are read, with the number of the others', async () => {

@@ -2,12 +2,12 @@
 // looked at by a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts).
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { readPage } from '@outrigger/cli/console/server/page-files';
+import { startConsole } from '@outrigger/cli/console/server/server';
+import { openCluster } from '@outrigger/cli/dev/cluster-access';
 import type { Browser, Page } from 'playwright-core';
-import { readPage } from '../../src/console/server/page-files.ts';
-import { startConsole } from '../../src/console/server/server.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
-import { openCluster } from '../../src/dev/cluster-access.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from './browser/chromium.ts';

@@ -1,8 +1,8 @@
 // Only the console's server: who may read what, and its event stream. The page in a browser is test/console/browser.
 import { request } from 'node:http';
+import { type Console, startConsole } from '@outrigger/cli/console/server/server';
+import type { ConsoleEvents } from '@outrigger/cli/console/wire';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Console, startConsole } from '../../src/console/server/server.ts';
-import type { ConsoleEvents } from '../../src/console/wire.ts';
 import { createFakeSource, rowOf } from './fake-source.ts';
 
 const page = async () =>

@@ -2,8 +2,8 @@
 // whole command is test/deploy/console.test.ts.
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { startApiServer } from '@outrigger/apiserver';
+import { createStageSource } from '@outrigger/cli/console/stage/stage-source';
 import { expect, it, vi } from 'vitest';
-import { createStageSource } from '../../src/console/stage/stage-source.ts';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { applySamples } from '../cli/operated-system.ts';

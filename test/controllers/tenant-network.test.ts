@@ -1,9 +1,10 @@
 // What is generated for controllers of built-in kinds. The life of a Namespace under TenantNetwork is
 // test/statements/tenant-network.test.ts.
+
+import { awsOf } from '@outrigger/cli/aws/resources';
+import { generatedFiles } from '@outrigger/cli/project/manifests';
 import { expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
-import { awsOf } from '../../src/generate/aws/resources.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { sizeLabel } from '../statements/size-label.ts';

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { type Manifest, readManifests } from '../../src/dev/manifests.ts';
+import { type Manifest, readManifests } from '../../src/testing/manifests.ts';
 
 /** An object to exercise a controller with, and the other objects of its file. */
 export type Sample = { readonly subject: Manifest; readonly beside: readonly Manifest[] };

@@ -3,7 +3,6 @@
 import { onTestFailed } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
-import { applyManifests, type Manifest } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
@@ -11,6 +10,7 @@ import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import { pour } from '../../src/simulators/registry.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import { applyManifests, type Manifest } from '../../src/testing/manifests.ts';
 import {
   type Clock,
   changeOf,

@@ -4,8 +4,11 @@
 import path from 'node:path';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { build } from '@outrigger/cli/commands/build';
+import { localRegion } from '@outrigger/cli/dev/lambda/account';
+import { type LocalSqs, startSqs, urlPrefixOf } from '@outrigger/cli/dev/sqs-server';
+import { type Dev, startDev } from '@outrigger/cli/dev/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build } from '../../src/cli/build.ts';
 import { createGetSecret } from '../../src/clusters/auth/secrets-manager.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -18,9 +21,6 @@ import {
   timersQueue,
   wakeFunction,
 } from '../../src/core/names.ts';
-import { localRegion } from '../../src/dev/lambda/account.ts';
-import { type LocalSqs, startSqs, urlPrefixOf } from '../../src/dev/sqs-server.ts';
-import { type Dev, startDev } from '../../src/dev/system.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { createWake } from '../../src/waking/wake.ts';
 import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';

@@ -55,7 +55,7 @@ let output = '';
 /** Starts the command with the operator's credentials. */
 function start(argv: readonly string[]) {
   const env = { PATH: process.env.PATH ?? '', HOME: folder.path, ...aws.environment };
-  const child = spawn(process.execPath, ['bin/outrigger.js', ...argv], { cwd: root, env });
+  const child = spawn(process.execPath, ['packages/cli/bin/outrigger.js', ...argv], { cwd: root, env });
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data) => {
       output += String(data);

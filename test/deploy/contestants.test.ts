@@ -11,7 +11,7 @@ import type { Contestant, Job, Setting } from '../../bench/peers/contestant.ts';
 import { kopf } from '../../bench/peers/kopf.ts';
 import { pepr } from '../../bench/peers/pepr.ts';
 import { create, untilServed } from '../../bench/populate.ts';
-import { parseManifests, readManifests } from '../../src/dev/manifests.ts';
+import { parseManifests, readManifests } from '../../src/testing/manifests.ts';
 import { createPlainApi } from '../../tools/chaos/plain-api.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { listenOnLoopback } from '../support/listen.ts';

@@ -2,6 +2,7 @@
 // services' own APIs and compared with the registry, a second deployment changes nothing, and removal leaves nothing.
 // The resources that the emulator does not support are in unsupported-types.test.ts. Bundles are stubs.
 import type { StackResourceSummary } from '@aws-sdk/client-cloudformation';
+import { sendsToItself } from '@outrigger/cli/aws/role';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
@@ -13,7 +14,6 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../src/core/names.ts';
-import { sendsToItself } from '../../src/generate/aws/role.ts';
 import {
   type OslsResult,
   paramsOf,

@@ -1,7 +1,8 @@
 // The policies that a packaged template would deploy, by their function, to compare calls with them.
+
+import { localRegion } from '@outrigger/cli/dev/lambda/account';
+import { createResolve, parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import * as z from 'zod';
-import { localRegion } from '../../src/dev/lambda/account.ts';
-import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { type Statement, statementsOf } from './policy.ts';
 
 /** The statements of each function's role, by the function's name, and of the `watcher`. */

@@ -4,8 +4,8 @@
 // the watchers' permissions (test/cluster/watcher-deployment.test.ts).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Foo } from '../../src/controllers/foo.ts';
-import { readManifests } from '../../src/dev/manifests.ts';
 import { getObject } from '../../src/kube/client/read.ts';
+import { readManifests } from '../../src/testing/manifests.ts';
 import { type DeployedCluster, type Deployment, openDeployment } from './deployment.ts';
 
 const startMilliseconds = 420_000;

@@ -8,9 +8,9 @@ import {
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
+import { fleetWatcherStack } from '@outrigger/cli/aws/fleet-watcher';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { fleetWatcherStack } from '../../src/generate/aws/fleet-watcher.ts';
 import { readWatcherSettings } from '../../src/settings.ts';
 import { startEmulatedAccount } from './emulated-account.ts';
 

@@ -3,8 +3,8 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fleetWatcherStack } from '@outrigger/cli/aws/fleet-watcher';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fleetWatcherStack } from '../../src/generate/aws/fleet-watcher.ts';
 import { devTemplate } from '../generate/package-template.ts';
 import { paramsOf, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';

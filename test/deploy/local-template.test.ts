@@ -1,13 +1,13 @@
 // Only that the local system runs what is deployed: the template that it derives from the registry, compared with the one
 // that osls packages, in all parts that run on one machine.
 import path from 'node:path';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { readStack, type Stack } from '@outrigger/cli/dev/lambda/stack';
+import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
+import { localTemplate } from '@outrigger/cli/dev/local-template';
 import { expect, it } from 'vitest';
-import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { buildArtifacts } from '../../src/dev/artifacts.ts';
-import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
-import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { localTemplate } from '../../src/dev/local-template.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const parameters = { PlantUrl: 'http://plant.example', PantryUrl: 'http://pantry.example' };

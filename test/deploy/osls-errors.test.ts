@@ -59,7 +59,7 @@ describe('errors of osls', () => {
     const { status, output } = await service.osls(args, aws.environment);
     expect(status).toBe(1);
     expect(errorLines(output)).toEqual([
-      `the stack outrigger-${command}-eu is of the project outrigger-${command} at the stage eu, and not of outrigger ` +
+      `the stack outrigger-${command}-eu is of the project outrigger-${command} at the stage eu, not of outrigger ` +
         `at ${command}-eu; give another --stage, or another outrigger.project in package.json`,
     ]);
   });

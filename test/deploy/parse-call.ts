@@ -1,7 +1,7 @@
 // A call to AWS as IAM evaluates it, parsed from its request: the caller, the action and the resource.
 import type { IncomingHttpHeaders } from 'node:http';
+import { localAccountId, localRegion } from '@outrigger/cli/dev/lambda/account';
 import * as z from 'zod';
-import { localAccountId, localRegion } from '../../src/dev/lambda/account.ts';
 import type { Call } from './policy.ts';
 
 /** A call, and the id of the key that signed it. On one machine that is a function's name, or `watcher`. */

@@ -1,11 +1,11 @@
 // Only the lock across processes, the hash of an artifact's inputs, and the writes of the state file. The journeys run
 // the build and the packaging.
 import { access, mkdir, utimes } from 'node:fs/promises';
+import { buildBundles, withLock } from '@outrigger/cli/dev/artifacts';
+import { hashFiles } from '@outrigger/cli/dev/hash-files';
+import { packagedFile, packagedTemplate } from '@outrigger/cli/dev/packaged-template';
+import { createStateFile, type DevState } from '@outrigger/cli/dev/state-file';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { buildBundles, withLock } from '../../src/dev/artifacts.ts';
-import { hashFiles } from '../../src/dev/hash-files.ts';
-import { packagedFile, packagedTemplate } from '../../src/dev/packaged-template.ts';
-import { createStateFile, type DevState } from '../../src/dev/state-file.ts';
 import { useFolder } from '../support/folder.ts';
 
 const signal = new AbortController().signal;

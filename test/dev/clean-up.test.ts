@@ -1,10 +1,10 @@
 // Only what the end of a run deletes from a cluster, and what it leaves there.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { cleanUp } from '@outrigger/cli/dev/clean-up';
 import { expect, it, onTestFinished } from 'vitest';
-import { cleanUp } from '../../src/dev/clean-up.ts';
-import { applyManifests, parseManifests } from '../../src/dev/manifests.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import { applyManifests, parseManifests } from '../../src/testing/manifests.ts';
 
 const signal = new AbortController().signal;
 const definition = (plural: string, kind: string) => `---

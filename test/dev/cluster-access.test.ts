@@ -1,10 +1,10 @@
 // Only the access of the local system to a developer's cluster: the files that it writes for its parts, and its errors.
 // The content of kubeconfigs is tested with src/clusters.
 import { readFile, stat, writeFile } from 'node:fs/promises';
+import { type ClusterAccess, openCluster } from '@outrigger/cli/dev/cluster-access';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectionOf } from '../../src/clusters/connection.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig/load-kubeconfig.ts';
-import { type ClusterAccess, openCluster } from '../../src/dev/cluster-access.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { base64, type KubeconfigFields, kubeconfig as kubeconfigOf } from '../clusters/kubeconfigs.ts';
 import { pem, sendJson, startWireServer } from '../kube/wire-server.ts';

@@ -1,10 +1,10 @@
 // Only the errors at the start of the local system: each is one line with the option and the fix.
 
 import { createServer } from 'node:net';
+import { errorCode, explainListening, explainQueueEndpoint } from '@outrigger/cli/dev/explain-error';
+import { startSqs } from '@outrigger/cli/dev/sqs-server';
 import { expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
-import { errorCode, explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
-import { startSqs } from '../../src/dev/sqs-server.ts';
 import { injectFaults, simulatorUrls, startSimulators } from '../../src/simulators/registry.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 

@@ -1,9 +1,9 @@
 // One local system a folder: who is refused, and which reservations are over.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { createFolder, reserveFolder } from '@outrigger/cli/dev/folder-lock';
 import { expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
-import { createFolder, reserveFolder } from '../../src/dev/folder-lock.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();

@@ -2,10 +2,10 @@
 // fetch does not allow these headers.
 import { connect } from 'node:net';
 import { startApiServer } from '@outrigger/apiserver';
+import { startLambdaApi } from '@outrigger/cli/dev/lambda/lambda-api';
+import { startSqs } from '@outrigger/cli/dev/sqs-server';
+import { startUnverifiedProxy } from '@outrigger/cli/dev/unverified-proxy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
-import { startSqs } from '../../src/dev/sqs-server.ts';
-import { startUnverifiedProxy } from '../../src/dev/unverified-proxy.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import { createWire } from '../conformance/wire.ts';

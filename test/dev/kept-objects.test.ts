@@ -1,9 +1,9 @@
 // Only the objects of an API server over a restart, and the file that keeps them.
 import { mkdir, stat } from 'node:fs/promises';
 import { startApiServer } from '@outrigger/apiserver';
+import { keepObjects, readKeptObjects } from '@outrigger/cli/dev/kept-objects';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { keepObjects, readKeptObjects } from '../../src/dev/kept-objects.ts';
 import { useFolder } from '../support/folder.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 

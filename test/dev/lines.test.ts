@@ -1,17 +1,18 @@
 // Only the lines for changes, runs, statuses and processes, and their two output formats.
-import { describe, expect, it, vi } from 'vitest';
-import * as z from 'zod';
-import { defineKind } from '../../src/api/custom-kind.ts';
-import { deletedMark } from '../../src/core/names.ts';
-import { FunctionError } from '../../src/dev/lambda/function-process.ts';
+
+import { FunctionError } from '@outrigger/cli/dev/lambda/function-process';
 import {
   debounceStatuses,
   formatLambdaEvent,
   formatLog,
   formatObjectChange,
   formatWatcherEvent,
-} from '../../src/dev/lines.ts';
-import { createPrinter } from '../../src/dev/printer.ts';
+} from '@outrigger/cli/dev/lines';
+import { createPrinter } from '@outrigger/cli/dev/printer';
+import { describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { deletedMark } from '../../src/core/names.ts';
 
 const resource = { group: 'g', version: 'v1', plural: 'watertanks', namespaced: true };
 const tank = (generation: number, targetLevel: number, status?: object, deletionTimestamp?: string) => ({

@@ -2,11 +2,11 @@
 // template is test/deploy/local-template.test.ts.
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
+import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
+import { localTemplate } from '@outrigger/cli/dev/local-template';
 import { beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { localTemplate } from '../../src/dev/local-template.ts';
 import { Pod } from '../../src/kubernetes.ts';
 import { secret } from '../../src/outrigger.ts';
 import { useFolder } from '../support/folder.ts';

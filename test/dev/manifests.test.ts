@@ -1,6 +1,6 @@
 // Only the reading of manifests, and what the API server refuses. The journeys apply them.
 import { expect, it } from 'vitest';
-import { applyManifests, parseManifests, readManifests } from '../../src/dev/manifests.ts';
+import { applyManifests, parseManifests, readManifests } from '../../src/testing/manifests.ts';
 import { startApiServer } from '../../src/testing.ts';
 import { useFolder } from '../support/folder.ts';
 

@@ -1,9 +1,9 @@
 // Only the changes that the cache reports, and when it lists again. The journeys cover the watch.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { type CachedChange, createObjectCache } from '@outrigger/cli/dev/object-cache';
 import { expect, it, vi } from 'vitest';
 import { sleep } from '../../src/core/time.ts';
-import { type CachedChange, createObjectCache } from '../../src/dev/object-cache.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true };

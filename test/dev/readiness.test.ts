@@ -1,6 +1,7 @@
 // Only when an object is ready, and the tables.
+
+import { formatNotReady, formatTable, objectReadiness, showsReadiness } from '@outrigger/cli/dev/readiness';
 import { describe, expect, it } from 'vitest';
-import { formatNotReady, formatTable, objectReadiness, showsReadiness } from '../../src/dev/readiness.ts';
 import { Namespace } from '../../src/kubernetes.ts';
 import { ok } from '../../src/outrigger.ts';
 

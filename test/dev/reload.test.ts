@@ -1,8 +1,8 @@
 // Only what a saved source leads to, in which order, with a system that only records. test/journey/first-hour.test.ts
 // saves sources of a system that runs.
 import { mkdir } from 'node:fs/promises';
+import { reloadOnSave } from '@outrigger/cli/dev/reload';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { reloadOnSave } from '../../src/dev/reload.ts';
 import { useFolder } from '../support/folder.ts';
 
 const root = useFolder();

@@ -1,8 +1,8 @@
 // Replacing a file: what other readers see, its mode, and symbolic links.
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { replaceFile } from '@outrigger/cli/dev/replace-file';
+import { startDev } from '@outrigger/cli/dev/system';
 import { expect, it } from 'vitest';
-import { replaceFile } from '../../src/dev/replace-file.ts';
-import { startDev } from '../../src/dev/system.ts';
 import { runIn } from '../cli/command-result.ts';
 import { useFolder } from '../support/folder.ts';
 

@@ -3,12 +3,12 @@
 import { connect } from 'node:net';
 import { env } from 'node:process';
 import { startApiServer } from '@outrigger/apiserver';
+import { startConsole } from '@outrigger/cli/console/server/server';
+import { startLambdaApi } from '@outrigger/cli/dev/lambda/lambda-api';
+import { startSqs } from '@outrigger/cli/dev/sqs-server';
+import { startUnverifiedProxy } from '@outrigger/cli/dev/unverified-proxy';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startConsole } from '../../src/console/server/server.ts';
-import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
-import { startSqs } from '../../src/dev/sqs-server.ts';
-import { startUnverifiedProxy } from '../../src/dev/unverified-proxy.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import { serveProbes } from '../../src/watcher/http.ts';
 import { createFakeSource } from '../console/fake-source.ts';

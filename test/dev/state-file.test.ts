@@ -1,9 +1,9 @@
 // Only writes of the state file and of the log that fail. Excluded: their content (test/dev/lambda, test/cli).
 import { mkdir, readdir, rm } from 'node:fs/promises';
+import { createLogFile } from '@outrigger/cli/dev/log-file';
+import { replaceFile } from '@outrigger/cli/dev/replace-file';
+import { createStateFile, readStateFile } from '@outrigger/cli/dev/state-file';
 import { expect, it } from 'vitest';
-import { createLogFile } from '../../src/dev/log-file.ts';
-import { replaceFile } from '../../src/dev/replace-file.ts';
-import { createStateFile, readStateFile } from '../../src/dev/state-file.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();

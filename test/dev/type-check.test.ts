@@ -1,8 +1,8 @@
 // Only the lines that the check of a project prints. test/journey/first-hour.test.ts runs it with a system.
 import { symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { createTypeCheck } from '@outrigger/cli/dev/type-check';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createTypeCheck } from '../../src/dev/type-check.ts';
 import { useFolder } from '../support/folder.ts';
 
 const root = useFolder();

@@ -1,6 +1,7 @@
 // Only WebSockets through the dev process's proxy. Requests and streams are in cluster-access.test.ts.
+
+import { startUnverifiedProxy } from '@outrigger/cli/dev/unverified-proxy';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startUnverifiedProxy } from '../../src/dev/unverified-proxy.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { exec } from '../../src/kube/client/exec.ts';
 import { respond, type Script, startExecServer } from '../kube/client/exec-server.ts';

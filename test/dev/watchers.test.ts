@@ -1,8 +1,8 @@
 // Only the supervision of watchers' processes: they are restarted when killed, drained when stopped, and end with their
 // parent. The bundles are hand-written.
 import { fork } from 'node:child_process';
+import { startWatchers, type WatcherEvent } from '@outrigger/cli/dev/watchers';
 import { expect, it, onTestFinished } from 'vitest';
-import { startWatchers, type WatcherEvent } from '../../src/dev/watchers.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();
@@ -64,7 +64,7 @@ it('a watcher ends when its parent process was killed', async () => {
     'index.mjs',
     `setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGKILL'); process.on('exit', () => console.log('gone'));`,
   );
-  const watchersModule = new URL('../../src/dev/watchers.ts', import.meta.url).href;
+  const watchersModule = new URL('../../packages/cli/src/dev/watchers.ts', import.meta.url).href;
   await folder.write(
     'starter.mjs',
     `import { startWatchers } from '${watchersModule}';

@@ -1,10 +1,12 @@
 // One cluster of a fleet: an API server with a proxy before it, a watcher process, and an entry in the clusters table. What can go
 // wrong with a cluster is done to it here; nothing that happens to one is known to another.
+
 import path from 'node:path';
-import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
-import { startWatchers, type Watchers } from '../../src/dev/watchers.ts';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
+import { startWatchers, type Watchers } from '@outrigger/cli/dev/watchers';
 import { createClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
+import { applyManifests } from '../../src/testing/manifests.ts';
 import { type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { writeKubeconfig } from '../../tools/control-plane/kubeconfig.ts';

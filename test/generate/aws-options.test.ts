@@ -1,9 +1,10 @@
 // Only the options of a deployment: parsing, errors, and their changes of a template. test/deploy runs them in osls.
+
+import { checkFunctions } from '@outrigger/cli/serverless/check-functions';
+import { checkNames } from '@outrigger/cli/serverless/check-names';
+import { checkRegion, readOptions, refuseUnknown } from '@outrigger/cli/serverless/options';
+import { withOptions } from '@outrigger/cli/serverless/with-options';
 import { describe, expect, it } from 'vitest';
-import { checkFunctions } from '../../src/serverless/check-functions.ts';
-import { checkNames } from '../../src/serverless/check-names.ts';
-import { checkRegion, readOptions, refuseUnknown } from '../../src/serverless/options.ts';
-import { withOptions } from '../../src/serverless/with-options.ts';
 
 const defaults = {
   LOG_RETENTION_DAYS: 30,

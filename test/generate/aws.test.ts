@@ -1,11 +1,12 @@
 // Only the AWS resources of a registry, as values, and those of a kind with several controllers. The packaged template
 // is in packaged.test.ts.
+
+import { awsOf } from '@outrigger/cli/aws/resources';
+import { generatedFiles } from '@outrigger/cli/project/manifests';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { secret } from '../../src/api/secret.ts';
 import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
-import { awsOf } from '../../src/generate/aws/resources.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Pod } from '../../src/kubernetes.ts';

@@ -1,12 +1,12 @@
 // Only that the dashboard, alarms and saved queries refer to existing things: every metric is written by the functions
 // or by AWS, every field of a query is logged, and every alarm names its first step and its runbook.
 import { readFileSync } from 'node:fs';
+import { createResolve, parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { metricNames } from '../../src/core/metrics.ts';
 import { resyncQueue, timersQueue } from '../../src/core/names.ts';
-import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { collectEmissions, type Emissions } from '../lambda/emissions.ts';
 import { headingsOf, sectionsUnder } from '../support/markdown-headings.ts';
 import { type Alarm, alarmMetrics, alarmShape, type MetricUse, metricProblem } from './console-metrics.ts';

@@ -1,15 +1,16 @@
 // The options of controllers in what is generated from them: each value is where AWS and the watcher read it, those of
 // --param included. The limits are test/core/controller-options.test.ts.
+
+import { readStack, type Stack } from '@outrigger/cli/dev/lambda/stack';
+import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
+import { generatedFiles } from '@outrigger/cli/project/manifests';
+import { checkControllerOptions } from '@outrigger/cli/serverless/controller-options';
+import { OptionError } from '@outrigger/cli/serverless/options';
+import { withPaused } from '@outrigger/cli/serverless/paused';
+import type { Template } from '@outrigger/cli/serverless/template';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
-import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { checkControllerOptions } from '../../src/serverless/controller-options.ts';
-import { OptionError } from '../../src/serverless/options.ts';
-import { withPaused } from '../../src/serverless/paused.ts';
-import type { Template } from '../../src/serverless/template.ts';
 import { hot, Kettle, registry } from './kettle-registry.ts';
 import { packageTemplate } from './package-template.ts';
 

@@ -1,10 +1,11 @@
 // The limits of a stack, as generate counts them, compared with the packaged template. Excluded: the template's content
 // (packaged.test.ts), and what is reported near a limit (stack-limits.test.ts).
+
+import { stackLimits } from '@outrigger/cli/aws/limits';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { stackLimits } from '../../src/generate/aws/limits.ts';
 import { many } from './many-registry.ts';
 import { devTemplate, packageTemplate } from './package-template.ts';
 

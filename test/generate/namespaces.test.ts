@@ -1,14 +1,15 @@
 // Only what is generated for a project with some namespaces: Roles, the watch list and the resync function, and the list
 // in package.json. The lists and watches are test/resync/namespaces.test.ts and test/forwarding/watch-loops.test.ts.
+
+import { generatedFiles } from '@outrigger/cli/project/manifests';
+import { readNamespaces } from '@outrigger/cli/project/project';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Namespace } from '../../src/kubernetes.ts';
-import { readNamespaces } from '../../src/project/project.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = useFolder();

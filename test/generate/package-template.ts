@@ -1,8 +1,8 @@
 // Packages serverless.yml and its includes with osls, without bundles and credentials, and returns the CloudFormation
 // template.
 import path from 'node:path';
-import { build } from '../../src/cli/build.ts';
-import { buildArtifacts } from '../../src/dev/artifacts.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { serviceFolder } from '../support/service-folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

@@ -2,12 +2,12 @@
 // the local system can resolve it. The bundles are stubs.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fleetWatcherStack } from '@outrigger/cli/aws/fleet-watcher';
+import { readStack, type Stack } from '@outrigger/cli/dev/lambda/stack';
+import { awsQueueBase, parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
-import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
-import { fleetWatcherStack } from '../../src/generate/aws/fleet-watcher.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 import { devTemplate, packageTemplate } from './package-template.ts';
 

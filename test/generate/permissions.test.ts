@@ -1,10 +1,11 @@
 // The permissions of controllers in the generated roles, and those that are refused.
+
+import { awsOf } from '@outrigger/cli/aws/resources';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Permission } from '../../src/api/permissions.ts';
 import { secret } from '../../src/api/secret.ts';
 import { isRecord } from '../../src/core/json.ts';
-import { awsOf } from '../../src/generate/aws/resources.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { defineKind, ok } from '../../src/outrigger.ts';
 

@@ -1,5 +1,7 @@
 // Only names in a cluster: every name of a project that is not the default one has the project's name, and two projects
 // share no object and no identity. test/reconciling/shared-objects.test.ts has what their reconciles leave on objects.
+
+import { generatedFiles } from '@outrigger/cli/project/manifests';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/core/json.ts';
@@ -13,7 +15,6 @@ import {
   isCheckpointKey,
   projectNameProblem,
 } from '../../src/core/names.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';

@@ -1,12 +1,13 @@
 // What a version of the package changes in a deployment: the template of the samples, as a file that a review reads, and
 // the names that authors and other stacks may use. And that what an author sets wins over what the generator makes of
 // it; the examples of the documents are overrides.test.ts.
+
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { logicalId } from '../../src/generate/aws/names.ts';
+import { logicalId } from '../../src/core/names.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 import { packageTemplate } from './package-template.ts';
 

@@ -1,11 +1,12 @@
 // Only what is generated for kinds that are read in named namespaces: Roles, the namespaces of access entries, the watch
 // list, and what is refused. What the context refuses is test/api/reads.test.ts, and what the watcher sends is
 // test/forwarding/watch-loops.test.ts.
+
+import { generatedFiles } from '@outrigger/cli/project/manifests';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDeclaration, ControllerDefinition } from '../../src/api/definition.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { accessEntries, fleetWatcherAccess } from '../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';

@@ -1,11 +1,12 @@
 // The names that a setting of a controller may not have: those that another part reads. They are found in the sources
 // that define them, so that a new variable is refused without a list. Excluded: other rules for settings
 // (registry.test.ts).
+
+import { environmentOf, optionDefaults } from '@outrigger/cli/aws/deployment';
+import { awsOf } from '@outrigger/cli/aws/resources';
+import { generatedFiles } from '@outrigger/cli/project/manifests';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { environmentOf, optionDefaults } from '../../src/generate/aws/deployment.ts';
-import { awsOf } from '../../src/generate/aws/resources.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { functionVariables } from '../../src/settings.ts';
 import { only } from './sample-registry.ts';
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { entryNameOf } from '../../src/checkpoint/document.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
-import { definitionsOf } from '../../src/generate/files.ts';
+import { definitionsOf } from '../../src/generate/definitions.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Deployment, Namespace, Pod, Secret } from '../../src/kubernetes.ts';
 import { defineKind, foreignKind, ok } from '../../src/outrigger.ts';

@@ -1,9 +1,10 @@
 // What generate reports of a registry near a limit of a stack. Compared with a packaged template: limits.test.ts.
+
+import { checkStackLimits } from '@outrigger/cli/aws/limits';
+import { checkResourceLimits } from '@outrigger/cli/aws/resource-limits';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { checkStackLimits } from '../../src/generate/aws/limits.ts';
-import { checkResourceLimits } from '../../src/generate/aws/resource-limits.ts';
 import { secret, wake } from '../../src/outrigger.ts';
 import { only, treeWith } from './sample-registry.ts';
 

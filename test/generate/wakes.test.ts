@@ -1,9 +1,10 @@
 // Only the AWS resources of events outside of the clusters, in the packaged template of a project with one such
 // controller and one without. cfn-lint reads it in test/deploy/linters.test.ts.
+
+import { awsOf } from '@outrigger/cli/aws/resources';
+import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/core/json.ts';
-import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { awsOf } from '../../src/generate/aws/resources.ts';
 import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { maxKeys } from '../../src/waking/wake.ts';
 import { packageTemplate } from './package-template.ts';

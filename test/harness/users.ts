@@ -3,8 +3,8 @@
 
 import { startApiServer } from '@outrigger/apiserver';
 import { afterAll, inject } from 'vitest';
-import { applyManifests, parseManifests } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { applyManifests, parseManifests } from '../../src/testing/manifests.ts';
 import type { ControlPlaneOptions } from '../../tools/control-plane/control-plane.ts';
 import { type UsedPlane, usePlane } from '../cluster/plane.ts';
 

@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { isRunning } from '@outrigger/cli/dev/folder-lock';
+import { createLocalSqsClient } from '@outrigger/cli/dev/sqs-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { isRunning } from '../../src/dev/folder-lock.ts';
-import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 import { startDev } from '../../tools/troubleshooting/run-dev.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -24,7 +24,7 @@ const stateShape = z.strictObject({
 
 async function dev(...flags: readonly string[]) {
   const folder = temporaryFolder();
-  const program = path.join(root, 'src/cli/main.ts');
+  const program = path.join(root, 'packages/cli/src/commands/main.ts');
   const running = startDev({ folder: root, program }, '--output', 'json', '--folder', folder, ...flags);
   onTestFinished(() => void running.child.kill('SIGKILL'));
   const state = async () => stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));

@@ -1,11 +1,12 @@
 // The journeys of a change, from an object in the API to its status and its external system: whole processes and real queues on
 // the embedded parts. On a real control plane: test/cluster/uninstall.test.ts and watcher-restart.test.ts.
+
+import { objectReadiness } from '@outrigger/cli/dev/readiness';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Dinner } from '../../src/controllers/dinner.ts';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
 import { functionUserAgent } from '../../src/core/names.ts';
-import { objectReadiness } from '../../src/dev/readiness.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { caseSeconds, useLocalSystem } from './local-system.ts';

@@ -1,11 +1,11 @@
 // The whole local system with the samples, for the cases of a suite, and what a person does in it.
 import path from 'node:path';
+import { build } from '@outrigger/cli/commands/build';
+import { objectReadiness } from '@outrigger/cli/dev/readiness';
+import { type Dev, type DevOptions, startDev } from '@outrigger/cli/dev/system';
 import { afterAll, beforeAll } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
-import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { objectReadiness } from '../../src/dev/readiness.ts';
-import { type Dev, type DevOptions, startDev } from '../../src/dev/system.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';

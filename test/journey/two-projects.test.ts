@@ -4,8 +4,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { startApiServer } from '@outrigger/apiserver';
+import { createLocalSqsClient, startSqs } from '@outrigger/cli/dev/sqs-server';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { installPackage } from '../../tools/troubleshooting/project.ts';
 import { runCommand, startDev } from '../../tools/troubleshooting/run-dev.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -30,7 +30,7 @@ it(
     const start = async (name: string) => {
       const project = {
         folder: path.join(folder, name),
-        program: path.join(folder, name, 'node_modules/outrigger/bin/outrigger.js'),
+        program: path.join(folder, name, 'node_modules/@outrigger/cli/bin/outrigger.js'),
       };
       await cp(installed.folder, project.folder, { recursive: true, verbatimSymlinks: true });
       await runCommand(project, 'new', 'project', '--yes', '--name', name);

@@ -1,8 +1,9 @@
 // Only why a reconcile ran: from the change of a child in the watcher to the message, the log line and the line of
 // `outrigger dev`; and that no reconciler sees it (the context has no such member: api/context.ts).
+
+import { formatLog } from '@outrigger/cli/dev/lines';
 import { expect, it } from 'vitest';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
-import { formatLog } from '../../src/dev/lines.ts';
 import { affectedKeys } from '../../src/forwarding/predicates.ts';
 import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
 import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';

@@ -1,19 +1,21 @@
 // Whole processes whose API server is hostile: the bundle of a function with less heap than its 256 MB, and a fleet
 // watcher with the flags of its image. What a single document may cost is test/kube/client/answer.test.ts.
 // HOSTILE_BODIES=all sends each of the 40 bodies, and else some.
+
 import { spawn } from 'node:child_process';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { env } from 'node:process';
 import { createInterface } from 'node:readline';
 import { startApiServer } from '@outrigger/apiserver';
+import { build } from '@outrigger/cli/commands/build';
+import { buildBundles } from '@outrigger/cli/dev/artifacts';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { build } from '../../src/cli/build.ts';
-import { buildBundles } from '../../src/dev/artifacts.ts';
-import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import { applyManifests } from '../../src/testing/manifests.ts';
 import { compressed, hostileBodies } from '../kube/client/hostile-bodies.ts';
 import { anEvent, aRecord } from '../lambda/invocation.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';

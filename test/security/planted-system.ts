@@ -1,23 +1,25 @@
 // A system on one machine with a planted credential at every input, servers that quote credentials in their errors, and a recorder of all
 // output: lines of every process, requests with their bodies, metrics. Credentials in headers, where they belong, are counted apart: they
 // prove that the credential was in use.
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { startApiServer } from '@outrigger/apiserver';
-import { build } from '../../src/cli/build.ts';
-import { buildArtifacts } from '../../src/dev/artifacts.ts';
-import { localCluster, openCluster } from '../../src/dev/cluster-access.ts';
-import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
-import { createQueues } from '../../src/dev/lambda/queues.ts';
-import type { Stack } from '../../src/dev/lambda/stack.ts';
-import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
-import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
-import { startWatchers } from '../../src/dev/watchers.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { localCluster, openCluster } from '@outrigger/cli/dev/cluster-access';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
+import { startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
+import { createQueues } from '@outrigger/cli/dev/lambda/queues';
+import type { Stack } from '@outrigger/cli/dev/lambda/stack';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
+import { createLocalSqsClient, startSqs } from '@outrigger/cli/dev/sqs-server';
+import { startWatchers } from '@outrigger/cli/dev/watchers';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
+import { applyManifests } from '../../src/testing/manifests.ts';
 import { type ChaosProxy, type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { writeKubeconfig } from '../../tools/control-plane/kubeconfig.ts';
 

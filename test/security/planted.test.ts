@@ -2,6 +2,7 @@
 // errors that quote them, and all output is searched: lines of processes, messages, statuses, Events, dead letters, the watch checkpoint,
 // metrics. test/core/decisions.test.ts has the patterns.
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { localCluster } from '@outrigger/cli/dev/cluster-access';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
 import { Foo } from '../../src/controllers/foo.ts';
@@ -9,7 +10,6 @@ import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
 import { isRecord } from '../../src/core/json.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
-import { localCluster } from '../../src/dev/cluster-access.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { ConfigMap, Event, Secret } from '../../src/kubernetes.ts';

@@ -6,7 +6,7 @@ import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { sleep } from '../../src/core/time.ts';
-import { definitionsOf } from '../../src/generate/files.ts';
+import { definitionsOf } from '../../src/generate/definitions.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';

@@ -3,10 +3,10 @@
 
 import { startApiServer } from '@outrigger/apiserver';
 import { registry } from '../../src/controllers/registry.ts';
-import { applyManifests, type Manifest, readManifests } from '../../src/dev/manifests.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
+import { applyManifests, type Manifest, readManifests } from '../../src/testing/manifests.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 import { startWatch } from './watch.ts';

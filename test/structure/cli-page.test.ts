@@ -1,8 +1,8 @@
 // Only that docs/cli.md is fresh, and the defaults that --help prints.
 import { readFileSync } from 'node:fs';
+import { loadCommands } from '@outrigger/cli/commands/commands';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { loadCommands } from '../../src/cli/commands.ts';
 import { cliPage } from '../../tools/reference/cli-page.ts';
 
 it('docs/cli.md has every command with its options (write it: node tools/reference/cli-page.ts)', async () => {

@@ -1,5 +1,6 @@
 // Only that docs/cost.md agrees with its figures: its tables are computed again from prices and measurements, and a few cells by hand.
 import { readFile } from 'node:fs/promises';
+import { awsOf } from '@outrigger/cli/aws/resources';
 import { expect, it } from 'vitest';
 import { costTables, readSheet } from '../../bench/f9-price.ts';
 import {
@@ -15,7 +16,6 @@ import {
   total,
 } from '../../bench/f9-sheet.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { awsOf } from '../../src/generate/aws/resources.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
 const file = 'docs/cost.md';

@@ -27,9 +27,14 @@ function specifiersOf(file: string): string[] {
 function importsOf(file: string): string[] {
   return specifiersOf(file).flatMap((target) => {
     if (target.startsWith('.')) return [path.join(path.dirname(file), target)];
+    const [, module = 'outrigger.ts'] = /^outrigger(?:\/(?:internal\/)?(.+))?$/.exec(target) ?? [];
+    if (/^outrigger(\/|$)/.test(target)) return [`src/${module}${isEntry(module) ? '.ts' : ''}`];
     return target.startsWith('@outrigger/') ? [target.replace(/^@outrigger\/([^/]+)/, 'packages/$1/src')] : [];
   });
 }
+
+/** `testing` is the entry, and `testing/manifests` a module. */
+const isEntry = (module: string): boolean => !module.includes('/') && !module.endsWith('.ts');
 
 /** The folder of the package that a file belongs to; `outrigger` itself is at the top. */
 function packageOf(file: string): string {
@@ -47,8 +52,9 @@ const rooms = new Map(
 );
 const order = [...rooms.keys()];
 
-/** The room of a path: a package, a folder of src, or a file directly below src. */
+/** The room of a path: a package, a folder of the command's, a folder of src, or a file directly below src. */
 function roomOf(file: string): string {
+  if (file.startsWith('packages/cli/')) return file.replace(/^packages\/cli\/src\/([^/]+)\/.*$/, '@outrigger/cli/$1');
   if (file.startsWith('packages/')) return file.replace(/^packages\/([^/]+)\/.*$/, '@outrigger/$1');
   const [first = '', second = ''] = file.split('/');
   return first === 'src' ? second : first;

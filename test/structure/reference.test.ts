@@ -1,6 +1,7 @@
 // Only that the reference pages agree with the source: log lines and metrics, names and conditions, generated files. That
 // the commands and the settings do is tested in cli-page.test.ts and settings-page.test.ts.
 import { globSync, readFileSync } from 'node:fs';
+import { manifestFiles } from '@outrigger/cli/project/manifests';
 import { describe, expect, it } from 'vitest';
 import { reasons, runtimeConditions } from '../../src/api/conditions.ts';
 import { registry } from '../../src/controllers/registry.ts';
@@ -16,7 +17,6 @@ import {
   pausedAnnotation,
   reconcileRequestedAnnotation,
 } from '../../src/core/names.ts';
-import { manifestFiles } from '../../src/project/manifests.ts';
 import type { CauseType } from '../../src/sqs/message.ts';
 import { createMetrics } from '../../src/watcher/metrics.ts';
 

@@ -91,25 +91,27 @@ it('no test file is named outside of the list', () => {
 
 it('only these files write to a terminal, and each makes what it writes printable', () => {
   const writes = /process\.std(?:out|err)\b[^;]*\bwrite\(|\bconsole\.\w+\(/;
-  const writers = globSync('src/**/*.ts').filter((file) => writes.test(readFileSync(file, 'utf8')));
+  const writers = globSync('{src,packages/cli/src}/**/*.ts').filter((file) => writes.test(readFileSync(file, 'utf8')));
   expect(writers.sort()).toEqual([
     // printable.
-    'src/cli/command.ts',
+    'packages/cli/src/commands/command.ts',
     // Its lines come from createPrinter.
-    'src/cli/dev.ts',
+    'packages/cli/src/commands/dev.ts',
     // An error, for the process that builds, which prints it with command.ts.
-    'src/cli/load-bundles.ts',
+    'packages/cli/src/commands/load-bundles.ts',
     // It clears the screen, and prints with command.ts.
-    'src/cli/status/status.ts',
+    'packages/cli/src/commands/status/status.ts',
     // JSON, and an error, for the process that builds, which prints it with command.ts.
-    'src/project/print-entries.ts',
+    'packages/cli/src/project/print-entries.ts',
     // Its lines come from createLog.
     'src/watcher/run.ts',
   ]);
 });
 
 it('each server refuses foreign requests before it does anything, except the probes of the watcher', () => {
-  const starts = globSync('src/**/*.ts').filter((file) => /\bcreateServer\(/.test(readFileSync(file, 'utf8')));
+  const starts = globSync('{src,packages/cli/src}/**/*.ts').filter((file) =>
+    /\bcreateServer\(/.test(readFileSync(file, 'utf8')),
+  );
   const open = starts.filter((file) => !/\bforeignRequest\(/.test(readFileSync(file, 'utf8')));
   expect(starts.length).toBeGreaterThan(4);
   expect(open).toEqual(['src/watcher/http.ts']);

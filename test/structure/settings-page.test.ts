@@ -1,8 +1,8 @@
 // Only that docs/settings.md and docs/parameters.md are fresh: they have every variable of src/settings.ts with the default
 // that the readers return, and every parameter of a deployment.
 import { readFileSync } from 'node:fs';
+import { optionDefaults } from '@outrigger/cli/aws/deployment';
 import { expect, it } from 'vitest';
-import { optionDefaults } from '../../src/generate/aws/deployment.ts';
 import {
   readReconcileSettings,
   readResyncSettings,

@@ -1,7 +1,7 @@
 // The bundles of a folder's own functions, without those that each build of a project adds.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { makeBundles } from '../../src/cli/bundle/make-bundles.ts';
+import { makeBundles } from '@outrigger/cli/commands/bundle/make-bundles';
 
 /** Bundles `functions/*.ts` and a watcher. `withExec`: the functions that run commands in pods. Returns warnings. */
 export async function bundleFunctions(

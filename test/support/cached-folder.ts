@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { withLock } from '../../src/dev/artifacts.ts';
+import { withLock } from '@outrigger/cli/dev/artifacts';
 
 /** The content of a folder. Its name begins with `name` and ends with the hash of `inputs`. */
 export type CachedFolder = {

@@ -2,12 +2,11 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { generatedFiles, type ManifestOptions, manifestFiles } from '@outrigger/cli/project/manifests';
 import { writeYaml } from '@outrigger/common/yaml/write';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
-import { type Manifest, parseManifests } from '../../src/dev/manifests.ts';
-import { generatedFiles } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { type ManifestOptions, manifestFiles } from '../../src/project/manifests.ts';
+import { type Manifest, parseManifests } from '../../src/testing/manifests.ts';
 
 export const sampleWatchList = watchListOf(registry);
 

@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { oslsProgram } from '@outrigger/cli/dev/packaged-template';
 import * as z from 'zod';
-import { oslsProgram } from '../../src/dev/packaged-template.ts';
 import { environment } from '../environment.ts';
 
 /** The exit status of osls and its output: results and errors in `output`, everything else in `progress`. */
@@ -43,9 +43,9 @@ export async function serviceFolder(project = 'outrigger'): Promise<ServiceFolde
   const text = await readFile(path.join(source, 'serverless.yml'), 'utf8');
   const own = text
     .replace('service: outrigger', `service: ${project}`)
-    .replace('./src/serverless/plugin.ts', './plugin.mjs');
+    .replace('./packages/cli/src/serverless/plugin.ts', './plugin.mjs');
   // osls takes a plugin by a path within the service.
-  const plugin = path.join(source, 'src/serverless/plugin.ts');
+  const plugin = path.join(source, 'packages/cli/src/serverless/plugin.ts');
   await writeFile(path.join(folder, 'plugin.mjs'), `export { default } from ${JSON.stringify(plugin)};\n`);
   await writeFile(serverless, own);
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', outrigger: { project } }));

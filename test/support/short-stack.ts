@@ -1,6 +1,6 @@
 // The deployed stack for tests that kill functions: only some of its functions, without schedules, and with short
 // timeouts, so that the messages of a killed function are soon received again.
-import type { Stack } from '../../src/dev/lambda/stack.ts';
+import type { Stack } from '@outrigger/cli/dev/lambda/stack';
 
 /**
  * Which functions are included, by their ARN, and their timeout; a killed function's message is received again after

@@ -1,21 +1,23 @@
 // The whole system on one machine with a chaos proxy in front of every server: real watcher processes and functions
 // from the bundles, as `outrigger dev` starts them. Only Ingredient's function, the timers and the resync run, with short
 // timeouts, because test machines are small.
+
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startApiServer } from '@outrigger/apiserver';
-import { build } from '../../src/cli/build.ts';
-import { buildArtifacts } from '../../src/dev/artifacts.ts';
-import { openCluster } from '../../src/dev/cluster-access.ts';
-import { type LocalLambda, startLambda } from '../../src/dev/lambda/local-lambda.ts';
-import { createQueues } from '../../src/dev/lambda/queues.ts';
-import type { Stack } from '../../src/dev/lambda/stack.ts';
-import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
-import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { openCluster } from '@outrigger/cli/dev/cluster-access';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
+import { type LocalLambda, startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
+import { createQueues } from '@outrigger/cli/dev/lambda/queues';
+import type { Stack } from '@outrigger/cli/dev/lambda/stack';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
+import { createLocalSqsClient } from '@outrigger/cli/dev/sqs-server';
 import { startSimulators } from '../../src/simulators/registry.ts';
+import { applyManifests } from '../../src/testing/manifests.ts';
 import { deployedPolicies } from '../../test/deploy/deployed-policies.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';
 import { shortStack } from '../../test/support/short-stack.ts';

@@ -1,6 +1,6 @@
 // The running watchers: how many, with which clock, and how they are restarted. Each has a supervisor of its own, as a
 // pod has its kubelet, so a killed watcher is restarted at once, however often that happens.
-import { startWatchers, type WatcherStart, type Watchers } from '../../src/dev/watchers.ts';
+import { startWatchers, type WatcherStart, type Watchers } from '@outrigger/cli/dev/watchers';
 
 /** The number and the clocks of the watchers. */
 export type PoolShape = {

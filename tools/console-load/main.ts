@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openCluster } from '@outrigger/cli/dev/cluster-access';
 import type { Page } from 'playwright-core';
 import * as z from 'zod';
 import { Ingredient } from '../../src/controllers/ingredient.ts';
-import { openCluster } from '../../src/dev/cluster-access.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
@@ -42,7 +42,7 @@ const countFrames = `(() => {
 })()`;
 
 const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-load-'));
-const dev = spawn(process.execPath, ['bin/outrigger.js', 'dev', '--folder', folder], {
+const dev = spawn(process.execPath, ['packages/cli/bin/outrigger.js', 'dev', '--folder', folder], {
   cwd: path.resolve(import.meta.dirname, '../..'),
   stdio: ['ignore', 'pipe', 'inherit'],
 });

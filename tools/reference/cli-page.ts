@@ -1,8 +1,8 @@
 // docs/cli.md: every command with its arguments and options, from the definitions that the command line is parsed with.
 // `node tools/reference/cli-page.ts` writes it.
 import { writeFileSync } from 'node:fs';
+import { loadCommands } from '@outrigger/cli/commands/commands';
 import type { Command, Option } from 'commander';
-import { loadCommands } from '../../src/cli/commands.ts';
 
 const introduction = `# Commands
 

@@ -1,6 +1,6 @@
 // The table of heaps: compares the heap after a garbage collection at the end of the run with that at the beginning.
 
-import { alignColumns } from '../../src/dev/columns.ts';
+import { alignColumns } from '@outrigger/cli/dev/columns';
 import type { HeapSample } from './heap-samples.ts';
 
 /** The heap of a part, in megabytes. */

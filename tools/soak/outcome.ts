@@ -1,6 +1,6 @@
 // The outcome of a soak: the guarantees that held or did not, and tables.
 
-import { alignColumns } from '../../src/dev/columns.ts';
+import { alignColumns } from '@outrigger/cli/dev/columns';
 import { formatHeaps, growingHeaps } from './heap-table.ts';
 import type { SoakOutcome } from './soak.ts';
 

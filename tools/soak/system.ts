@@ -1,23 +1,25 @@
 // The whole system with every kind, on a real control plane: two watchers and all functions from the bundles, as
 // processes, with a chaos proxy in front of the API server and of SQS. It has no schedules: a resync would hide a lost
 // change.
+
 import path from 'node:path';
-import { build } from '../../src/cli/build.ts';
-import { wakeByPlant } from '../../src/cli/dev-plant.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { wakeByPlant } from '@outrigger/cli/commands/dev-plant';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
+import { startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
+import { createQueues } from '@outrigger/cli/dev/lambda/queues';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
+import { createObjectCache } from '@outrigger/cli/dev/object-cache';
+import { startWatchers } from '@outrigger/cli/dev/watchers';
 import { registry } from '../../src/controllers/registry.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
-import { buildArtifacts } from '../../src/dev/artifacts.ts';
-import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
-import { createQueues } from '../../src/dev/lambda/queues.ts';
-import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
-import { createObjectCache } from '../../src/dev/object-cache.ts';
-import { startWatchers } from '../../src/dev/watchers.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import type { Simulators } from '../../src/simulators/registry.ts';
+import { applyManifests } from '../../src/testing/manifests.ts';
 import { type ProxiedServers, startProxiedServers } from '../../test/support/proxied-servers.ts';
 import { shortStack } from '../../test/support/short-stack.ts';
 import { type SlowPantry, startSlowPantry } from '../chaos/slow-pantry.ts';

@@ -4,21 +4,22 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { withLock } from '../../src/dev/artifacts.ts';
-import { hashFiles } from '../../src/dev/hash-files.ts';
+import { withLock } from '@outrigger/cli/dev/artifacts';
+import { hashFiles } from '@outrigger/cli/dev/hash-files';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const packSeconds = 300;
 /** What npm packs, and what the compiler and the bundler read. */
 const inputs = [
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'CHANGELOG.md'],
-  ...['bin', 'docs', 'packages', 'src', 'tools/console-page.ts'],
+  ...['docs', 'packages', 'src', 'tools/console-page.ts'],
   ...['infra/kubernetes/Dockerfile', 'infra/kubernetes/watcher', 'infra/package.json'],
   ...['test/controllers', 'test/statements/authoring-example.ts', 'test/testing'],
 ];
 
+const packages = ['outrigger', 'outrigger-apiserver', 'outrigger-cli', 'outrigger-common'] as const;
 /** The packages, by the name of their tarball without its version. */
-export type PackedPackages = Readonly<Record<'outrigger' | 'outrigger-apiserver' | 'outrigger-common', string>>;
+export type PackedPackages = Readonly<Record<(typeof packages)[number], string>>;
 
 /**
  * Returns the paths of the packed packages, and first packs them if one of their files has changed. Concurrent callers in
@@ -53,6 +54,7 @@ export async function packedPackages(): Promise<PackedPackages> {
   return {
     outrigger: find('outrigger'),
     'outrigger-apiserver': find('outrigger-apiserver'),
+    'outrigger-cli': find('outrigger-cli'),
     'outrigger-common': find('outrigger-common'),
   };
 }

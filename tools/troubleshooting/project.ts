@@ -48,19 +48,19 @@ export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
   const modules = path.join(folder, 'node_modules');
   await mkdir(modules);
   for (const one of await readdir(path.join(root, 'node_modules'))) {
-    if (!one.startsWith('.') && one !== '@outrigger')
+    if (!one.startsWith('.') && one !== '@outrigger' && one !== 'outrigger')
       await symlink(path.join(root, 'node_modules', one), path.join(modules, one));
   }
   await mkdir(path.join(modules, '.bin'));
   const programs = {
     node: process.execPath,
-    outrigger: '../outrigger/bin/outrigger.js',
+    outrigger: '../@outrigger/cli/bin/outrigger.js',
     tsc: '../typescript/bin/tsc',
     vitest: '../vitest/vitest.mjs',
   };
   for (const [one, file] of Object.entries(programs)) await symlink(file, path.join(modules, '.bin', one));
   await unpackInto(modules);
-  const program = path.join(modules, 'outrigger/bin/outrigger.js');
+  const program = path.join(modules, '@outrigger/cli/bin/outrigger.js');
   return { folder, program, remove: async () => await rm(folder, { recursive: true, force: true }) };
 }
 

@@ -12,7 +12,7 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
-import { definitionsOf } from '../../generate/files.ts';
+import { definitionsOf } from '../../generate/definitions.ts';
 import { mappedCollection } from '../../reconciling/map-keys.ts';
 import { createWake } from '../../waking/wake.ts';
 import { ownKinds, startServerOf, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';

@@ -3,8 +3,8 @@
 import { execFile } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { accessEntries } from '../../../src/generate/rbac/access-entries.ts';
 import { rbacOf } from '../../../src/generate/rbac/rbac.ts';

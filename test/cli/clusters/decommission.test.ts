@@ -1,6 +1,7 @@
 // `outrigger clusters decommission` as a person runs it. What functions do then is in test/reconciling and test/fleet.
+
+import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { WaterTank } from '../../../src/controllers/water-tank.ts';
 import { startApiServer, type TestApiServer } from '../../../src/testing.ts';
 import { useFolder } from '../../support/folder.ts';

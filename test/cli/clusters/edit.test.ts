@@ -2,10 +2,10 @@
 // (clusters.test.ts) and the functions' reads (test/clusters/registry).
 import { writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
+import { formatTable, maxTableBytes } from '@outrigger/cli/commands/clusters/edit-table';
+import { changeTable } from '@outrigger/cli/commands/clusters/table';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
-import { formatTable, maxTableBytes } from '../../../src/cli/clusters/edit-table.ts';
-import { changeTable } from '../../../src/cli/clusters/table.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { type FakeS3, startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { useFolder } from '../../support/folder.ts';

@@ -1,9 +1,9 @@
 // Only the audit of a stage's console: what its file has, and that an action without its first line is not carried out.
 // The whole command is test/deploy/console.test.ts.
 import { mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { auditFileName, withAudit } from '@outrigger/cli/commands/console/audit';
+import type { ConsoleSource } from '@outrigger/cli/console/source';
 import { beforeEach, expect, it } from 'vitest';
-import { auditFileName, withAudit } from '../../../src/cli/console/audit.ts';
-import type { ConsoleSource } from '../../../src/console/source.ts';
 import { useFolder } from '../../support/folder.ts';
 
 const folder = useFolder();

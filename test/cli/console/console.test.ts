@@ -2,10 +2,10 @@
 // The page and the processes are test/deploy/console.test.ts.
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { startApiServer } from '@outrigger/apiserver';
+import { consoleCommand } from '@outrigger/cli/commands/console/console';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { consoleCommand } from '../../../src/cli/console/console.ts';
 import { parseMessage } from '../../../src/sqs/message.ts';
 import { startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';

@@ -4,9 +4,9 @@ import {
   FilterLogEventsCommand,
   ResourceNotFoundException,
 } from '@aws-sdk/client-cloudwatch-logs';
+import { openStageLog } from '@outrigger/cli/commands/console/stage-log';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { openStageLog } from '../../../src/cli/console/stage-log.ts';
 
 const { signal } = new AbortController();
 const startedAt = 1_700_000_000_000;

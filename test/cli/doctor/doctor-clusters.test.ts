@@ -1,12 +1,12 @@
 // The findings of `outrigger doctor --stage` about functions and clusters. When watchers count as down is in
 // test/checkpoint/watcher-status.test.ts.
 import { GetQueueUrlCommand } from '@aws-sdk/client-sqs';
+import { checkCluster } from '@outrigger/cli/commands/doctor/check-cluster';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { ok } from '../../../src/api/conditions.ts';
 import { defineKind } from '../../../src/api/custom-kind.ts';
 import type { CheckpointScope } from '../../../src/checkpoint/document.ts';
-import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
 import { crdOf } from '../../../src/generate/crd/crd.ts';
 import { applyObject } from '../../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../../src/kube/client/client.ts';

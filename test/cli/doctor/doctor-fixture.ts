@@ -2,17 +2,17 @@
 // Manager that it needs. Tests break a part of it and run the command again.
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
+import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
+import { type ExpectedQueue, expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
+import { queuePolicy } from '@outrigger/cli/commands/doctor/queue-commands';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
 import { readCheckpoint, writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../src/checkpoint/document.ts';
-import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
-import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
-import { queuePolicy } from '../../../src/cli/doctor/queue-commands.ts';
 import { registry } from '../../../src/controllers/registry.ts';
-import { applyManifests } from '../../../src/dev/manifests.ts';
 import { watchListOf } from '../../../src/generate/watch-list.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
+import { applyManifests } from '../../../src/testing/manifests.ts';
 import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
 import { kindManifests } from '../../support/sample-manifests.ts';

@@ -3,10 +3,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
+import { expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
-import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { expectUserError, runHere } from '../command-result.ts';

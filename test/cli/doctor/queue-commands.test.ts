@@ -1,7 +1,8 @@
 // Only the commands that create a queue of a deployment again: region, account, partition and policy. doctor.test.ts
 // runs them against SQS.
+
+import { createQueueCommand, setQueueCommand } from '@outrigger/cli/commands/doctor/queue-commands';
 import { expect, it } from 'vitest';
-import { createQueueCommand, setQueueCommand } from '../../../src/cli/doctor/queue-commands.ts';
 
 const foo = {
   name: 'foo.fifo',

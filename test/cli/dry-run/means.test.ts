@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { gateArguments, hasNetworkPermission, permissionArguments } from '@outrigger/cli/commands/dry-run/arguments';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { gateArguments, hasNetworkPermission, permissionArguments } from '../../../src/cli/dry-run/arguments.ts';
 import { useFolder } from '../../support/folder.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 
 const permission = permissionArguments();
-const gate = gateArguments(path.resolve('src/cli/dry-run/gate.ts'));
+const gate = gateArguments(path.resolve('packages/cli/src/commands/dry-run/gate.ts'));
 const both = [...permission, ...gate];
 
 const folder = useFolder({ shared: true });

@@ -2,10 +2,10 @@
 // and a process that does not reply is replaced.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { controllerSettings, createDryRunProcess, type DryRunProcess } from '@outrigger/cli/commands/dry-run/process';
+import { loadProject } from '@outrigger/cli/project/project';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { controllerSettings, createDryRunProcess, type DryRunProcess } from '../../../src/cli/dry-run/process.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
-import { loadProject } from '../../../src/project/project.ts';
 import type { Message } from '../../../src/sqs/message.ts';
 import { useFolder } from '../../support/folder.ts';
 import { startHttpServer } from '../../support/listen.ts';

@@ -1,12 +1,13 @@
 // The reads that the command makes for the process of a dry run. The process is asked nothing here: whatever arrives from
 // it, only reads are sent, and an error is in the process what it was.
+
+import { answer } from '@outrigger/cli/commands/dry-run/reads';
+import { putTogether, takeApart } from '@outrigger/cli/commands/dry-run/sent-error';
+import type { Question } from '@outrigger/cli/commands/dry-run/wire';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../../src/api/custom-kind.ts';
 import type { ExecSpec } from '../../../src/api/exec.ts';
-import { answer } from '../../../src/cli/dry-run/reads.ts';
-import { putTogether, takeApart } from '../../../src/cli/dry-run/sent-error.ts';
-import type { Question } from '../../../src/cli/dry-run/wire.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { ApiError, ConnectError } from '../../../src/kube/client/errors.ts';
 import { sendJson, startWireServer } from '../../kube/wire-server.ts';

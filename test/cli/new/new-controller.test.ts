@@ -2,12 +2,12 @@
 // test. The whole test suite with a new kind is run by hand after a change of the templates.
 import { cp, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { newFiles, newNames } from '@outrigger/cli/commands/new/controller-files';
+import { withEntry, withImport } from '@outrigger/cli/commands/new/edit-source';
+import { writeTextFile } from '@outrigger/cli/dev/text-file';
+import { readTextFile } from '@outrigger/cli/project/project';
 import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { newFiles, newNames } from '../../../src/cli/new/controller-files.ts';
-import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
-import { writeTextFile } from '../../../src/dev/text-file.ts';
-import { readTextFile } from '../../../src/project/project.ts';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
 import { tsc } from '../../support/tsc.ts';
 import { expectUserError, runIn, runProcess } from '../command-result.ts';
@@ -18,7 +18,7 @@ const folder = useFolder({ shared: true });
 const { read, write } = folder;
 
 beforeAll(async () => {
-  const parts = ['src', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
+  const parts = ['src', 'packages', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
   const filter = (file: string) => path.basename(file) !== 'node_modules';
   for (const part of parts) await cp(path.join(source, part), folder.at(part), { recursive: true, filter });
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
@@ -156,7 +156,7 @@ it(
       await cp(folder.at(part), path.join(formatted, part), { recursive: true });
     const biome = path.join(source, 'node_modules/@biomejs/biome/bin/biome');
     expect(await runProcess([biome, 'ci', '--error-on-warnings'], formatted)).toMatchObject({ status: 0 });
-    await node('src/cli/main.ts', 'manifests');
+    await node('packages/cli/src/commands/main.ts', 'manifests');
     expect(await read('dist/kubernetes/rbac.yaml')).toContain(name);
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
     await node(...vitest, `test/controllers/${name}.test.ts`, 'test/controllers/wide.test.ts');

@@ -55,7 +55,7 @@ it('the manifests of a new project have its name in every name in the cluster', 
   await outrigger('new', 'project', '--yes', '--name', 'cafes');
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
   await write('src/controllers/cafe.ts', await cafe());
-  const program = path.join(source, 'src/cli/main.ts');
+  const program = path.join(source, 'packages/cli/src/commands/main.ts');
   expect(await runProcess([program, 'manifests', '--set', 'A=b'], folder.path)).toMatchObject({ status: 0, err: '' });
   const files = await readdir(folder.at('dist/kubernetes'));
   const all = await Promise.all(files.map(async (file) => await read(path.join('dist/kubernetes', file))));
@@ -160,11 +160,11 @@ it('new project with a name that clusters do not accept says what to use', async
 it('npm create outrigger does the same in a folder without the package', async () => {
   const modules = path.join(temporaryFolder(), 'node_modules');
   await cp(path.join(source, 'packages/create-outrigger'), path.join(modules, 'create-outrigger'), { recursive: true });
-  await symlink(source, path.join(modules, 'outrigger'));
+  await symlink(path.join(source, 'node_modules/@outrigger'), path.join(modules, '@outrigger'));
   const program = path.join(modules, 'create-outrigger/create-outrigger.js');
   expect(await runProcess([program, '--yes', '--name', 'bars'], folder.path)).toMatchObject({ status: 0 });
-  const dependencies = { outrigger: '0.1.0' };
-  expect(await json('package.json')).toMatchObject({ outrigger: { project: 'bars' }, dependencies });
+  const packages = { dependencies: { outrigger: '0.1.0' }, devDependencies: { '@outrigger/cli': '0.1.0' } };
+  expect(await json('package.json')).toMatchObject({ outrigger: { project: 'bars' }, ...packages });
 });
 
 it.each([
@@ -198,7 +198,7 @@ it.each([
 
 it('manifests with an error of syntax in a source names its place', async () => {
   await write('src/controllers/registry.ts', 'export const registry = [];\nconst x = ;');
-  const result = await runProcess([path.join(source, 'bin/outrigger.js'), 'manifests'], folder.path);
+  const result = await runProcess([path.join(source, 'packages/cli/bin/outrigger.js'), 'manifests'], folder.path);
   const place = '(src/controllers/registry.ts:2)';
   expectUserError(result, `src/controllers/registry.ts cannot be loaded: Expression expected ${place}`);
 });

@@ -1,13 +1,14 @@
 // `outrigger status` as a person runs it: its output for clusters, queues and controllers, and for those that cannot be
 // read. When watchers count as down is in test/checkpoint/watcher-status.test.ts, what counts as unobserved in
 // test/resync/plan.test.ts.
+
+import { checkCluster } from '@outrigger/cli/commands/doctor/check-cluster';
+import { readClusterStatus } from '@outrigger/cli/commands/status/cluster-status';
+import { overdueLines, statusLines } from '@outrigger/cli/commands/status/status-lines';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
-import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
-import { readClusterStatus } from '../../../src/cli/status/cluster-status.ts';
-import { overdueLines, statusLines } from '../../../src/cli/status/status-lines.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { tenantNetwork } from '../../../src/controllers/tenant-network.ts';
 import { waterTank } from '../../../src/controllers/water-tank.ts';

@@ -19,7 +19,15 @@ export async function startDevProcess(options: readonly string[] = []): Promise<
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const argv = ['bin/outrigger.js', 'dev', '--apply', 'infra/kubernetes/samples', '--folder', folder, ...options];
+  const argv = [
+    'packages/cli/bin/outrigger.js',
+    'dev',
+    '--apply',
+    'infra/kubernetes/samples',
+    '--folder',
+    folder,
+    ...options,
+  ];
   const dev = spawn(process.execPath, argv, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   parts.defer(async () => {
     if (dev.exitCode !== null) return;

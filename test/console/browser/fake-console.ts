@@ -1,9 +1,10 @@
 // A console whose source is in memory, for each test of a file, with its page in one browser.
+
+import { type PageFiles, readPage } from '@outrigger/cli/console/server/page-files';
+import { type Console, startConsole } from '@outrigger/cli/console/server/server';
+import type { ObjectRow, System } from '@outrigger/cli/console/wire';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { type PageFiles, readPage } from '../../../src/console/server/page-files.ts';
-import { type Console, startConsole } from '../../../src/console/server/server.ts';
-import type { ObjectRow, System } from '../../../src/console/wire.ts';
 import { createFakeSource, rowOf } from '../fake-source.ts';
 import { openPage, startBrowser } from './chromium.ts';
 

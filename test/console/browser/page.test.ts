@@ -1,8 +1,8 @@
 // The page in a real browser, with objects that the test chooses: what is shown, filters, keys, hostile texts, the loss
 // of the server, and that no violation of the Content-Security-Policy is logged. A real local system is dev.test.ts.
 import { readFile } from 'node:fs/promises';
+import { startConsole } from '@outrigger/cli/console/server/server';
 import { describe, expect, it } from 'vitest';
-import { startConsole } from '../../../src/console/server/server.ts';
 import { rowOf } from '../fake-source.ts';
 import { eventually, openPage } from './chromium.ts';
 import { notReady, tank, useFakeConsole } from './fake-console.ts';

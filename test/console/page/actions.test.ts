@@ -1,8 +1,9 @@
 // Which actions a person is asked about, and the notice of their results. Excluded: the actions themselves
 // (test/console/actions.test.ts), and the buttons (test/console/browser).
+
+import { asked, notice, perform } from '@outrigger/cli/console/page/actions';
+import { system } from '@outrigger/cli/console/page/store';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { asked, notice, perform } from '../../../src/console/page/actions.ts';
-import { system } from '../../../src/console/page/store.ts';
 
 let sent: unknown[];
 let reason: string | undefined;

@@ -1,6 +1,7 @@
 // How the page writes times, numbers and names.
+
+import { age, ageOf, clock, count, duration, rate, shortName } from '@outrigger/cli/console/page/format';
 import { expect, it } from 'vitest';
-import { age, ageOf, clock, count, duration, rate, shortName } from '../../../src/console/page/format.ts';
 
 const minute = 60_000;
 it.each([

@@ -1,8 +1,9 @@
 // What the page knows after the events of its stream, and what it requests. The test responds to each fetch. Excluded:
 // the views, and the page with its real server (test/console/browser).
+
+import * as store from '@outrigger/cli/console/page/store';
+import type { ConsoleEvents, Flow, ObjectEntry } from '@outrigger/cli/console/wire';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import * as store from '../../../src/console/page/store.ts';
-import type { ConsoleEvents, Flow, ObjectEntry } from '../../../src/console/wire.ts';
 import { rowOf } from '../fake-source.ts';
 
 const token = 'a-token-of-some-length';

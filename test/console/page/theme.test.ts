@@ -19,7 +19,7 @@ it.each([
     getItem: () => storage.theme,
     setItem: (_: string, theme: string) => Object.assign(storage, { theme }),
   });
-  const { isDark, nextTheme, startTheme } = await import('../../../src/console/page/theme.ts');
+  const { isDark, nextTheme, startTheme } = await import('@outrigger/cli/console/page/theme');
   startTheme();
   const seen = [dataset.theme];
   system.matches = !system.matches;

@@ -1,6 +1,7 @@
 // Only the meaning of a function's response for its batch, as AWS documents it for ReportBatchItemFailures.
+
+import { succeededIds } from '@outrigger/cli/dev/lambda/event-source';
 import { describe, expect, it } from 'vitest';
-import { succeededIds } from '../../../src/dev/lambda/event-source.ts';
 
 describe('succeededIds', () => {
   it.each([

@@ -2,12 +2,12 @@
 // A harness for the local Lambda service: a hand-written bundle in a temporary folder, a template with one queue for
 // it, the embedded SQS, and a way to wait for events of the service.
 import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type LambdaEvent, type LocalLambda, startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
+import { createQueues, type LocalQueue } from '@outrigger/cli/dev/lambda/queues';
+import { readStack } from '@outrigger/cli/dev/lambda/stack';
+import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
+import { createLocalSqsClient, type LocalSqs, startSqs } from '@outrigger/cli/dev/sqs-server';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { type LambdaEvent, type LocalLambda, startLambda } from '../../../src/dev/lambda/local-lambda.ts';
-import { createQueues, type LocalQueue } from '../../../src/dev/lambda/queues.ts';
-import { readStack } from '../../../src/dev/lambda/stack.ts';
-import { parseTemplate } from '../../../src/dev/lambda/template.ts';
-import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
 import { useFolder } from '../../support/folder.ts';
 
 /** Starts an SQS server and a folder for each test of a file. */

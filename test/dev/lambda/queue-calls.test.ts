@@ -8,9 +8,9 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { httpQueueCalls, type QueueCalls, sdkQueueCalls } from '@outrigger/cli/dev/lambda/queue-calls';
+import { createLocalSqsClient, type LocalSqs, startSqs } from '@outrigger/cli/dev/sqs-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { httpQueueCalls, type QueueCalls, sdkQueueCalls } from '../../../src/dev/lambda/queue-calls.ts';
-import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
 import { startHttpServer } from '../../support/listen.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
 // Only the resolution of templates: the supported intrinsic functions, their values, and the errors for others.
+
+import { readStack } from '@outrigger/cli/dev/lambda/stack';
+import { createResolve, parseTemplate, TemplateError } from '@outrigger/cli/dev/lambda/template';
 import { describe, expect, it } from 'vitest';
-import { readStack } from '../../../src/dev/lambda/stack.ts';
-import { createResolve, parseTemplate, TemplateError } from '../../../src/dev/lambda/template.ts';
 
 const template = parseTemplate(
   JSON.stringify({

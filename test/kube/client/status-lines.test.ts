@@ -3,9 +3,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { env } from 'node:process';
 import { createServer as createTlsServer } from 'node:tls';
+import { startUnverifiedProxy } from '@outrigger/cli/dev/unverified-proxy';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { startUnverifiedProxy } from '../../../src/dev/unverified-proxy.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 import { pem } from '../wire-server.ts';

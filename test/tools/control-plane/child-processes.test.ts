@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { isRunning } from '@outrigger/cli/dev/folder-lock';
 import { expect, it } from 'vitest';
-import { isRunning } from '../../../src/dev/folder-lock.ts';
 import { createChildProcesses } from '../../../tools/control-plane/child-processes.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 

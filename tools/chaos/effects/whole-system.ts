@@ -1,25 +1,27 @@
 // Every controller of the registry on one machine, with real watcher and function processes from the bundles, workloads
 // that become ready, and an effect proxy in front of each server that functions call. Messages of a killed function are
 // received again at once.
+
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApiServer } from '@outrigger/apiserver';
-import { build } from '../../../src/cli/build.ts';
-import { buildArtifacts } from '../../../src/dev/artifacts.ts';
-import { openCluster } from '../../../src/dev/cluster-access.ts';
-import { startLambda } from '../../../src/dev/lambda/local-lambda.ts';
-import { createQueues } from '../../../src/dev/lambda/queues.ts';
-import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../../src/dev/local-stack.ts';
-import { applyManifests, readGenerated } from '../../../src/dev/manifests.ts';
-import { createLocalSqsClient, startSqs } from '../../../src/dev/sqs-server.ts';
-import { startWatchers } from '../../../src/dev/watchers.ts';
+import { build } from '@outrigger/cli/commands/build';
+import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { openCluster } from '@outrigger/cli/dev/cluster-access';
+import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
+import { startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
+import { createQueues } from '@outrigger/cli/dev/lambda/queues';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
+import { createLocalSqsClient, startSqs } from '@outrigger/cli/dev/sqs-server';
+import { startWatchers } from '@outrigger/cli/dev/watchers';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../../src/simulators/bitcoin.ts';
 import { startPantry } from '../../../src/simulators/pantry.ts';
 import { startPlant } from '../../../src/simulators/plant.ts';
 import type { Simulators } from '../../../src/simulators/registry.ts';
 import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
+import { applyManifests } from '../../../src/testing/manifests.ts';
 import { writeKubeconfig } from '../../control-plane/kubeconfig.ts';
 import { startControlPlane } from '../../control-plane/start.ts';
 import { startKubelet } from '../../kubelet/kubelet.ts';

@@ -1,9 +1,9 @@
 // The replicas of the fleet watcher, and watchers of single clusters: processes of the bundle that is deployed, and what
 // their probes report.
 import path from 'node:path';
+import { startWatchers, type WatcherEvent, type Watchers } from '@outrigger/cli/dev/watchers';
 import * as z from 'zod';
 import { forEachConcurrently } from '../../../src/core/async.ts';
-import { startWatchers, type WatcherEvent, type Watchers } from '../../../src/dev/watchers.ts';
 import type { Fleet } from '../../../test/fleet/fleet.ts';
 import { writeKubeconfig } from '../../control-plane/kubeconfig.ts';
 import { until } from '../until.ts';

@@ -1,7 +1,8 @@
 // `outrigger clusters move` as a person runs it, on files for the two tables, a fake of Lambda, real queues and an API
 // server. The steps and their waits are in move.test.ts: here the tables say that all waits are over.
+
+import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clustersCommand } from '../../../../src/cli/clusters/clusters.ts';
 import { Foo } from '../../../../src/controllers/foo.ts';
 import { controllerQueue } from '../../../../src/core/names.ts';
 import { parseMessage } from '../../../../src/sqs/message.ts';

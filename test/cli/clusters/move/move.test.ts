@@ -2,12 +2,12 @@
 // reconciled by both stages at once, and a move that is killed between any two steps is finished by running it again.
 // Excluded: AWS (command.test.ts), and real RBAC (test/cluster/move.test.ts).
 import { setImmediate } from 'node:timers/promises';
+import { createFence } from '@outrigger/cli/commands/clusters/move/fence';
+import type { MoveTiming } from '@outrigger/cli/commands/clusters/move/plan';
+import { type MoveDeps, moveCluster } from '@outrigger/cli/commands/clusters/move/run';
+import { sendEveryKey } from '@outrigger/cli/commands/clusters/move/send-keys';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { createFence } from '../../../../src/cli/clusters/move/fence.ts';
-import type { MoveTiming } from '../../../../src/cli/clusters/move/plan.ts';
-import { type MoveDeps, moveCluster } from '../../../../src/cli/clusters/move/run.ts';
-import { sendEveryKey } from '../../../../src/cli/clusters/move/send-keys.ts';
 import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
 import { type ClusterEntry, parseEntry } from '../../../../src/clusters/registry/entry.ts';
 import { defineKind } from '../../../../src/outrigger.ts';

@@ -1,9 +1,10 @@
 // What a move refuses before it has changed anything, and what it does with access entries. Excluded: the move itself
 // (move.test.ts).
+
+import { createFence } from '@outrigger/cli/commands/clusters/move/fence';
+import { nextMoveStep } from '@outrigger/cli/commands/clusters/move/plan';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { createFence } from '../../../../src/cli/clusters/move/fence.ts';
-import { nextMoveStep } from '../../../../src/cli/clusters/move/plan.ts';
 import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
 import type { ClusterEntry } from '../../../../src/clusters/registry/entry.ts';
 import { Foo, foo } from '../../../../src/controllers/foo.ts';

@@ -2,9 +2,9 @@
 // Excluded: what a move does with the answer (move.test.ts).
 
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
+import { readWatched } from '@outrigger/cli/commands/clusters/move/watched';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type CheckpointScope, entryNameOf, formatCheckpoint } from '../../../../src/checkpoint/document.ts';
-import { readWatched } from '../../../../src/cli/clusters/move/watched.ts';
 import { dinner } from '../../../../src/controllers/dinner.ts';
 import { foo } from '../../../../src/controllers/foo.ts';
 import { checkpointName, systemNamespace } from '../../../../src/core/names.ts';

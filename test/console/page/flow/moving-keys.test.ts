@@ -1,9 +1,10 @@
 // The picture of the flow: where its parts are, and where a key is at a time. The elements of the SVG are fakes that
 // follow the corners of a path. Excluded: what a browser draws (test/console/browser).
+
+import { type Box, layOut, width } from '@outrigger/cli/console/page/flow/layout';
+import { startKeys } from '@outrigger/cli/console/page/flow/moving-keys';
+import type { ObjectEntry } from '@outrigger/cli/console/wire';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Box, layOut, width } from '../../../../src/console/page/flow/layout.ts';
-import { startKeys } from '../../../../src/console/page/flow/moving-keys.ts';
-import type { ObjectEntry } from '../../../../src/console/wire.ts';
 
 type Point = { readonly x: number; readonly y: number };
 const leftOf = ({ x, y, h }: Box): Point => ({ x, y: y + h / 2 });

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// The outrigger command. In the repository it runs the sources; the package has only what was compiled of them.
+import { existsSync } from 'node:fs';
+import module from 'node:module';
+
+const sources = new URL('../src/commands/main.ts', import.meta.url);
+const inRepository = existsSync(sources);
+if (inRepository && Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(
+    `The repository needs Node 24, and this is Node ${process.versions.node}. Run \`npm run node\`, and start this by npm or npx.\n`,
+  );
+  process.exit(1);
+}
+if (process.versions.pnp !== undefined) {
+  process.stderr.write(
+    "outrigger: Yarn's Plug'n'Play is not supported: write `nodeLinker: node-modules` to .yarnrc.yml, and run yarn install. New projects: npm create outrigger.\n",
+  );
+  process.exit(1);
+}
+if (inRepository) {
+  // npm sets the same by .npmrc. Without npm, this process and those that it starts find the sources of the packages by it.
+  const condition = 'outrigger-source';
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --conditions=${condition}`.trim();
+  module.registerHooks({
+    resolve: (specifier, context, nextResolve) =>
+      nextResolve(specifier, { ...context, conditions: [...(context.conditions ?? []), condition] }),
+  });
+}
+// Every further command starts in about two thirds of the time. Without a writable folder there is no cache.
+module.enableCompileCache?.();
+await import(inRepository ? sources.href : new URL('../lib/commands/main.js', import.meta.url).href);

@@ -1,0 +1,39 @@
+// Names and references in a CloudFormation template: logical ids from a controller's name, and the intrinsic functions
+// that the local system supports.
+import type { JsonObject } from 'outrigger/internal/core/json';
+import { logicalId } from 'outrigger/internal/core/names';
+
+/** The prefix of every name of a deployment; serverless.yml defines it. */
+export const namePrefix = '${self:custom.prefix}-';
+
+/** The CloudWatch namespace of a deployment's own metrics: one for each project and stage (serverless.yml). */
+export const metricsNamespace = '${self:custom.metricsNamespace}';
+
+/** The generated secret in the deduplication ids that only functions make (infra/aws/resources.yml). */
+export const deduplicationSecret = 'DeduplicationSecret';
+
+/**
+ * The ids of roles by the name of their function, as the setting SENDER_IDS: `timers=AROA...,resync=AROA...`. SQS names
+ * the sender of a message by this id.
+ */
+export function roleIds(names: readonly string[]): JsonObject {
+  return { 'Fn::Sub': names.map((name) => `${name}=\${${logicalId(name)}Role.RoleId}`).join(',') };
+}
+
+/** Refers to a parameter or resource. */
+export function ref(id: string): JsonObject {
+  return { Ref: id };
+}
+
+/** The ARN of a resource of the template. */
+export function arnOf(id: string): JsonObject {
+  return { 'Fn::GetAtt': [id, 'Arn'] };
+}
+
+/** The location of the clusters table: an object in the stack's bucket (infra/aws/resources.yml). */
+export const clustersTable: JsonObject = { 'Fn::Sub': 's3://${ClustersBucket}/${ClustersKey}' };
+
+/** An ARN in the deployment's account and region, which CloudFormation fills in. */
+export function ownArn(service: string, rest: string): JsonObject {
+  return { 'Fn::Sub': `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${rest}` };
+}

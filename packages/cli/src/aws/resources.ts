@@ -1,0 +1,186 @@
+// What a deployment consists of: for each controller a FIFO queue with a dead-letter queue, a function with a role,
+// alarms, and a stack parameter for each setting; and what exists once (shared.ts). The plugin of osls adds it to the
+// author's serverless.yml.
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import {
+  type FunctionOption,
+  maxReceiveCountOf,
+  optionParameter,
+  visibilitySecondsOf,
+} from 'outrigger/internal/core/controller-options';
+import type { JsonObject } from 'outrigger/internal/core/json';
+import {
+  controllerDeadLetterQueue,
+  controllerQueue,
+  logicalId,
+  resyncQueue,
+  timersQueue,
+} from 'outrigger/internal/core/names';
+import { alarmsOf } from './alarms.ts';
+import { dashboardOf } from './dashboard.ts';
+import { type Deployment, named, parameter } from './deployment.ts';
+import { arnOf, clustersTable, deduplicationSecret, namePrefix, ownArn, ref, roleIds } from './names.ts';
+import { parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
+import { queriesOf } from './queries.ts';
+import { permissionPoliciesOf, roleOf, sendsToItself } from './role.ts';
+import { maxRetentionSeconds, sharedFunctionsOf, sharedResourcesOf } from './shared.ts';
+import { sharedAlarmsOf } from './shared-alarms.ts';
+import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
+
+/** The collector of traces, as an option of the deployment. */
+const traceVariables = ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`);
+
+/** The functions, as osls has them, and the resources, parameters and outputs of a template. */
+export type Aws = {
+  readonly functions: Readonly<Record<string, JsonObject>>;
+  readonly stackParameters: readonly JsonObject[];
+  readonly resources: {
+    readonly Parameters: JsonObject;
+    readonly Resources: Readonly<Record<string, JsonObject>>;
+    readonly Outputs: JsonObject;
+  };
+};
+
+/**
+ * Makes the parts of a deployment. Throws SchemaError for a setting that cannot be a parameter.
+ * @param deployment fills in the names; absent: the names have variables
+ * @param timeoutOf the time limit of a controller's function, if the deployment has another than the declared one
+ */
+export function awsOf(
+  registry: readonly ControllerDefinition[],
+  deployment?: Deployment,
+  timeoutOf: (controller: ControllerDefinition) => number = ({ declaration }) => declaration.options.timeoutSeconds,
+): Aws {
+  const shared = sharedResourcesOf(registry);
+  const parts = {
+    functions: {
+      ...merge(registry.map((controller) => ({ [functionId(controller.name)]: functionOf(controller) }))),
+      ...wakeFunctionOf(registry),
+      ...sharedFunctionsOf(registry),
+    },
+    stackParameters: stackParametersOf(registry),
+    resources: {
+      Parameters: { ...parametersOf(registry), ...shared.Parameters },
+      Resources: {
+        ...merge(registry.map((controller) => resourcesOf(controller, timeoutOf(controller)))),
+        // The name of a resource that every stack has had, so that an update does not replace it.
+        TimersQueuePolicy: secureTransportOnly([...sharedQueues(registry), ...registry.flatMap(queuesOf)]),
+        ...wakeResourcesOf(registry),
+        ...queriesOf(registry),
+        Dashboard: dashboardOf(registry),
+        ...shared.Resources,
+        ...sharedAlarmsOf(),
+      },
+      Outputs: shared.Outputs,
+    },
+  };
+  return deployment === undefined ? parts : named(parts, deployment);
+}
+
+/** The name of a controller's function in serverless.yml: `waterTank`. */
+export function functionId(controller: string): string {
+  const id = logicalId(controller);
+  return id.charAt(0).toLowerCase() + id.slice(1);
+}
+
+function functionOf(controller: ControllerDefinition): JsonObject {
+  const { name } = controller;
+  const { options } = controller.declaration;
+  const option = (of: FunctionOption) => parameter(optionParameter(name, of), options[of]);
+  const id = logicalId(name);
+  return {
+    name: `${namePrefix}${name}`,
+    handler: `dist/${name}/index.handler`,
+    timeout: option('timeoutSeconds'),
+    memorySize: option('memoryMb'),
+    ...(options.reservedConcurrency ? { reservedConcurrency: option('concurrency') } : {}),
+    // osls cannot validate the template with a bare name or a GetAtt here.
+    role: { 'Fn::Sub': `\${${id}Role.Arn}` },
+    // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
+    recursiveLoop: 'Allow',
+    versionFunction: false,
+    package: { patterns: ['!**', `dist/${name}/**`] },
+    environment: {
+      CLUSTERS: clustersTable,
+      SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
+      // Here and not for all functions: only reconciles are traced, and the headers may have a key.
+      ...Object.fromEntries(traceVariables.map((one) => [one, parameter(one)])),
+      ...(sendsToItself(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
+      ...settingsEnvironment(controller),
+    },
+    events: [
+      {
+        sqs: {
+          arn: arnOf(`${id}Queue`),
+          batchSize: option('batchSize'),
+          maximumConcurrency: option('concurrency'),
+          functionResponseType: 'ReportBatchItemFailures',
+        },
+      },
+    ],
+  };
+}
+
+/** The queues of shared.ts. With wakes, the rules send to one of them, which has its own policy. */
+function sharedQueues(registry: readonly ControllerDefinition[]): readonly string[] {
+  const deadLetters = wakers(registry).length === 0 ? ['TimersDeadLetters'] : [];
+  return ['TimersQueue', ...deadLetters, 'ResyncQueue', 'ResyncDeadLetters'];
+}
+
+function queuesOf({ name }: ControllerDefinition): readonly string[] {
+  return [`${logicalId(name)}Queue`, `${logicalId(name)}DeadLetters`];
+}
+
+function resourcesOf(controller: ControllerDefinition, timeoutSeconds: number): Readonly<Record<string, JsonObject>> {
+  const { name } = controller;
+  const id = logicalId(name);
+  return {
+    [`${id}Queue`]: fifoQueue(controllerQueue(name), {
+      VisibilityTimeout: visibilitySecondsOf(timeoutSeconds),
+      RedrivePolicy: {
+        deadLetterTargetArn: arnOf(`${id}DeadLetters`),
+        maxReceiveCount: maxReceiveCountOf(timeoutSeconds),
+      },
+    }),
+    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {
+      RedriveAllowPolicy: {
+        redrivePermission: 'byQueue',
+        // By name: a GetAtt would be a circle, since the source names this queue, too.
+        sourceQueueArns: [ownArn('sqs', `${namePrefix}${controllerQueue(name)}`)],
+      },
+    }),
+    [`${id}Role`]: roleOf(controller),
+    ...permissionPoliciesOf(controller),
+    ...alarmsOf(controller, timeoutSeconds),
+  };
+}
+
+function fifoQueue(name: string, more: JsonObject): JsonObject {
+  return {
+    Type: 'AWS::SQS::Queue',
+    Properties: {
+      QueueName: `${namePrefix}${name}`,
+      FifoQueue: true,
+      // Both together are SQS's high-throughput mode, which deduplicates within a message group.
+      DeduplicationScope: 'messageGroup',
+      FifoThroughputLimit: 'perMessageGroupId',
+      MessageRetentionPeriod: maxRetentionSeconds,
+      ...more,
+    },
+  };
+}
+
+/**
+ * The policy of all queues, which denies plain HTTP. One resource for all, because a stack has at most 500. SQS takes
+ * `*` as the queue itself.
+ */
+function secureTransportOnly(queues: readonly string[]): JsonObject {
+  return {
+    Type: 'AWS::SQS::QueuePolicy',
+    Properties: { Queues: queues.map(ref), PolicyDocument: { Version: '2012-10-17', Statement: [plainHttpDenied] } },
+  };
+}
+
+function merge<T>(parts: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {
+  return Object.assign({}, ...parts);
+}

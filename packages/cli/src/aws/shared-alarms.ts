@@ -1,0 +1,167 @@
+// The alarms that every deployment has once. Operators subscribe to the topic. Each description names the first command
+// and the section of the runbook.
+import { resyncDefaults } from 'outrigger/internal/core/controller-options';
+import type { JsonObject } from 'outrigger/internal/core/json';
+import { metricNames, serviceDimension } from 'outrigger/internal/core/metrics';
+import { resyncQueue } from 'outrigger/internal/core/names';
+import { alarm, lambdaMetric, periodSeconds, queueMetric, simple, stage } from './alarms.ts';
+import { metricsNamespace, namePrefix } from './names.ts';
+
+/** Longer than the schedule's period, so that a late run leaves no gap. */
+const runSeconds = 1.5 * resyncDefaults.runIntervalSeconds;
+/** The longest delay of a message is 900 s, and its age counts from its sending: so much is 300 s late. */
+const timerLateSeconds = 1_200;
+
+const doctor = `npx outrigger doctor ${stage}`;
+const status = `npx outrigger status ${stage}`;
+const deadLetters = `npx outrigger dlq list ${stage}`;
+const ofFunction = { Period: runSeconds };
+
+/** Makes the topic and the alarms, by id. */
+export function sharedAlarmsOf(): Readonly<Record<string, JsonObject>> {
+  return {
+    AlarmTopic: { Type: 'AWS::SNS::Topic', Properties: { TopicName: `${namePrefix}alarms` } },
+    TimersLateAlarm: alarm('timers-late', {
+      because: 'A due message has waited for more than 300 s in timers',
+      first: doctor,
+      runbook: 'timers-late',
+      threshold: timerLateSeconds,
+      periods: 3,
+      metric: queueMetric('TimersQueue', 'ApproximateAgeOfOldestMessage'),
+    }),
+    TimersDeadLettersAlarm: alarm('timers-dead-letters', {
+      because: 'There is a dead letter of timers',
+      first: deadLetters,
+      runbook: 'dead-letters',
+      metric: queueMetric('TimersDeadLetters', 'ApproximateNumberOfMessagesVisible'),
+    }),
+    TimersErrorsAlarm: alarm('timers-errors', {
+      because: 'The timers function fails or dies, for a quarter of an hour',
+      first: doctor,
+      runbook: 'function-errors',
+      periods: 3,
+      metric: lambdaMetric('TimersLambdaFunction', 'Errors'),
+    }),
+    TimersThrottlesAlarm: alarm('timers-throttles', {
+      because: 'Lambda refuses to run the timers function, for a quarter of an hour',
+      first: doctor,
+      runbook: 'function-throttled',
+      periods: 3,
+      metric: lambdaMetric('TimersLambdaFunction', 'Throttles'),
+    }),
+    // Of lean monitoring alone: with full monitoring, each dead-letter queue has its own. An alarm on the metrics of
+    // the queues would cost as much as one for each queue. Each resync run counts the messages, also those that SQS
+    // moved.
+    DeadLettersAlarm: alarm('dead-letters', {
+      because: 'There is a dead letter',
+      first: deadLetters,
+      runbook: 'dead-letters',
+      metric: ofResync(metricNames.deadLetterQueueDepth, 'Maximum'),
+    }),
+    // One query over all functions, because most deployments never refuse a sender.
+    SendersRefusedAlarm: alarm('senders-refused', {
+      because: 'A message was refused, because its sender may not say what it says',
+      first: `${doctor}. It names the id that is expected and the command to set it`,
+      runbook: 'senders-refused',
+      periods: 3,
+      datapoints: 1,
+      metric: query('refused', `SELECT SUM(SendersRefused) FROM "${metricsNamespace}"`),
+    }),
+    // They write the metric only while reads fail.
+    ClustersTableStaleAlarm: alarm('clusters-table-stale', {
+      because:
+        'The clusters table could not be read for 15 minutes: functions work with the one they have read, others wait',
+      first: doctor,
+      runbook: 'clusters-table-stale',
+      periods: 3,
+      datapoints: 1,
+      metric: query('stale', `SELECT SUM(ClustersTableStale) FROM SCHEMA("${metricsNamespace}", service)`),
+    }),
+    // Each cluster is a contributor of this alarm with its own state and notification, so one does not hide the next
+    // (CloudWatch, "Create an alarm based on a multi time series Metrics Insights query"). The resync writes the metric
+    // only while something is wrong. Two of four periods are two resync runs.
+    ClusterTroubleAlarm: alarm('cluster-trouble', {
+      because: 'Something is wrong with a cluster in two resync runs: the notification names it',
+      first: status,
+      runbook: 'cluster-trouble',
+      periods: 4,
+      datapoints: 2,
+      metric: query(
+        'trouble',
+        `SELECT MAX(ClusterTrouble) FROM SCHEMA("${metricsNamespace}", cluster, service, what) ` +
+          'GROUP BY cluster ORDER BY MAX() DESC',
+      ),
+    }),
+    ResyncDeadLettersAlarm: alarm('resync-dead-letters', {
+      because: 'There is a dead letter of the resync',
+      first: deadLetters,
+      runbook: 'dead-letters',
+      metric: queueMetric('ResyncDeadLetters', 'ApproximateNumberOfMessagesVisible'),
+    }),
+    // The function may run only once in a period.
+    ResyncErrorsAlarm: alarm('resync-errors', {
+      because: 'The resync function fails or dies, for half an hour',
+      first: doctor,
+      runbook: 'function-errors',
+      periods: 2,
+      metric: { ...lambdaMetric('ResyncLambdaFunction', 'Errors'), ...ofFunction },
+    }),
+    ResyncThrottlesAlarm: alarm('resync-throttles', {
+      because: 'Lambda refuses to run the resync function, for half an hour',
+      first: doctor,
+      runbook: 'function-throttled',
+      periods: 2,
+      metric: { ...lambdaMetric('ResyncLambdaFunction', 'Throttles'), ...ofFunction },
+    }),
+    ResyncNotRunAlarm: alarm('resync-not-run', {
+      because: 'No resync run for half an hour: missed changes are not found',
+      first: doctor,
+      runbook: 'resync-not-run',
+      threshold: 1,
+      below: true,
+      periods: 2,
+      missing: 'breaching',
+      metric: ofResync(metricNames.resyncRuns, 'Sum'),
+    }),
+    ResyncFailingAlarm: alarm('resync-failing', {
+      because: 'The resync could not list the objects of a cluster, for three quarters of an hour',
+      first: status,
+      runbook: 'resync-failing',
+      periods: 3,
+      metric: ofResync(metricNames.resyncFailures, 'Sum'),
+    }),
+    ResyncAbandonedAlarm: alarm('resync-abandoned', {
+      because: 'Lists of the resync did not start before the next run, for half an hour',
+      first: doctor,
+      runbook: 'resync-late',
+      periods: 2,
+      metric: ofResync(metricNames.resyncRetriesExhausted, 'Sum'),
+    }),
+    // A list of a large kind continues with new messages, so the age of a message is not that of its list.
+    ResyncLateAlarm: alarm('resync-late', {
+      because: 'A list of the resync has waited for more than 1200 s, two periods of the schedule',
+      first: doctor,
+      runbook: 'resync-late',
+      threshold: 2 * resyncDefaults.runIntervalSeconds,
+      periods: 3,
+      metric: queueMetric('ResyncQueue', 'ApproximateAgeOfOldestMessage'),
+    }),
+    // Recorded in every resync run: missing data means that the resync does not run, or that clusters are unreachable.
+    WatcherDownAlarm: alarm('watcher-down', {
+      because: 'The watchers of a cluster are down, or their status is unknown',
+      first: status,
+      runbook: 'watcher-down',
+      missing: 'breaching',
+      metric: ofResync(metricNames.watcherDown, 'Maximum'),
+    }),
+  };
+}
+
+function ofResync(metric: string, statistic: string): JsonObject {
+  const dimension = { Name: serviceDimension, Value: resyncQueue };
+  return { ...simple(metricsNamespace, metric, dimension, statistic), Period: runSeconds };
+}
+
+function query(id: string, expression: string): JsonObject {
+  return { Metrics: [{ Id: id, Expression: expression, Period: periodSeconds, ReturnData: true }] };
+}

@@ -1,0 +1,296 @@
+// What every deployment has once: the timers and resync functions with their queues and roles, the bucket of the
+// clusters table, the schedule of the resync, the secret of deduplication ids, and the policy of the watchers.
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { resyncDefaults, visibilitySecondsOf } from 'outrigger/internal/core/controller-options';
+import type { Json, JsonObject } from 'outrigger/internal/core/json';
+import {
+  logicalId,
+  resyncDeadLetterQueue,
+  resyncQueue,
+  timersDeadLetterQueue,
+  timersQueue,
+} from 'outrigger/internal/core/names';
+import { resyncLists, sharedTimeouts, timersBatches } from 'outrigger/internal/core/shared-functions';
+import { queueUrlPrefix } from './deployment.ts';
+import { arnOf, clustersTable, deduplicationSecret, namePrefix, ownArn, ref, roleIds } from './names.ts';
+import { allow, functionRole, policyDocument, readsTable, writesLogs } from './role.ts';
+import { wakers } from './wakes.ts';
+
+/** The longest that SQS keeps a message: 14 days. */
+export const maxRetentionSeconds = 1_209_600;
+
+/** Makes the timers and resync functions, as osls has functions. Each has the name of its queue. */
+export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
+  const all = [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
+  return {
+    timers: functionOf(timersQueue, {
+      timeout: sharedTimeouts.timers,
+      environment: { DEDUPLICATION_SECRET: ref(deduplicationSecret), SENDER_IDS: roleIds(all) },
+      // No batching window, because it would delay due messages.
+      events: [consumes('TimersQueue', { batchSize: 10, maximumConcurrency: timersBatches })],
+    }),
+    resync: functionOf(resyncQueue, {
+      // A list of a large kind takes long. When the time ends, the next message continues it.
+      timeout: sharedTimeouts.resync,
+      memorySize: 512,
+      // Of the schedule's events: the next run covers an event that is older than one period.
+      maximumEventAge: resyncDefaults.runIntervalSeconds,
+      maximumRetryAttempts: 2,
+      environment: {
+        CLUSTERS: clustersTable,
+        SENDER_IDS: roleIds([resyncQueue]),
+        RESYNC_SCHEDULE_SECONDS: ref('ResyncScheduleSeconds'),
+        RESYNC_PERIOD_SECONDS: ref('ResyncPeriodSeconds'),
+        RESYNC_MISSED_AFTER_SECONDS: ref('ResyncMissedAfterSeconds'),
+      },
+      events: [
+        // Each record is a list that keeps a page of objects in memory.
+        consumes('ResyncQueue', { batchSize: 2, maximumConcurrency: resyncLists }),
+        {
+          schedule: {
+            method: 'scheduler',
+            rate: [`rate(${resyncDefaults.runIntervalSeconds / 60} minutes)`],
+            roleArn: arnOf('ScheduleRole'),
+            // The scheduled time names the run. Without it, a retry of Scheduler would start a second run.
+            input: { time: '<aws.scheduler.scheduled-time>' },
+          },
+        },
+      ],
+    }),
+  };
+}
+
+/** Makes the resources, parameters and outputs. */
+export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
+  readonly Parameters: JsonObject;
+  readonly Resources: Readonly<Record<string, JsonObject>>;
+  readonly Outputs: JsonObject;
+} {
+  const queueArns = registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`));
+  const periodSeconds = resyncDefaults.runIntervalSeconds;
+  return {
+    Parameters: {
+      ClustersKey: parameter('clusters.json', 'The name of the clusters table in its bucket.'),
+      ResyncScheduleSeconds: parameter(
+        String(periodSeconds),
+        "The period of the resync's schedule. It must equal the schedule's rate.",
+      ),
+      ResyncPeriodSeconds: parameter('', "The resync period of every controller. Empty means each controller's own."),
+      ResyncMissedAfterSeconds: parameter(
+        String(resyncDefaults.missedAfterSeconds),
+        'The minimum age of an unobserved change that counts as missed. At least the visibility timeout.',
+      ),
+    },
+    Resources: {
+      ...clustersBucket(),
+      ...queueWithDeadLetters('Timers', {
+        names: [timersQueue, timersDeadLetterQueue],
+        visibilitySeconds: visibilitySecondsOf(sharedTimeouts.timers),
+        retention: maxRetentionSeconds,
+        // The maximum of SQS. Throttles count as receives, and the dead letter of a requeue ends its chain. The
+        // function itself sends what can never be forwarded to the dead-letter queue, at its first receive.
+        receives: 1_000,
+      }),
+      ...queueWithDeadLetters('Resync', {
+        names: [resyncQueue, resyncDeadLetterQueue],
+        visibilitySeconds: visibilitySecondsOf(sharedTimeouts.resync),
+        retention: 86_400,
+        receives: 3,
+      }),
+      TimersRole: functionRole(timersQueue, [
+        allow(
+          ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
+          arnOf('TimersQueue'),
+        ),
+        allow(['sqs:SendMessage'], queueArns),
+        // The next delay of a message that is not due yet, and messages that can never be forwarded.
+        allow(['sqs:SendMessage'], [arnOf('TimersQueue'), arnOf('TimersDeadLetters')]),
+        allow(['secretsmanager:GetSecretValue'], ref(deduplicationSecret)),
+        writesLogs(timersQueue),
+      ]),
+      ResyncRole: functionRole(
+        resyncQueue,
+        [
+          allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf('ResyncQueue')),
+          // The depth of the controllers' queues decides whether an unobserved change was missed.
+          allow(['sqs:GetQueueAttributes'], queueArns),
+          // Keys are sent to timers, rate-limited. A long list continues by a message on the resync queue.
+          allow(['sqs:SendMessage'], [arnOf('TimersQueue'), arnOf('ResyncQueue'), arnOf('ResyncDeadLetters')]),
+          ...readsTable(),
+          allow(
+            ['secretsmanager:GetSecretValue'],
+            ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/clusters/*`),
+          ),
+          writesLogs(resyncQueue),
+        ],
+        // Of lean monitoring alone: the depth of the dead-letter queues is a metric. By a pattern, because the policies
+        // of a role have at most 10,240 characters.
+        { 'dead-letter-queues': [allow(['sqs:GetQueueAttributes'], ownArn('sqs', `${namePrefix}*-dlq*`))] },
+      ),
+      // It has no name of its own, because Secrets Manager keeps the name of a deleted secret for a month. Functions
+      // read it once for each execution environment.
+      [deduplicationSecret]: {
+        Type: 'AWS::SecretsManager::Secret',
+        Properties: {
+          Description: 'Deduplication ids that watchers cannot calculate. It need not be rotated.',
+          GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
+        },
+      },
+      // Only schedules of this account may assume it (EventBridge Scheduler, "Cross-service confused deputy
+      // prevention").
+      ScheduleRole: {
+        Type: 'AWS::IAM::Role',
+        Properties: {
+          RoleName: { 'Fn::Sub': `${namePrefix}schedule-\${AWS::Region}` },
+          AssumeRolePolicyDocument: policyDocument([
+            {
+              Effect: 'Allow',
+              Principal: { Service: 'scheduler.amazonaws.com' },
+              Action: 'sts:AssumeRole',
+              Condition: { StringEquals: { 'aws:SourceAccount': ref('AWS::AccountId') } },
+            },
+          ]),
+          Policies: [
+            policy('schedule', [
+              allow(['lambda:InvokeFunction'], ownArn('lambda', `function:${namePrefix}${resyncQueue}`)),
+            ]),
+          ],
+        },
+      },
+      // Merged into the schedule that osls compiles, which has no option for this.
+      ResyncSchedulerSchedule1: {
+        Type: 'AWS::Scheduler::Schedule',
+        Properties: {
+          Target: { RetryPolicy: { MaximumEventAgeInSeconds: periodSeconds, MaximumRetryAttempts: 10 } },
+        },
+      },
+      // Merged into the bucket that osls makes for its uploads.
+      ServerlessDeploymentBucket: {
+        Type: 'AWS::S3::Bucket',
+        Properties: { LifecycleConfiguration: { Rules: [formerVersions('former-uploads', 30)] } },
+      },
+      // The policy for the identity of each watcher (IRSA, Pod Identity). It permits sending keys, and nothing else.
+      WatcherPolicy: {
+        Type: 'AWS::IAM::ManagedPolicy',
+        Properties: {
+          ManagedPolicyName: { 'Fn::Sub': `${namePrefix}watcher-\${AWS::Region}` },
+          Description: 'Permits a watcher of Outrigger to send keys.',
+          PolicyDocument: policyDocument([
+            allow(['sqs:SendMessage'], queueArns),
+            allow(['sqs:SendMessage'], arnOf('TimersQueue')),
+          ]),
+        },
+      },
+    },
+    Outputs: {
+      ClustersTable: {
+        Description: 'The clusters table, which outrigger clusters writes, and CLUSTERS of a fleet watcher.',
+        Value: clustersTable,
+      },
+      WatcherPolicyArn: { Description: 'The policy for the role of each watcher.', Value: ref('WatcherPolicy') },
+      QueueUrlPrefix: { Description: 'The QUEUE_URL_PREFIX of the watchers.', Value: queueUrlPrefix },
+    },
+  };
+}
+
+function functionOf(name: string, more: JsonObject): JsonObject {
+  return {
+    name: `${namePrefix}${name}`,
+    handler: `dist/${name}/index.handler`,
+    role: { 'Fn::Sub': `\${${logicalId(name)}Role.Arn}` },
+    recursiveLoop: 'Allow',
+    versionFunction: false,
+    package: { patterns: ['!**', `dist/${name}/**`] },
+    ...more,
+  };
+}
+
+function consumes(queue: string, more: JsonObject): JsonObject {
+  return { sqs: { arn: arnOf(queue), ...more, functionResponseType: 'ReportBatchItemFailures' } };
+}
+
+function parameter(value: string, description: string): JsonObject {
+  return { Type: 'String', Default: value, Description: description };
+}
+
+type SharedQueue = {
+  readonly names: readonly [queue: string, deadLetters: string];
+  readonly visibilitySeconds: number;
+  readonly retention: number;
+  readonly receives: number;
+};
+
+function queueWithDeadLetters(id: string, { names, visibilitySeconds, retention, receives }: SharedQueue): JsonObject {
+  const [queue, deadLetters] = names;
+  return {
+    [`${id}Queue`]: {
+      Type: 'AWS::SQS::Queue',
+      Properties: {
+        QueueName: `${namePrefix}${queue}`,
+        VisibilityTimeout: visibilitySeconds,
+        MessageRetentionPeriod: retention,
+        RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount: receives },
+      },
+    },
+    [`${id}DeadLetters`]: {
+      Type: 'AWS::SQS::Queue',
+      Properties: {
+        QueueName: `${namePrefix}${deadLetters}`,
+        MessageRetentionPeriod: maxRetentionSeconds,
+        // By name: a GetAtt would be a circle, since the source names this queue, too.
+        RedriveAllowPolicy: {
+          redrivePermission: 'byQueue',
+          sourceQueueArns: [ownArn('sqs', `${namePrefix}${queue}`)],
+        },
+      },
+    },
+  };
+}
+
+/** The bucket of the clusters table. A removal of the stack keeps it, and a version is the way back from a mistake. */
+function clustersBucket(): JsonObject {
+  const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+  const arn = (rest: string): Json => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::\${ClustersBucket}${rest}` });
+  return {
+    ClustersBucket: {
+      Type: 'AWS::S3::Bucket',
+      ...kept,
+      Properties: {
+        VersioningConfiguration: { Status: 'Enabled' },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+        LifecycleConfiguration: { Rules: [formerVersions('old-versions', 365)] },
+      },
+    },
+    // Plain HTTP is denied.
+    ClustersBucketPolicy: {
+      Type: 'AWS::S3::BucketPolicy',
+      ...kept,
+      Properties: {
+        Bucket: ref('ClustersBucket'),
+        PolicyDocument: policyDocument([
+          {
+            Effect: 'Deny',
+            Principal: '*',
+            Action: 's3:*',
+            Resource: [arn(''), arn('/*')],
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          },
+        ]),
+      },
+    },
+  };
+}
+
+function formerVersions(id: string, days: number): JsonObject {
+  return { Id: id, Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: days } };
+}
+
+function policy(name: string, statements: readonly JsonObject[]): JsonObject {
+  return { PolicyName: name, PolicyDocument: policyDocument(statements) };
+}

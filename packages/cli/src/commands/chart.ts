@@ -1,0 +1,131 @@
+// `outrigger build --chart`: a Helm chart of what a cluster gets, from the manifests of the build. It has the same
+// objects as `kubectl apply -k dist/kubernetes`. Values replace what options of `outrigger manifests` set.
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readYamlDocuments } from '@outrigger/common/yaml/read';
+import { Verbatim, writeYaml } from '@outrigger/common/yaml/write';
+import { UserError } from 'outrigger/internal/core/errors';
+import * as z from 'zod';
+import { manifestsFolder } from '../project/list-controllers.ts';
+
+/** The folder of the chart, in the project. */
+export const chartFolder = 'dist/chart';
+
+/** Helm deletes the objects of an uninstalled chart. With a CRD it would delete every object of that kind. */
+const keep = { 'helm.sh/resource-policy': 'keep' };
+const keptKinds = new Set(['CustomResourceDefinition', 'Namespace']);
+
+const annotated = z.looseObject({ annotations: z.record(z.string(), z.unknown()).optional() });
+const object = z.looseObject({ kind: z.string(), metadata: annotated });
+const container = z.looseObject({
+  resources: z.unknown().optional(),
+  envFrom: z.tuple([z.looseObject({ configMapRef: z.object({ name: z.string() }).optional() })]),
+});
+const deployment = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string().optional() }),
+  spec: z.looseObject({
+    replicas: z.number().optional(),
+    template: z.looseObject({
+      metadata: annotated.optional(),
+      spec: z.looseObject({ containers: z.tuple([container]) }),
+    }),
+  }),
+});
+type Deployment = z.output<typeof deployment>;
+
+/** The name and the version of a chart. */
+export type ChartInput = { readonly name: string; readonly version: string };
+
+/**
+ * Returns the files of the chart, as text by path. `sources` are the manifests of a project, as text by name. Throws
+ * UserError if there is no watcher. Pure.
+ */
+export function chartFiles(
+  sources: ReadonlyMap<string, string>,
+  { name, version }: ChartInput,
+): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  let values: Readonly<Record<string, unknown>> | undefined;
+  for (const [file, text] of sources) {
+    const documents = readYamlDocuments(text).map((document) => {
+      const { metadata, ...rest } = object.parse(document);
+      if (keptKinds.has(rest.kind)) {
+        return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...keep } } };
+      }
+      if (rest.kind === 'ServiceAccount') return { ...rest, metadata: { ...metadata, annotations: accountValue } };
+      if (rest.kind !== 'Deployment') return document;
+      const watcher = deployment.parse(document);
+      const { replicas, template } = watcher.spec;
+      values = { replicas, resources: template.spec.containers[0].resources };
+      files.set('templates/settings.yaml', settingsTemplate(watcher));
+      return withValues(watcher);
+    });
+    files.set(`templates/${path.basename(file)}`, writeYaml(documents, escapeHelm));
+  }
+  if (values === undefined) throw new UserError('the manifests have no Deployment');
+  files.set('Chart.yaml', writeYaml([{ apiVersion: 'v2', name, version, description: `The watcher of ${name}.` }]));
+  files.set('values.yaml', valuesHead + writeYaml([{ image: '', ...values, serviceAccount, settings }]));
+  return files;
+}
+
+const serviceAccount = { annotations: {} };
+const settings = { CLUSTER: '', AWS_REGION: '', QUEUE_URL_PREFIX: '' };
+const valuesHead = `# image: the repository and the digest of the watcher (REPOSITORY@sha256:DIGEST)
+# serviceAccount.annotations: the AWS role of the watcher, with IRSA (eks.amazonaws.com/role-arn).
+# settings: the settings of the watcher (docs/settings.md); these are needed.
+`;
+
+const accountValue = new Verbatim('{{- toYaml .Values.serviceAccount.annotations | nindent 4 }}');
+
+/** The Deployment with Helm's values. A change of the settings restarts the watchers. */
+function withValues({ spec, ...rest }: Deployment): object {
+  const { metadata, spec: pod, ...template } = spec.template;
+  const checksum = new Verbatim(`'{{ toJson .Values.settings | sha256sum }}'`);
+  const watcher = {
+    ...pod.containers[0],
+    image: new Verbatim('{{ required "image: the repository and the digest of the watcher" .Values.image | quote }}'),
+    resources: new Verbatim('{{- toYaml .Values.resources | nindent 12 }}'),
+  };
+  return {
+    ...rest,
+    spec: {
+      ...spec,
+      replicas: new Verbatim('{{ .Values.replicas }}'),
+      template: {
+        ...template,
+        metadata: { ...metadata, annotations: { ...metadata?.annotations, 'checksum/settings': checksum } },
+        spec: { ...pod, containers: [watcher] },
+      },
+    },
+  };
+}
+
+function settingsTemplate({ metadata: { namespace }, spec }: Deployment): string {
+  const name = spec.template.spec.containers[0].envFrom[0].configMapRef?.name;
+  const head = writeYaml([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } }], escapeHelm);
+  return `${head}data:
+  {{- range $name, $value := .Values.settings }}
+  {{ $name }}: {{ $value | quote }}
+  {{- end }}
+`;
+}
+
+/** Helm reads a file as a template before it is YAML. */
+function escapeHelm(written: string): string {
+  return written.replaceAll('{{', '{{ "{{" }}');
+}
+
+/** Writes the chart of the manifests that were built. */
+export async function writeChart(root: string, input: ChartInput): Promise<void> {
+  const folder = path.join(root, manifestsFolder);
+  const sources = new Map<string, string>();
+  for (const name of (await readdir(folder)).toSorted())
+    if (name.endsWith('.yaml') && name !== 'kustomization.yaml')
+      sources.set(name, await readFile(path.join(folder, name), 'utf8'));
+  await rm(path.join(root, chartFolder), { recursive: true, force: true });
+  for (const [file, text] of chartFiles(sources, input)) {
+    const target = path.join(root, chartFolder, file);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, text);
+  }
+}

@@ -1,0 +1,108 @@
+// `outrigger clusters decommission`: the first step of decommissioning a cluster. From then on the functions delete its
+// messages, so an object that still has a finalizer of a controller could never be deleted.
+import { Command } from 'commander';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { parseEntry } from 'outrigger/internal/clusters/registry/entry';
+import { toError, UserError } from 'outrigger/internal/core/errors';
+import { controllerOfFinalizer } from 'outrigger/internal/core/names';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { isKindNotServed } from 'outrigger/internal/kube/client/errors';
+import { listPages } from 'outrigger/internal/kube/client/read';
+import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
+import { loadProject, readProjectName } from '../../project/project.ts';
+import { printLines, runCommand } from '../command.ts';
+import { connectEntry } from './connect-entry.ts';
+import { namesOf, withDecommissioning } from './edit-table.ts';
+import { changeTable, readTable, type TableFlags, tableLocation } from './table.ts';
+import { withTableOptions } from './table-options.ts';
+
+type Flags = TableFlags & { readonly leaveObjects?: true };
+
+/** Makes the command. */
+export function decommissionCommand(): Command {
+  return withTableOptions(new Command('decommission'))
+    .description('decommission a cluster: nothing of it is reconciled any more, and its messages are deleted')
+    .argument('<name>', 'the name of the cluster')
+    .option('--leave-objects', 'also if objects have finalizers of the controllers, or the cluster cannot be read')
+    .addHelpText('after', helpText)
+    .action(
+      async (name: string, flags: Flags) =>
+        await runCommand('clusters decommission', async (signal) => await run(name, flags, signal)),
+    );
+}
+
+const helpText = `
+Examples:
+  outrigger clusters decommission prod-1 --stage dev
+  outrigger clusters decommission prod-1 --stage dev --leave-objects     the cluster is gone
+To decommission a cluster in order:
+  1. Delete the objects whose clean-up outside of the cluster you want, and wait until they are gone.
+  2. Run outrigger detach KIND --cluster NAME --stage STAGE --yes for each kind whose objects stay.
+  3. Run this command. It is refused while an object has a finalizer of a controller: nothing would remove it.
+  4. Stop the watchers, and remove the manifests: kubectl delete -k dist/kubernetes. A fleet watcher stops by itself.
+  5. Delete the access entries or the bindings of the functions.
+  6. Run outrigger clusters remove NAME when no message of it is deleted any more: the metric
+     DecommissioningClusterMessages, or the log line "message of a cluster that is being decommissioned deleted".
+     A message that comes later becomes a dead letter.
+For a while use outrigger clusters pause instead, which keeps the messages.
+Exit status 1: nothing was written; the last line names the next step.`;
+
+async function run(name: string, flags: Flags, signal: AbortSignal): Promise<number> {
+  const location = await tableLocation(flags);
+  const entries = await readTable(location, flags);
+  // Refuses what the change would refuse, before the cluster is read.
+  withDecommissioning(entries, name);
+  if (flags.leaveObjects !== true) {
+    const { registry } = await loadProject(process.cwd());
+    const project = await readProjectName(process.cwd());
+    const client = await connectEntry(name, parseEntry(name, entries.get(name)), flags);
+    try {
+      const kept = await countFinalizers(retryingClient(client), registry, { project, signal });
+      if (kept.length > 0)
+        throw new UserError(
+          `cluster "${name}": ${kept.join(', ')} with a finalizer that nothing would remove; ` +
+            'delete them and wait, or run outrigger detach, or give --leave-objects if the cluster goes with them',
+        );
+    } finally {
+      client.close();
+    }
+  }
+  const after = await changeTable(location, flags, (now) => withDecommissioning(now, name));
+  printLines([
+    `${name} is being decommissioned within a minute: its messages are deleted`,
+    'next: stop its watchers, delete its access entries or bindings, and when the functions',
+    'log no deleted message of it any more (DecommissioningClusterMessages), run',
+    `  outrigger clusters remove ${name}`,
+    `${location} has ${namesOf(after)}`,
+  ]);
+  return 0;
+}
+
+/** Counts the objects with a finalizer of the project, by kind: `3 WaterTank`. */
+async function countFinalizers(
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const counts = new Map<string, number>();
+  const kinds = new Map(registry.map(({ declaration: { resource } }) => [resource.kind, resource]));
+  for (const [kind, resource] of kinds) {
+    try {
+      for await (const { items } of listPages(client, resource, { metadataOnly: true, signal })) {
+        const held = items.filter(({ metadata: { finalizers = [] } }) =>
+          finalizers.some((one) => controllerOfFinalizer(one, project) !== undefined),
+        );
+        counts.set(kind, (counts.get(kind) ?? 0) + held.length);
+      }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!isKindNotServed(error))
+        throw new UserError(
+          `the objects of kind ${kind} cannot be listed (${toError(error).message}); ` +
+            'give --leave-objects if the cluster is gone',
+          { cause: error },
+        );
+    }
+  }
+  return [...counts].filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
+}

@@ -1,0 +1,106 @@
+// How an operator's command runs, prints and ends. It exits with 0, or with 1 and a line that names the problem. A
+// stack is printed only for an error that is a bug of Outrigger.
+import { InvalidArgumentError, Option } from 'commander';
+import { SchemaError, SettingsError, toError, UserError } from 'outrigger/internal/core/errors';
+import { ignoredProxy } from 'outrigger/internal/core/ignored-proxy';
+import { printable, printableJson } from 'outrigger/internal/core/printable';
+import { redact } from 'outrigger/internal/core/redact';
+import { ApiError, ConnectError, DeadlineError, ResponseError } from 'outrigger/internal/kube/client/errors';
+import { environment } from 'outrigger/internal/settings';
+import { QueueCallError } from 'outrigger/internal/sqs/browse';
+import { isFromAws, nextStep } from './next-step.ts';
+
+/**
+ * Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. It ends the
+ * process at once if the action takes no signal.
+ */
+export async function runCommand(command: string, action: (signal: AbortSignal) => Promise<number>): Promise<void> {
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new UserError('stopped; unfinished work is unchanged'));
+  if (action.length > 0) process.once('SIGINT', interrupt);
+  try {
+    process.exitCode = await action(stop.signal);
+  } catch (thrown) {
+    const error = toError(thrown);
+    process.exitCode = 1;
+    if (isUserFacing(error)) printError(`outrigger ${command}: ${formatError(error)}`);
+    else printStack(error);
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+  }
+}
+
+/** Formats an error, with the next step if one is known. One line, without credentials. */
+export function formatError(thrown: unknown): string {
+  const error = toError(thrown);
+  const step = nextStep(error);
+  return redact(step === undefined ? error.message : `${error.message}; ${step}`);
+}
+
+const userFacing = [
+  ...[UserError, SettingsError, SchemaError, QueueCallError],
+  ...[ApiError, ConnectError, DeadlineError, ResponseError],
+];
+
+function isUserFacing(error: Error): boolean {
+  // Ctrl-C or Ctrl-D at a question.
+  if (error.name === 'AbortError') return true;
+  return userFacing.some((kind) => error instanceof kind) || isFromAws(error) || nextStep(error) !== undefined;
+}
+
+/** Prints one line if the environment names a proxy, which the requests of commands do not use. */
+export function printIgnoredProxy(): void {
+  const line = ignoredProxy(environment());
+  if (line !== undefined) printError(line);
+}
+
+/** The format in which a command prints. */
+export type Output = 'text' | 'json';
+
+/** Makes the option that chooses the format. */
+export function outputOption(): Option {
+  return new Option('--output <format>', 'text or json').choices(['text', 'json']).default('text');
+}
+
+/** Makes the short form of --output json. */
+export function jsonOption(): Option {
+  return new Option('--json', 'the same as --output json').implies({ output: 'json' });
+}
+
+/** Parses the value of an option as a whole number. Throws commander's error, which names the option. */
+export function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
+  return Number(text);
+}
+
+/** Parses the value of an option as a port; 0 is a free one. Throws commander's error, which names the option. */
+export function portNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number > 65_535) throw new InvalidArgumentError('a port is at most 65535');
+  return number;
+}
+
+/** Checks the number of entries that a command prints. Throws UserError. */
+export function checkLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
+}
+
+/** Prints one JSON document. Undefined fields are left out. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
+}
+
+/** Prints lines, each with a line end; prints nothing for an empty list. */
+export function printLines(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.map(printable).join('\n')}\n`);
+}
+
+/** Prints a line on the standard error. */
+export function printError(line: string): void {
+  process.stderr.write(`${printable(line)}\n`);
+}
+
+/** Prints the stack of an error on the standard error. */
+export function printStack({ stack = '' }: Error): void {
+  for (const line of stack.split('\n')) printError(line);
+}

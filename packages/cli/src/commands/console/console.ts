@@ -1,0 +1,145 @@
+// `outrigger console --stage NAME`: the console of a deployed stage, served on this machine with the credentials of the
+// operator. Every action is written to an audit file.
+import path from 'node:path';
+import { Command } from 'commander';
+import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
+import { callerIdentity } from 'outrigger/internal/clusters/auth/aws-identity';
+import { createClusters } from 'outrigger/internal/clusters/connect';
+import { createClusterRegistry } from 'outrigger/internal/clusters/registry/registry';
+import { openClusterSource } from 'outrigger/internal/clusters/registry/source';
+import { UserError } from 'outrigger/internal/core/errors';
+import { redact } from 'outrigger/internal/core/redact';
+import { environment, readAwsSettings } from 'outrigger/internal/settings';
+import { splitId } from '../../console/object-id.ts';
+import { readPage } from '../../console/server/page-files.ts';
+import { startConsole } from '../../console/server/server.ts';
+import { createStageSource, type StageCluster } from '../../console/stage/stage-source.ts';
+import { explainListening } from '../../dev/explain-error.ts';
+import { loadProject } from '../../project/project.ts';
+import { tableLocation } from '../clusters/table.ts';
+import { formatError, portNumber, printError, printLines, runCommand } from '../command.ts';
+import { openInstallation } from '../installation.ts';
+import { readKeyLog } from '../key-log.ts';
+import { openInBrowser } from '../open-in-browser.ts';
+import { completeKey, requireController, withKinds } from '../parse-key.ts';
+import { awsAccess } from '../stage-table.ts';
+import { auditFileName, withAudit } from './audit.ts';
+import { createOperator } from './operator.ts';
+import { openStageLog } from './stage-log.ts';
+
+type Flags = {
+  readonly stage: string;
+  readonly region?: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly open?: true;
+};
+
+/** Makes the command. */
+export function consoleCommand(): Command {
+  return new Command('console')
+    .description('show a deployed stage in the browser, with your own credentials')
+    .requiredOption('--stage <name>', 'the deployment of that stage on AWS, as osls deploy --stage named it')
+    .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
+    .option('--folder <path>', 'the folder of the audit file', '.outrigger')
+    .option('--port <port>', 'port of the console; a free one by default', portNumber, 0)
+    .option('--open', 'open the console in the browser')
+    .addHelpText('after', helpText)
+    .action(async (flags: Flags) => await runCommand('console', async (signal) => await run(flags, signal)));
+}
+
+const helpText = `
+Example:
+  outrigger console --stage prod --open
+It listens on this machine only, until Ctrl-C. Objects are read from each cluster of the table, reconciles from
+CloudWatch Logs, and queues from SQS, with the permissions that status, logs, dlq, replay and pause need.
+Each action asks for a confirmation, and is printed and written to audit.jsonl in the folder: who, when, what, result.
+A dead letter is received and returned to be shown: it is in flight for some seconds. Timers cannot be browsed: those
+are shown that the functions have logged since the console started.
+Exit status: 0 after Ctrl-C, 1 when it cannot be started.`;
+
+/** The table is read this often while the console runs. */
+const tableSeconds = 4;
+const pastMilliseconds = 24 * 3_600_000;
+
+async function run({ stage, region, folder, port, open }: Flags, stopped: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
+  const at = region === undefined ? {} : { region };
+  const aws = awsAccess(at);
+  const now = () => new Date();
+  await using parts = new AsyncDisposableStack();
+  const installation = await openInstallation({ stage, folder, ...at }, stopped);
+  parts.defer(() => installation.close());
+  const { sqs, urlPrefix, project, lambda } = installation;
+  const table = await tableLocation({ stage, ...at });
+  const { arn } = await callerIdentity({ ...aws, endpoint: readAwsSettings().stsEndpoint });
+  const entries = createClusterRegistry({ ...openClusterSource(table, aws), refreshSeconds: tableSeconds }, { now });
+  const clusters = createClusters(entries, { now, client: { userAgent: 'outrigger-console' } });
+  parts.defer(() => clusters.close());
+  const startedAt = Date.now();
+  const log = await openStageLog(urlPrefix, at, () => Date.now());
+  parts.defer(() => log.close());
+  const ending = new AbortController();
+  parts.defer(() => ending.abort());
+
+  const source = createStageSource(registry, {
+    ...{ name: stage, sqs, urlPrefix, signal: ending.signal, newLines: log.newLines },
+    operator: createOperator({
+      registry,
+      project,
+      environment: async () => environment(),
+      lambda,
+      urlPrefix,
+      table,
+      region: at,
+    }),
+    clusters: async () =>
+      await Promise.all(
+        (await entries.list()).map(async (name): Promise<StageCluster> => {
+          const found = await clusters.find(name).catch((error: unknown) => new UserError(formatError(error)));
+          if (found instanceof Error) return { name, connect: async () => await Promise.reject(found) };
+          if (found.type === 'client') return { name, connect: async () => found.client };
+          return found.type === 'paused'
+            ? { name, paused: true, connect: found.connect }
+            : { name, decommissioning: true };
+        }),
+      ),
+    watcherOf: async (client, signal) => {
+      const { lastSeenSeconds, down, unknown } = await readWatcherStatus(client, Date.now(), { project, signal });
+      if (down !== undefined) return { text: redact(down.reason), isDown: true };
+      if (unknown !== undefined)
+        return { text: `the status of its watchers is unknown: ${redact(unknown)}`, isDown: true };
+      return { text: `last seen ${lastSeenSeconds ?? '?'} s ago`, isDown: false };
+    },
+    linesOf: async ({ controller, id }, signal) => {
+      const { cluster, key } = splitId(id);
+      const whole = completeKey(
+        { controller, namespace: key.namespace, name: key.name },
+        withKinds(requireController(controller, registry)),
+        cluster,
+      );
+      const found = await readKeyLog(installation, whole, { folder, sinceMs: startedAt - pastMilliseconds, signal });
+      return found.flatMap((entry) => {
+        const loggedAt = Date.parse(entry.timestamp ?? '');
+        return loggedAt < startedAt - log.lookBackMilliseconds ? [{ at: loggedAt, text: JSON.stringify(entry) }] : [];
+      });
+    },
+  });
+  const audit = { folder: path.resolve(folder), stage, who: arn, now, print: (line: string) => printLines([line]) };
+  const audited = { ...source, act: withAudit(source.act, audit) };
+  const page = await explainListening('--port', port, () =>
+    startConsole({ source: audited, page: readPage }, { port }),
+  );
+  parts.defer(() => page.close());
+  printLines([
+    `you are ${arn}`,
+    `actions are written to ${path.join(folder, auditFileName)}`,
+    `the console in a browser: ${page.url}`,
+  ]);
+  if (open === true) openInBrowser(page.url, printError);
+  await new Promise<void>((resolve) => {
+    if (stopped.aborted) resolve();
+    stopped.addEventListener('abort', () => resolve());
+  });
+  return 0;
+}

@@ -1,0 +1,59 @@
+// The part of `outrigger doctor` that checks that alarms are received: the deployment has alarms, and their topic has a
+// subscriber.
+//
+// Sources: Amazon CloudWatch API reference, DescribeAlarms; Amazon SNS API reference, GetTopicAttributes.
+import { partition } from '@aws-sdk/core/client';
+import { sendQuery } from 'outrigger/internal/clusters/auth/aws-identity';
+import { toError, UserError } from 'outrigger/internal/core/errors';
+import { resyncQueue } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import { readAwsSettings } from 'outrigger/internal/settings';
+import type { Installation } from '../installation.ts';
+import { nextStep } from '../next-step.ts';
+import { awsAccess, type RegionFlag } from '../stage-table.ts';
+import { type Finding, passFinding, warnFinding } from './finding.ts';
+
+/** Checks the alarms' topic. Rejects only with the signal's reason. */
+export async function checkAlarms(
+  { urlPrefix, region }: Installation,
+  { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const about = 'alarms';
+  const flag = region === undefined ? {} : { region };
+  try {
+    // Every deployment with alarms has this one.
+    const alarm = `${urlPrefix.split('/').at(-1)}${resyncQueue}-not-run`;
+    const named = { Action: 'DescribeAlarms', Version: '2010-08-01', 'AlarmNames.member.1': alarm };
+    const [, topic] = /<AlarmActions>\s*<member>([^<]+)<\/member>/.exec(await query('monitoring', named, flag)) ?? [];
+    if (topic === undefined)
+      return [warnFinding(about, 'there is none', `to have them: ${deploy} --param MONITORING=lean, or full`)];
+    const attributes = { Action: 'GetTopicAttributes', Version: '2010-03-31', TopicArn: topic };
+    const text = await query('sns', attributes, flag);
+    const [, confirmed = '0'] = /<key>SubscriptionsConfirmed<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
+    const [, pending = '0'] = /<key>SubscriptionsPending<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
+    if (Number(confirmed) > 0) return [passFinding(about, `${confirmed} subscriptions to ${topic}`)];
+    const waits = Number(pending) > 0 ? `; ${pending} wait to be confirmed` : '';
+    const fix = `aws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint you@example.com`;
+    return [warnFinding(about, `${topic} has no subscriber${waits}`, fix)];
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const allow = 'allow cloudwatch:DescribeAlarms and sns:GetTopicAttributes, or look at the topic in the console';
+    const message = `it is not known whether they are received: ${redact(toError(error).message)}`;
+    const reach = 'check that this machine reaches it (network, VPN, proxy), and try again';
+    // Only an error without a response is a UserError.
+    return [warnFinding(about, message, nextStep(error) ?? (error instanceof UserError ? reach : allow))];
+  }
+}
+
+async function query(
+  service: 'monitoring' | 'sns',
+  parameters: Readonly<Record<string, string>>,
+  flag: RegionFlag,
+): Promise<string> {
+  const caller = { ...awsAccess(flag), endpoint: readAwsSettings().endpoint };
+  const region = await caller.region();
+  const host = `${service}.${region}.${partition(region).dnsSuffix}`;
+  const { status, text } = await sendQuery(caller, { host, service, region, parameters });
+  if (status === 200) return text;
+  throw new Error(`${host} answered ${status} (${/<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? 'no error code'})`);
+}

@@ -1,0 +1,259 @@
+// The part of `outrigger doctor` that checks one cluster with the clusters table's entry, so with the permissions of
+// the functions, or on EKS with those of the operator.
+
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { kindOfRead, namespacesOfRead } from 'outrigger/internal/api/reads';
+import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
+import { forEachConcurrently } from 'outrigger/internal/core/async';
+import { collectionName } from 'outrigger/internal/core/key';
+import { clusterNames, controllerIdentity } from 'outrigger/internal/core/names';
+import { rbacOf } from 'outrigger/internal/generate/rbac/rbac';
+import { watchListOf } from 'outrigger/internal/generate/watch-list';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { isForbidden, isNotFound } from 'outrigger/internal/kube/client/errors';
+import { listPages } from 'outrigger/internal/kube/client/read';
+import * as z from 'zod';
+import { queuesWithoutGeneration, watchedBy } from '../clusters/move/watched.ts';
+import { formatError } from '../command.ts';
+import { formatFailure, formatPolicyDenied, readControllers, readVersion } from '../status/cluster-status.ts';
+import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
+
+/** From this version on ValidatingAdmissionPolicies, which limit what controllers may change, are served as v1. */
+const oldestMinor = 30;
+const applyManifests = 'npx outrigger manifests, and kubectl apply --server-side -k dist/kubernetes';
+
+type CheckOptions = {
+  readonly project: string;
+  /** The only namespaces of the project. Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** The URLs of the queues without their names. Absent: it is not checked whose watchers the cluster has. */
+  readonly urlPrefix?: string | undefined;
+  /** Whether the client has the permissions of the operator, as on EKS, and not those of the functions. */
+  readonly asOperator?: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** The id in a watch checkpoint, and whether another deployment's watcher may have written it. */
+export type Sender = { readonly id: string; readonly mayBeOthers: boolean };
+
+/** The findings of a cluster, and the sender in its watch checkpoint if the queues are known. */
+export type ClusterReport = { readonly findings: readonly Finding[]; readonly sender?: Sender };
+
+/** Checks a cluster; without a registry only that it answers. Rejects only with the signal's reason. */
+export async function checkCluster(
+  name: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[] | undefined,
+  { project, namespaces, urlPrefix, asOperator = false, signal }: CheckOptions,
+): Promise<ClusterReport> {
+  const about = `cluster ${name}`;
+  try {
+    const version = await readVersion(client, signal);
+    if (registry === undefined) return { findings: [checkVersion(about, version)] };
+    const [kinds, permissions, { findings: watchers, ...sender }, objects] = await Promise.all([
+      checkKinds(about, client, registry, { namespaces, signal }),
+      checkPermissions(about, client, registry, { project, namespaces, asOperator, signal }),
+      checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
+      checkObjects(about, client, registry, { project, signal }),
+    ]);
+    const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...objects];
+    return { findings, ...sender };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { findings: [failFinding(about, 'it cannot be reached', formatError(error))] };
+  }
+}
+
+function checkVersion(about: string, version: string): Finding {
+  const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
+  if (Number(major) > 1 || Number(minor) >= oldestMinor) return passFinding(about, `answers, Kubernetes ${version}`);
+  return failFinding(about, `Kubernetes ${version}`, `1.${oldestMinor} or newer is needed`);
+}
+
+async function checkKinds(
+  about: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { namespaces: [namespace] = ['default'], signal }: Pick<CheckOptions, 'namespaces' | 'signal'>,
+): Promise<readonly Finding[]> {
+  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [
+    ...[resource, ...owns].map((kind) => ({ kind, place: namespace })),
+    ...reads.map((read) => ({ kind: kindOfRead(read), place: namespacesOfRead(read)?.[0] ?? namespace })),
+  ]);
+  const kinds = [...new Map(all.map((one) => [collectionName(one.kind), one])).values()];
+  const own = new Set(registry.map(({ declaration: { resource } }) => collectionName(resource)));
+  const findings: Finding[] = [];
+  await forEachConcurrently(4, kinds, async ({ kind, place }) => {
+    try {
+      // In a namespace, where a kind of the cluster's scope is not served, and a role of some namespaces may list.
+      const within = kind.namespaced ? { namespace: place } : {};
+      for await (const _ of listPages(client, kind, { ...within, limit: 1, metadataOnly: true, signal })) break;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      // A missing permission is a finding of checkPermissions.
+      if (isForbidden(error)) return;
+      const fix = own.has(collectionName(kind)) ? applyManifests : `install what serves ${collectionName(kind)}`;
+      findings.push(
+        isNotFound(error)
+          ? failFinding(about, `it has no ${collectionName(kind)}`, fix)
+          : failFinding(about, collectionName(kind), formatError(error)),
+      );
+    }
+  });
+  return findings.length === 0
+    ? [passFinding(about, `serves all ${kinds.length} kinds that controllers reconcile, own or read`)]
+    : findings;
+}
+
+const texts = z.array(z.string());
+const role = z.object({
+  kind: z.enum(['ClusterRole', 'Role']),
+  metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
+  rules: z.array(
+    z.object({
+      apiGroups: texts,
+      resources: texts,
+      verbs: texts,
+      resourceNames: z.array(z.string().optional()).optional(),
+    }),
+  ),
+});
+const review = z.object({ status: z.object({ allowed: z.boolean() }) });
+
+/** Checks every permission of the generated roles for functions, with a SelfSubjectAccessReview for each. */
+async function checkPermissions(
+  about: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { project, namespaces, asOperator, signal }: CheckOptions,
+): Promise<readonly Finding[]> {
+  const { watcher, resyncIdentity, namespace: system } = clusterNames(project);
+  const watchList = watchListOf(registry, project, namespaces);
+  const roles = rbacOf(registry, watchList).flatMap((one) => role.safeParse(one).data ?? []);
+  // The watchers use a service account in the cluster, and the namespace of the checkpoint is that of checkWatchers.
+  const rules = roles
+    .filter(({ metadata }) => metadata.name !== watcher && metadata.namespace !== system)
+    .flatMap(({ metadata: { namespace }, rules }) => rules.map((one) => ({ ...one, namespace })));
+  // A rule of named objects permits nothing for a review without a name.
+  const permissions = new Map(
+    rules.flatMap(({ apiGroups, resources, verbs, resourceNames = [undefined], namespace }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((target) =>
+          verbs.flatMap((verb) =>
+            resourceNames.map((name) => {
+              const named = name === undefined ? '' : ` ${name}`;
+              const place = namespace === undefined ? '' : ` in ${namespace}`;
+              const text = `${verb} ${collectionName({ group, plural: target })}${named}${place}`;
+              return [text, { group, target, verb, name, namespace }] as const;
+            }),
+          ),
+        ),
+      ),
+    ),
+  );
+  const refused: string[] = [];
+  try {
+    await forEachConcurrently(8, permissions, async ([text, { group, target, verb, name, namespace }]) => {
+      const [resource = '', subresource] = target.split('/');
+      const resourceAttributes = {
+        ...{ group, resource, verb },
+        ...(subresource === undefined ? {} : { subresource }),
+        ...(name === undefined ? {} : { name }),
+        ...(namespace === undefined ? {} : { namespace }),
+      };
+      const { body } = await client.request({
+        method: 'POST',
+        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
+        signal,
+      });
+      if (!review.parse(body).status.allowed) refused.push(text);
+    });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return [warnFinding(about, 'the permissions of the functions cannot be read', formatError(error))];
+  }
+  if (asOperator) {
+    const unchecked = 'that the roles of the functions have access is not checked (outrigger clusters access)';
+    const all = `permits you all ${permissions.size} permissions of the functions; ${unchecked}`;
+    if (refused.length === 0) return [passFinding(about, all)];
+    const ask = `${applyManifests}, or ask with the permissions of an administrator`;
+    return [warnFinding(about, `you may not: ${refused.sort().join(', ')}; ${unchecked}`, ask)];
+  }
+  if (refused.length === 0)
+    return [passFinding(about, `gives the functions all ${permissions.size} permissions that they need`)];
+  const groups = `the generated users or groups (${controllerIdentity('*', project)}, ${resyncIdentity})`;
+  const fix = `${applyManifests}, and give the identity in the clusters table ${groups}`;
+  return [failFinding(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
+}
+
+/**
+ * Checks that the last reconcile of every object succeeded, and that no object has the finalizer of a controller that
+ * was removed or renamed. A kind that cannot be listed is another finding.
+ */
+async function checkObjects(
+  about: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const all = await readControllers(client, registry, { project, nowMs: Date.now(), signal });
+  const left = registry.flatMap(({ name, declaration: { resource } }) =>
+    (all.find(({ controller }) => controller === name)?.former ?? []).map((one) => {
+      const message = `objects of ${resource.kind} have the finalizer of ${one}, which is not in this project`;
+      return warnFinding(
+        about,
+        `${message}: they cannot be deleted`,
+        `outrigger detach ${resource.kind} --controller ${one}`,
+      );
+    }),
+  );
+  const failing = all.flatMap(({ controller, failing, lastFailure }) => {
+    if (lastFailure === undefined) return [];
+    const fix = 'outrigger status counts them; kubectl describe shows the conditions and the Events of an object';
+    return [failFinding(about, `${controller}: ${formatFailure(failing, lastFailure)}`, fix)];
+  });
+  const denied = all.flatMap(({ controller, policyDenied }) => {
+    if (policyDenied === undefined) return [];
+    const { what, fix } = formatPolicyDenied(policyDenied);
+    return [failFinding(about, `${controller}: ${what}`, fix)];
+  });
+  return [
+    // Once for all controllers of a kind.
+    ...new Map(left.map((one) => [one.message, one])).values(),
+    ...(failing.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : failing),
+    ...denied,
+  ];
+}
+
+async function checkWatchers(
+  cluster: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { project, namespaces, urlPrefix, signal }: CheckOptions,
+): Promise<ClusterReport> {
+  const about = `cluster ${cluster}`;
+  const status = await readWatcherStatus(client, Date.now(), { project, signal });
+  const { lastSeenSeconds, down, unknown, senderId: id, entries, readAtMs = Date.now() } = status;
+  if (unknown !== undefined) {
+    const { namespace, checkpoint } = clusterNames(project);
+    const fix = `permit get of the ConfigMap ${checkpoint} in the namespace ${namespace}`;
+    return { findings: [failFinding(about, `the status of its watchers is unknown: ${unknown}`, fix)] };
+  }
+  const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix ?? '') };
+  const watched = urlPrefix === undefined || entries === undefined ? undefined : watchedBy(entries, which, readAtMs);
+  const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };
+  if (down !== undefined) {
+    const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
+    return { findings: [failFinding(about, `its watchers are down: ${down.reason}`, fix)], ...sender };
+  }
+  const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;
+  if (watched === undefined || watched.byOurs || !watched.byOthers)
+    return { findings: [passFinding(about, received)], ...sender };
+  const others = 'but for other queues, under another name of the cluster or with another watch list';
+  const fix =
+    `check that a watcher of the present image runs with CLUSTER=${cluster} (or CLUSTERS) and ` +
+    `QUEUE_URL_PREFIX=${urlPrefix}; one with QUEUE_GENERATION is not recognized`;
+  const message = `${received}, ${others}: no alarm fires if this deployment's are down`;
+  return { findings: [warnFinding(about, message, fix)], ...sender };
+}

@@ -1,0 +1,161 @@
+// The part of `outrigger doctor` that checks queues: each exists with its deployed attributes, and the dead-letter
+// queues are empty.
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { maxReceiveCountOf, visibilitySecondsOf } from 'outrigger/internal/core/controller-options';
+import { callWithin, isMissingQueue } from 'outrigger/internal/sqs/call';
+import { queueUrl } from 'outrigger/internal/sqs/sqs-client';
+import { formatError } from '../command.ts';
+import type { Installation } from '../installation.ts';
+import { type ExpectedQueue, parseRedrivePolicy } from './expected-queues.ts';
+import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
+import { createQueueCommand, queuePolicy, setQueueCommand } from './queue-commands.ts';
+
+const callSeconds = 10;
+
+/**
+ * Checks every queue.
+ * @param deploy the command that deploys the queues, for the fix of a finding
+ */
+export async function checkQueues(
+  installation: Installation,
+  expected: readonly ExpectedQueue[],
+  { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const withManualFix = (command: string): string => (installation.on === 'AWS' ? `${deploy}; ${command}` : deploy);
+  const deadLetterQueues = new Set(
+    expected.flatMap(({ deadLetters }) => (deadLetters === undefined ? [] : [deadLetters.name])),
+  );
+  const found = await Promise.all(
+    // Dead-letter queues come first: the redrive policies of the others need them.
+    expected.toSorted(deadLetterQueuesFirst).map(async (queue) => {
+      try {
+        const fixOf = (part: ExpectedQueue) =>
+          withManualFix(`if it was changed: ${setQueueCommand(installation.urlPrefix, part)}`);
+        return await checkQueue(installation, queue, {
+          fixOf,
+          signal,
+          isDeadLetterQueue: deadLetterQueues.has(queue.name),
+        });
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        const about = `queue ${queue.name}`;
+        return isMissingQueue(error)
+          ? [
+              failFinding(
+                about,
+                'it does not exist',
+                withManualFix(`if it was deleted: ${createQueueCommand(installation.urlPrefix, queue)}`),
+              ),
+            ]
+          : [failFinding(about, 'its attributes cannot be read', formatError(error))];
+      }
+    }),
+  );
+  const bad = found.flat();
+  const well = found.filter((findings) => findings.length === 0).length;
+  return well === 0 ? bad : [passFinding('queues', `${well} of ${expected.length} have no finding`), ...bad];
+}
+
+/**
+ * Returns the queue as the stage has it, which may give a function another timeout than its declaration (--param
+ * NAME_TIMEOUT_SECONDS), or the error if its function cannot be read.
+ */
+async function withTimeoutOfStage(
+  { lambda: config, urlPrefix }: Installation,
+  queue: ExpectedQueue,
+  signal: AbortSignal,
+): Promise<ExpectedQueue | { readonly error: string }> {
+  const lambda = new LambdaClient(config);
+  const FunctionName = `${urlPrefix.split('/').at(-1)}${queue.name.replace(/\.fifo$/, '')}`;
+  try {
+    const { Timeout: seconds } = await callWithin(callSeconds, signal, (abortSignal) =>
+      lambda.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
+    );
+    return seconds === undefined ? queue : withTimeout(queue, seconds);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { error: formatError(error) };
+  } finally {
+    lambda.destroy();
+  }
+}
+
+function withTimeout({ name, attributes, deadLetters }: ExpectedQueue, seconds: number): ExpectedQueue {
+  const VisibilityTimeout = String(visibilitySecondsOf(seconds));
+  const redrive = deadLetters && { deadLetters: { ...deadLetters, maxReceiveCount: maxReceiveCountOf(seconds) } };
+  return { name, attributes: { ...attributes, VisibilityTimeout }, ...redrive };
+}
+
+function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number {
+  return Number(one.deadLetters !== undefined) - Number(other.deadLetters !== undefined);
+}
+
+async function checkQueue(
+  installation: Installation,
+  declared: ExpectedQueue,
+  {
+    fixOf,
+    signal,
+    isDeadLetterQueue,
+  }: {
+    readonly fixOf: (part: ExpectedQueue) => string;
+    readonly signal: AbortSignal;
+    readonly isDeadLetterQueue: boolean;
+  },
+): Promise<readonly Finding[]> {
+  const { on, sqs, urlPrefix } = installation;
+  const { name } = declared;
+  const about = `queue ${name}`;
+  const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
+  const { Attributes: live = {} } = await callWithin(callSeconds, signal, (abortSignal) =>
+    sqs.send(request, { abortSignal }),
+  );
+  const given: Readonly<Record<string, string | undefined>> = live;
+  const isOfController = declared.attributes.FifoQueue === 'true' && declared.deadLetters !== undefined;
+  const hasOtherTimeout = isOfController && given.VisibilityTimeout !== declared.attributes.VisibilityTimeout;
+  const ofStage = hasOtherTimeout ? await withTimeoutOfStage(installation, declared, signal) : declared;
+  const findings: Finding[] = [];
+  // The visibility timeout may be right then. A command that lowers it would give a key to two functions at once.
+  if ('error' in ofStage)
+    findings.push(
+      warnFinding(about, 'the timeout of its function cannot be read, so its own is unchecked', ofStage.error),
+    );
+  const { attributes, deadLetters } =
+    'error' in ofStage ? withTimeout(declared, Number(given.VisibilityTimeout) / visibilitySecondsOf(1)) : ofStage;
+  for (const [attribute, value] of Object.entries(attributes)) {
+    const actual = given[attribute] ?? 'not set';
+    if (actual === value) continue;
+    const fix = fixOf({ name, attributes: { [attribute]: value } });
+    findings.push(failFinding(about, `${attribute} is ${actual}, the deployment has ${value}`, fix));
+  }
+  if (deadLetters !== undefined) {
+    const wanted = `${urlPrefix.split('/').at(-1)}${deadLetters.name}`;
+    const policy = parseRedrivePolicy(given.RedrivePolicy);
+    const actual =
+      policy === undefined
+        ? 'nowhere'
+        : `to ${policy.deadLetterTargetArn.split(':').at(-1)} after ${policy.maxReceiveCount}`;
+    const expectedTarget = `to ${wanted} after ${deadLetters.maxReceiveCount}`;
+    const fix = fixOf({ name, attributes: {}, deadLetters });
+    if (actual !== expectedTarget) {
+      const message = `its dead letters go ${actual}, the deployment has ${expectedTarget}`;
+      findings.push(failFinding(about, message, fix));
+    }
+  }
+  if (on === 'AWS' && !(given.Policy ?? '').includes('aws:SecureTransport')) {
+    const fix = fixOf({ name, attributes: { Policy: queuePolicy } });
+    findings.push(warnFinding(about, 'it has no policy that denies plain HTTP', fix));
+  }
+  const count = Number(given.ApproximateNumberOfMessages ?? 0);
+  if (isDeadLetterQueue && count > 0) {
+    findings.push(
+      warnFinding(
+        about,
+        count === 1 ? '1 dead letter' : `${count} dead letters`,
+        'outrigger dlq list shows the reasons; fix the cause, then outrigger dlq redrive',
+      ),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,292 @@
+// `outrigger logs`, `history` and `explain`: what happened to one object, and why it is in its state. They read the
+// object, the logs of its controller, the dead letters and the depth of the queue, and change nothing.
+import { Command } from 'commander';
+import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
+import { UserError } from 'outrigger/internal/core/errors';
+import { isRecord } from 'outrigger/internal/core/json';
+import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
+import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
+import { getObject } from 'outrigger/internal/kube/client/read';
+import { readDeadLetters } from 'outrigger/internal/operations/redrive';
+import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
+import { createDepth } from 'outrigger/internal/sqs/depth';
+import { keyOfMessage } from 'outrigger/internal/sqs/message';
+import { alignColumns } from '../dev/columns.ts';
+import { type ListedController, listControllers } from '../project/list-controllers.ts';
+import { loadProject } from '../project/project.ts';
+import {
+  checkLimit,
+  formatError,
+  jsonOption,
+  type Output,
+  outputOption,
+  printError,
+  printJson,
+  printLines,
+  runCommand,
+} from './command.ts';
+import {
+  clusterClient,
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  requireRegistry,
+  withInstallationOptions,
+} from './installation.ts';
+import { type KeyLogEntry, readKeyLog } from './key-log.ts';
+import { pausedControllers } from './mappings.ts';
+import { type ObjectState, stateOf } from './object-state.ts';
+import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
+
+type Flags = InstallationFlags & {
+  readonly cluster?: string;
+  readonly since: string;
+  readonly limit?: number;
+  readonly output: Output;
+};
+
+/** What a command gets: the key with its controller, and the place where it is reconciled. */
+type Opened = {
+  readonly key: ReconcileKey;
+  readonly controller: ListedController;
+  readonly installation: Installation;
+  readonly entries: readonly KeyLogEntry[];
+  readonly signal: AbortSignal;
+};
+
+/** Makes the command `logs`. */
+export function logsCommand(): Command {
+  return keyCommand('logs', 'print the log lines of one object', '1h', logsText, async ({ entries }, { output }) => {
+    if (output === 'json') printJson(entries);
+    else printLines(entries.length === 0 ? ['no log line in this time; see --since'] : entries.map(logLine));
+    return 0;
+  });
+}
+
+/** Makes the command `history`. */
+export function historyCommand(): Command {
+  return keyCommand(
+    'history',
+    'list the last reconciles of one object: cause, attempt, outcome, writes, duration, error',
+    '1d',
+    historyText,
+    async ({ entries }, { output, limit = 20 }) => {
+      checkLimit(limit);
+      const last = entries.filter(({ outcome }) => outcome !== undefined).slice(-limit);
+      if (output === 'json') printJson(last);
+      else printLines(last.length === 0 ? ['no reconcile in this time; see --since'] : historyTable(last));
+      return 0;
+    },
+  ).option('--limit <n>', 'at most this many, the newest', Number, 20);
+}
+
+/** Makes the command `explain`. */
+export function explainCommand(): Command {
+  return keyCommand(
+    'explain',
+    'show why one object is in its state: conditions, last error, next reconcile, dead letters',
+    '1d',
+    explainText,
+    async (opened, { output }) => {
+      const found = await explain(opened);
+      if (output === 'json') printJson(found);
+      else printLines(explainLines(found));
+      if (found.state !== 'missing') return 0;
+      // A script that keeps the standard output elsewhere reads this one, as of kubectl.
+      printError('outrigger explain: there is no such object; check its namespace and name, and --cluster');
+      return 1;
+    },
+  );
+}
+
+const logsText = `
+Examples:
+  outrigger logs water-tank:default/north
+  outrigger logs water-tank:default/north --stage prod --cluster berlin --since 3h
+Here they are read from .outrigger/log.jsonl; of a deployment from CloudWatch Logs (logs:FilterLogEvents).`;
+
+const historyText = `
+Examples:
+  outrigger history water-tank:default/north
+  outrigger history dinner:default/friday --stage prod --cluster berlin --since 7d --limit 50
+NEXT is the follow-up of a reconcile: its cause, and when it is due.`;
+
+const explainText = `
+Example:
+  outrigger explain water-tank:default/north
+A wait of requeueAfterSeconds begins on a grid of the key, so that several chains of one key become one: the first wait
+is half to one and a half times the delay (300: 150 to 450 s), and each following one is exactly the delay.
+The position of one message in a queue cannot be read; the number of messages in the queue is the upper bound.
+Exit status: 0; 1 when there is no such object.`;
+
+function keyCommand(
+  name: string,
+  description: string,
+  since: string,
+  helpText: string,
+  act: (opened: Opened, flags: Flags) => Promise<number>,
+): Command {
+  return withInstallationOptions(new Command(name))
+    .description(description)
+    .argument('<key>', 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
+    .option('--cluster <name>', 'which cluster; on one machine there is only one')
+    .option('--since <time>', 'how far back the logs are read: 30m, 3h, 7d', since)
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', helpText)
+    .action(
+      async (text: string, flags: Flags) =>
+        await runCommand(name, async (signal) => await openKey(text, flags, signal, act)),
+    );
+}
+
+async function openKey(
+  text: string,
+  flags: Flags,
+  signal: AbortSignal,
+  act: (opened: Opened, flags: Flags) => Promise<number>,
+): Promise<number> {
+  const controllers = await listControllers(process.cwd());
+  const requested = parseKey(text, controllers);
+  const controller = requireController(requested.controller, controllers);
+  const sinceMs = Date.now() - durationMs(flags.since);
+  const installation = await openInstallation(flags, signal);
+  try {
+    const key = completeKey(requested, controller, clusterOfKey(requested, flags.cluster, installation));
+    const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
+    return await act({ key, controller, installation, entries, signal }, flags);
+  } finally {
+    installation.close();
+  }
+}
+
+/** Parses `30m`, `3h` or `7d`. Throws UserError. */
+export function durationMs(text: string): number {
+  const [, number, unit = ''] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+  if (number === undefined) throw new UserError(`--since ${JSON.stringify(text)}: write a time like 30m, 3h or 7d`);
+  return Number(number) * (units[unit] ?? 1) * 1000;
+}
+
+/** Why an object is in its state. */
+type Explanation = ObjectState & {
+  readonly key: string;
+  /** What else holds up its next reconcile: watchers that are down, a queue that is gone. */
+  readonly notes: readonly string[];
+  readonly conditions: readonly { readonly type: string; readonly status: string; readonly text: string }[];
+  readonly last: KeyLogEntry | undefined;
+  /** ISO 8601; undefined if no follow-up is known. */
+  readonly nextDueAt: string | undefined;
+  readonly queued: number | undefined;
+  readonly deadLetters: readonly { readonly reason: string; readonly error: string | undefined }[];
+};
+
+async function explain({ key, controller, installation, entries, signal }: Opened): Promise<Explanation> {
+  const [resource] = controller.kinds;
+  if (resource === undefined) throw new UserError(`${controller.name} reconciles no kind`);
+  if (key.group !== resource.group || key.resource !== resource.plural) {
+    const others = `logs and history are for ${key.resource} too`;
+    throw new UserError(`explain is for ${resource.plural}, which ${controller.name} reconciles; ${others}`);
+  }
+  const client = await clusterClient(installation, key.cluster);
+  const object = await getObject(client, resource, key, { signal });
+  const { sqs, urlPrefix } = installation;
+  const browser = createQueueBrowser(sqs, urlPrefix, controllerDeadLetterQueue(key.controller));
+  const { cluster } = key;
+  const notes: string[] = [];
+  const noted = async <T>(about: string, reading: Promise<T>): Promise<T | undefined> =>
+    await reading.catch((error: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      notes.push(`${about}: ${formatError(error)}`);
+      return undefined;
+    });
+  const queue = controllerQueue(key.controller);
+  const unknownWatchers = `the status of the watchers of ${cluster} is unknown`;
+  const notLoaded = `what ${controller.name} selects and has observed is unknown`;
+  const loading = loadProject(process.cwd()).then(({ registry }) => requireController(controller.name, registry));
+  const [loaded, paused, depth, letters, watchers, table] = await Promise.all([
+    noted(notLoaded, loading),
+    pausedControllers(installation, [key.controller], signal),
+    noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
+    readDeadLetters(browser, { most: 1_000, signal }),
+    noted(unknownWatchers, readWatcherStatus(client, Date.now(), { project: installation.project, signal })),
+    requireRegistry(installation.clusters).find(cluster),
+  ]);
+  if (watchers?.down !== undefined) notes.push(`the watchers of ${cluster} are down: ${watchers.down.reason}`);
+  if (watchers?.unknown !== undefined) notes.push(`${unknownWatchers}: ${watchers.unknown}`);
+  const deadLetters = letters
+    .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
+    .map(({ reason, error }) => ({ reason, error }));
+  const last = entries.findLast(({ outcome }) => outcome !== undefined);
+  const { project } = installation;
+  const finalizer = finalizerOf(key.controller, project);
+  const facts = {
+    ...{ isPaused: paused.length > 0, deadLetters: deadLetters.length, last, finalizer, project },
+    ...(table.type === 'paused' ? { pausedCluster: cluster } : {}),
+  };
+  return {
+    key: redact(keyText(key)),
+    ...stateOf(object, { name: controller.name, declaration: loaded?.declaration }, facts),
+    notes,
+    conditions: conditionsOf(object),
+    last,
+    nextDueAt: last?.dueAt === undefined ? undefined : new Date(last.dueAt * 1000).toISOString(),
+    queued: depth?.visible,
+    deadLetters,
+  };
+}
+
+function keyText(key: ReconcileKey): string {
+  return formatReconcileKey(key);
+}
+
+function conditionsOf(object: KubeObject | undefined): Explanation['conditions'] {
+  const conditions =
+    isRecord(object?.status) && Array.isArray(object.status.conditions) ? object.status.conditions : [];
+  return conditions.filter(isRecord).map(({ type, status, reason, message }) => ({
+    type: String(type),
+    status: String(status),
+    text: [reason, message].filter((part) => typeof part === 'string' && part !== '').join(': '),
+  }));
+}
+
+function explainLines(found: Explanation): readonly string[] {
+  const { key, state, why, notes, conditions, last, nextDueAt, queued, deadLetters } = found;
+  const due =
+    nextDueAt === undefined ? 'no follow-up is known from the logs' : `${last?.nextCause} due at ${nextDueAt}`;
+  return [
+    `${key}: ${state}`,
+    `  ${redact(why)}`,
+    ...notes.map((note) => `  ${redact(note)}`),
+    ...alignColumns(conditions.map(({ type, status, text }) => [`  ${type}`, status, redact(text)])),
+    ...(last === undefined ? [] : [`  last reconcile: ${logLine(last)}`]),
+    `  next reconcile: ${due}`,
+    `  messages in the queue of its controller: ${queued ?? 'not known'}`,
+    ...deadLetters.map(({ reason, error }) => `  dead letter: ${reason}${error === undefined ? '' : `: ${error}`}`),
+  ];
+}
+
+function historyTable(entries: readonly KeyLogEntry[]): readonly string[] {
+  const rows = entries.map((one) => [
+    one.timestamp ?? '-',
+    one.cause ?? '-',
+    String((one.attempt ?? 0) + 1),
+    one.reason === undefined ? (one.outcome ?? '-') : `${one.outcome} (${one.reason})`,
+    String(one.writes ?? 0),
+    String(one.durationMs ?? '-'),
+    one.dueAt === undefined ? '-' : `${one.nextCause} ${new Date(one.dueAt * 1000).toISOString()}`,
+    one.error ?? one.deadLetterReason ?? '-',
+  ]);
+  return alignColumns([['TIME', 'CAUSE', 'ATTEMPT', 'OUTCOME', 'WRITES', 'MS', 'NEXT', 'ERROR'], ...rows]);
+}
+
+function logLine({ timestamp = '', level = '', message = '', key: _, ...fields }: KeyLogEntry): string {
+  const shown = Object.entries(fields).filter(([name, value]) => !hidden.has(name) && value !== undefined);
+  const rest = shown.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return [timestamp, level, message, ...rest].filter((part) => part !== '').join(' ');
+}
+
+/** Fields that are the same in every line of a key. */
+const hidden = new Set(['service', 'cluster', 'namespace', 'name']);

@@ -1,0 +1,105 @@
+// The log lines of one key: of the local system from its file, of a deployment from CloudWatch Logs. The client of
+// CloudWatch is loaded only when it is needed.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { UserError } from 'outrigger/internal/core/errors';
+import { parseJson } from 'outrigger/internal/core/json';
+import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
+import { callWithin } from 'outrigger/internal/sqs/call';
+import * as z from 'zod';
+import { logFileName, olderLogFile } from '../dev/log-file.ts';
+import type { Installation } from './installation.ts';
+
+// A controller may have logged a field of the same name with a value of another type.
+const text = z.string().optional().catch(undefined);
+const number = z.number().optional().catch(undefined);
+const entry = z.looseObject({
+  timestamp: text,
+  level: text,
+  message: text,
+  key: z.string(),
+  cause: text,
+  attempt: number,
+  postponements: number,
+  outcome: text,
+  reason: text,
+  error: text,
+  writes: number,
+  durationMs: number,
+  nextCause: text,
+  dueAt: number,
+  deadLetterReason: text,
+});
+
+/** A log line about a key. */
+export type KeyLogEntry = z.infer<typeof entry>;
+
+const callSeconds = 60;
+/** A key that is reconciled every second has this many lines in an hour. */
+const mostEntries = 10_000;
+
+/** Reads the log lines of a key, oldest first. Throws UserError if there is no log. */
+export async function readKeyLog(
+  installation: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
+  key: ReconcileKey,
+  { folder, sinceMs, signal }: { readonly folder: string; readonly sinceMs: number; readonly signal: AbortSignal },
+): Promise<readonly KeyLogEntry[]> {
+  const text = formatReconcileKey(key);
+  const lines =
+    installation.on === 'AWS'
+      ? await cloudWatchLines(installation, key, { text, sinceMs, signal })
+      : await fileLines(path.join(folder, logFileName));
+  return lines
+    .flatMap((line) => {
+      // Most lines are about other keys, and need no parsing.
+      const parsed = line.includes(key.name) ? entry.safeParse(parseJson(line)).data : undefined;
+      return parsed === undefined || parsed.key !== text || timeOf(parsed) < sinceMs ? [] : [parsed];
+    })
+    .sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+function timeOf({ timestamp = '' }: KeyLogEntry): number {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? 0 : time;
+}
+
+async function fileLines(file: string): Promise<readonly string[]> {
+  const texts = await Promise.all(
+    [olderLogFile(file), file].map(async (one) => await readFile(one, 'utf8').catch(() => undefined)),
+  );
+  if (texts.every((one) => one === undefined)) throw new UserError(`there is no ${file}; outrigger dev writes it`);
+  return texts.flatMap((one) => one?.split('\n') ?? []);
+}
+
+/** Returns the name of the log group of a function (AWS Lambda Developer Guide, "CloudWatch Logs"). */
+export function logGroupOf(urlPrefix: string, name: string): string {
+  return `/aws/lambda/${urlPrefix.split('/').at(-1)}${name}`;
+}
+
+async function cloudWatchLines(
+  { urlPrefix, region }: Pick<Installation, 'urlPrefix' | 'region'>,
+  { controller }: ReconcileKey,
+  { text, sinceMs, signal }: { readonly text: string; readonly sinceMs: number; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
+  const client = new CloudWatchLogsClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
+  const logGroupName = logGroupOf(urlPrefix, controller);
+  const filterPattern = `{ $.key = ${JSON.stringify(text)} }`;
+  try {
+    return await callWithin(callSeconds, signal, async (abortSignal) => {
+      const lines: string[] = [];
+      const query = { logGroupName, filterPattern, startTime: sinceMs };
+      for await (const { events = [] } of paginateFilterLogEvents({ client }, query, { abortSignal })) {
+        lines.push(...events.map(({ message = '' }) => message));
+        if (lines.length >= mostEntries) break;
+      }
+      return lines;
+    });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException')
+      throw new UserError(`there is no log group ${logGroupName}; name another --stage or --region`, { cause: error });
+    throw error;
+  } finally {
+    client.destroy();
+  }
+}

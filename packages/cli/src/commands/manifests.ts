@@ -1,0 +1,82 @@
+// `outrigger manifests`: writes what a cluster gets as one kustomize base. Without options it is that of each build.
+import { mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { UserError } from 'outrigger/internal/core/errors';
+import { removeFile } from '../dev/replace-file.ts';
+import { writeTextFile } from '../dev/text-file.ts';
+import { manifestsFolder } from '../project/list-controllers.ts';
+import { projectManifests } from '../project/manifests.ts';
+import { readTextFile } from '../project/project.ts';
+import { printLines, runCommand, wholeNumber } from './command.ts';
+
+type Flags = {
+  readonly out: string;
+  readonly check?: true;
+  readonly image?: string;
+  readonly cluster?: string;
+  readonly set: Readonly<Record<string, string>>;
+  readonly roleArn?: string;
+  readonly replicas?: number;
+  readonly memory?: string;
+  readonly fleet?: true;
+};
+
+/** Makes the command. */
+export function manifestsCommand(): Command {
+  return new Command('manifests')
+    .description('write kinds, roles, policies and the watcher as a kustomize base')
+    .option('--out <folder>', 'the folder of the base', manifestsFolder)
+    .option('--check', 'write nothing; fail when a file of the folder is out of date')
+    .option('--image <repository@digest>', 'the image of the watcher', matching(/^.+@sha256:[0-9a-f]{64}$/))
+    .option('--cluster <name>', 'the name of the cluster in the clusters table')
+    .option('--set <NAME=value>', 'a setting of the watcher; may be repeated', setting, {})
+    .option('--role-arn <arn>', 'the AWS role of the watcher, by IRSA', matching(/^arn:/))
+    .option('--replicas <n>', 'how many watchers; 2 by default', wholeNumber)
+    .option('--memory <amount>', 'the memory limit of a watcher, such as 1Gi', matching(/^\d+[MG]i$/))
+    .option('--fleet', 'the fleet watcher in a management cluster, which watches every cluster of the clusters table')
+    .addHelpText('after', helpText)
+    .action(async (flags: Flags) => await runCommand('manifests', async () => await run(process.cwd(), flags)));
+}
+
+const helpText = `
+Examples:
+  outrigger manifests && kubectl apply --server-side -k ${manifestsFolder}
+  outrigger manifests --cluster prod-eu --image registry.example.com/watcher@sha256:DIGEST --set QUEUE_URL_PREFIX=...
+  outrigger manifests --out k8s/base            for GitOps: commit the folder; overlays refer to it
+  outrigger manifests --out k8s/base --check    in CI
+Exit status: 0 when the files are written, or up to date; 1 when not.`;
+
+const matching = (pattern: RegExp) => (value: string) => {
+  if (pattern.test(value)) return value;
+  throw new InvalidArgumentError(`it has to match ${pattern.source}`);
+};
+
+const setting = (text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('give NAME=value');
+  return { ...before, [name]: value };
+};
+
+async function run(root: string, flags: Flags): Promise<number> {
+  const { out, check, cluster, set, ...options } = flags;
+  const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
+  const files = await projectManifests(root, { ...options, settings });
+  const folder = path.resolve(root, out);
+  const present = (await readdir(folder).catch(() => [])).filter((name) => /\.(ya?ml|json)$/.test(name));
+  if (check === true) {
+    const stale: string[] = [];
+    for (const name of new Set([...files.keys(), ...present]))
+      if ((await readTextFile(path.join(folder, name))) !== files.get(name)) stale.push(name);
+    if (stale.length === 0) return 0;
+    const [first, ...others] = stale;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    throw new UserError(`${path.join(out, String(first))}${more}: out of date; run the command without --check`);
+  }
+  await mkdir(folder, { recursive: true });
+  const within = path.relative(root, folder).startsWith('..') ? folder : root;
+  for (const name of present) if (!files.has(name)) await removeFile(path.join(folder, name), { within });
+  for (const [name, text] of files) await writeTextFile(path.join(folder, name), text, within);
+  printLines([`${files.size} files in ${out}; apply them: kubectl apply --server-side -k ${out}`]);
+  return 0;
+}

@@ -1,0 +1,134 @@
+// `outrigger new controller`: writes everything that a kind needs in one step, so that an author starts from a system
+// that runs with it. If one file cannot be written or edited, none is.
+
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Command } from 'commander';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { UserError } from 'outrigger/internal/core/errors';
+import { nameProblem } from 'outrigger/internal/generate/check-registry';
+import { writeTextFile } from '../../dev/text-file.ts';
+import { fileExists, isRepository, loadProject, readTextFile } from '../../project/project.ts';
+import { printLines, runCommand } from '../command.ts';
+import { type NewNames, newFiles, newLines, newNames } from './controller-files.ts';
+import { type SourceFile, withEntry, withImport } from './edit-source.ts';
+import { newProjectCommand } from './new-project.ts';
+import { vitestConfig } from './project-files.ts';
+
+type Flags = { readonly group?: string; readonly clusterScoped?: boolean };
+
+/** Makes the command. */
+export function newCommand(): Command {
+  const controller = new Command('controller')
+    .description('write a kind and its controller, with test and sample')
+    .argument('<name>', 'Cafe, WaterTank or water-tank')
+    .option('--group <group>', 'API group of the kind, in a domain of yours; NAME.example.com by default')
+    .option('--cluster-scoped', 'objects of the kind have no namespace; what they own is in the namespace default')
+    .addHelpText('after', helpText)
+    .action(
+      async (name: string, flags: Flags) =>
+        await runCommand('new controller', async () => await run(process.cwd(), name, flags)),
+    );
+  return new Command('new')
+    .description('write a new project, or a new controller')
+    .addCommand(newProjectCommand())
+    .addCommand(controller);
+}
+
+const helpText = `
+Examples:
+  outrigger new controller Cafe --group cafe.example.org
+  outrigger new controller Tenant --cluster-scoped
+  npm run check && npm test && npm run demo -- --until-ready     all pass with the new kind
+
+It writes the controller (src/controllers), its line in the registry if there is one, a test (test/controllers) and a
+sample (samples). In the repository of Outrigger it also writes its entries in the tests of every kind.
+No existing file is overwritten. To undo it: git restore . && git clean -f src test samples`;
+
+/** Names that a variable of the new sources cannot have: keywords of TypeScript, and names that these sources use. */
+const reservedVariables = new Set([
+  // A lookup by name in an object would find these.
+  ...Object.getOwnPropertyNames(Object.prototype),
+  ...(
+    'await break case catch class const continue debugger default delete do else enum eval export extends false ' +
+    'finally for function if implements import in instanceof interface let new null package private protected public ' +
+    'return static super switch this throw true try typeof var void while with yield ' +
+    'arguments undefined registry file swap expect it context object text z'
+  ).split(' '),
+]);
+
+/** Names that the kind cannot have: the new sources use them. */
+const reservedKinds = new Set(['ConfigMap', 'Promise', 'ResultOf']);
+
+async function run(root: string, given: string, { group, clusterScoped = false }: Flags): Promise<number> {
+  const { registry } = await loadProject(root);
+  const names = { ...checkedNames(registry, given, group), isClusterScoped: clusterScoped };
+  const sources = await readSources(root, names);
+  const besideJest = await fileExists(path.join(root, vitestConfig));
+  const files = await newFiles(names, { listed: sources, inRepository: await isRepository(root), besideJest });
+  for (const file of files.keys()) {
+    if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; choose another name`);
+  }
+  const changed = editsOf(names, sources);
+  for (const [file, text] of [...files, ...changed]) {
+    await writeTextFile(path.join(root, file), text, root);
+  }
+  await formatSources(root, [...files.keys(), ...changed.keys()]);
+  printLines([
+    ...[...files.keys()].map((file) => `new: ${file}`),
+    ...[...changed.keys()].map((file) => `changed: ${file}`),
+    '',
+    `Now: npm run check, npm test, npm run demo -- --until-ready; then make src/controllers/${names.name}.ts yours.`,
+  ]);
+  return 0;
+}
+
+function checkedNames(registry: readonly ControllerDefinition[], given: string, group: string | undefined): NewNames {
+  const names = newNames(given, group);
+  const is = `${JSON.stringify(given)} is`;
+  if (names === undefined) throw new UserError(`${is} no name; write one like Cafe, WaterTank or water-tank`);
+  if (reservedVariables.has(names.variable) || reservedKinds.has(names.kind))
+    throw new UserError(`${is} a word that TypeScript or these sources use; choose another`);
+  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(names.group)) {
+    throw new UserError(
+      `--group ${JSON.stringify(names.group)}: a domain in lower case is needed, like cafe.example.org`,
+    );
+  }
+  const { name, kind, group: domain } = names;
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw new UserError(`${is} no controller's name: ${problem}`);
+  const isSame = ({ declaration: { resource }, ...one }: ControllerDefinition) =>
+    one.name === name || (resource.kind === kind && resource.group === domain);
+  if (registry.some(isSame)) throw new UserError(`there is a ${kind} already; choose another name`);
+  return names;
+}
+
+/** Reads the existing sources that list every controller. */
+async function readSources(root: string, names: NewNames): Promise<ReadonlyMap<string, SourceFile>> {
+  const found = new Map<string, SourceFile>();
+  for (const { file } of newLines(names)) {
+    const text = await readTextFile(path.join(root, file));
+    if (text !== undefined) found.set(file, { file, text });
+  }
+  return found;
+}
+
+function editsOf(names: NewNames, sources: ReadonlyMap<string, SourceFile>): ReadonlyMap<string, string> {
+  return new Map(
+    newLines(names).flatMap(({ file, imported, opening, entry }) => {
+      const source = sources.get(file);
+      return source === undefined
+        ? []
+        : [[file, withEntry(withImport(source, imported), opening, entry).text] as const];
+    }),
+  );
+}
+
+/** Formats the written sources with the project's formatter, if it has one: the order of imports, and long names. */
+async function formatSources(root: string, files: readonly string[]): Promise<void> {
+  const formatter = path.join(root, 'node_modules/@biomejs/biome/bin/biome');
+  if (!(await fileExists(formatter))) return;
+  const sources = files.filter((file) => file.endsWith('.ts'));
+  await promisify(execFile)(process.execPath, [formatter, 'check', '--write', ...sources], { cwd: root });
+}

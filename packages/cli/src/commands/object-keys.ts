@@ -1,0 +1,33 @@
+// The keys of every object of a controller in a cluster, as a command lists them.
+import { type ControllerDefinition, marksHeldObjects } from 'outrigger/internal/api/definition';
+import type { ReconcileKey } from 'outrigger/internal/core/key';
+import { heldLabelOf } from 'outrigger/internal/core/names';
+import { fieldSelectorOf, isSelected, labelSelectorOf } from 'outrigger/internal/core/selector';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { listPages } from 'outrigger/internal/kube/client/read';
+
+/** Lists the objects that a controller reconciles, and those that it still holds outside of its selection. */
+export async function* keysOf(
+  { name, declaration }: ControllerDefinition,
+  { project, namespaces }: { readonly project: string; readonly namespaces?: readonly string[] | undefined },
+  client: KubeClient,
+  cluster: string,
+  signal: AbortSignal,
+): AsyncGenerator<ReconcileKey> {
+  const { resource, selector } = declaration;
+  const { group, plural, kind } = resource;
+  const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
+  const held = marksHeldObjects(declaration) ? [{ labelSelector: heldLabelOf(name, project) }] : [];
+  for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
+    for (const [index, which] of [selected, ...held].entries()) {
+      for await (const { items } of listPages(client, resource, { ...which, namespace, signal })) {
+        for (const object of items) {
+          if (isSelected(selector, { ...object, kind }) !== (index === 0)) continue;
+          const { metadata } = object;
+          const key = { controller: name, cluster, group, resource: plural, name: metadata.name };
+          yield { ...key, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// The state of one object for `outrigger explain`, and the reason for it.
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { observedGenerationOf } from 'outrigger/internal/api/status-slice';
+import { pausedAnnotation } from 'outrigger/internal/core/names';
+import { mismatchOf } from 'outrigger/internal/core/selector';
+import { observationOf } from 'outrigger/internal/kube/apply/observation';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
+import type { KeyLogEntry } from './key-log.ts';
+
+/** The state of an object, and why it is in that state. */
+export type ObjectState = {
+  readonly state:
+    | 'missing'
+    | 'not selected'
+    | 'paused'
+    | 'deleting'
+    | 'dead letter'
+    | 'failing'
+    | 'unobserved'
+    | 'unknown'
+    | 'settled';
+  readonly why: string;
+};
+
+/** Decides the state of an object, the most surprising one first. */
+export function stateOf(
+  object: KubeObject | undefined,
+  /** Without a declaration the project's code does not load, and what it says is not known. */
+  controller: { readonly name: string; readonly declaration: ControllerDefinition['declaration'] | undefined },
+  facts: {
+    /** Whether the controller is paused. */
+    readonly isPaused?: boolean;
+    /** The name of the cluster, if it is paused. */
+    readonly pausedCluster?: string;
+    readonly deadLetters: number;
+    readonly last: KeyLogEntry | undefined;
+    readonly finalizer: string;
+    readonly project: string;
+  },
+): ObjectState {
+  const { deadLetters, last, finalizer } = facts;
+  if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
+  const { metadata, status } = object;
+  const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
+  const error = last?.error ?? last?.reason ?? 'no error is logged';
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  const mismatch = mismatchOf(controller.declaration?.selector, object);
+  // An object that is being deleted is finalized whether it is selected or not.
+  if (mismatch !== undefined && !isDeleting) {
+    const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
+    return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
+  }
+  if (metadata.annotations?.[pausedAnnotation] === 'true')
+    return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
+  if (facts.isPaused === true)
+    return { state: 'paused', why: `${controller.name} is paused; outrigger resume ${controller.name} ends that` };
+  const { pausedCluster } = facts;
+  if (pausedCluster !== undefined)
+    return { state: 'paused', why: `${pausedCluster} is paused; outrigger clusters resume ${pausedCluster} ends that` };
+  if (deadLetters > 0) {
+    const why =
+      last?.outcome === 'done'
+        ? 'its last reconcile succeeded; the dead letter is from before, and its alarm lasts: outrigger dlq redrive'
+        : `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`;
+    return { state: 'dead letter', why };
+  }
+  if (isDeleting) {
+    const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
+    return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };
+  }
+  if (failed)
+    return { state: 'failing', why: `attempt ${(last?.attempt ?? 0) + 1} ended as ${last?.outcome}: ${error}` };
+  const { name, declaration } = controller;
+  if (declaration === undefined)
+    return { state: 'unknown', why: 'nothing has failed; whether its last change is reconciled is not known' };
+  const { resource, statusSlice } = declaration;
+  if (resource.definition === undefined && statusSlice?.isObserved === undefined) {
+    const isObserved = observationOf({ name, declaration }, facts.project)?.isObserved(object);
+    if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
+    const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
+    return { state: 'settled', why: `its last reconcile succeeded${whole}` };
+  }
+  const observed = observedGenerationOf(status, statusSlice) ?? 0;
+  if (observed < (metadata.generation ?? 0)) {
+    const why = `generation ${metadata.generation} is not reconciled yet; the status shows generation ${observed}`;
+    return { state: 'unobserved', why };
+  }
+  return { state: 'settled', why: 'its last reconcile succeeded, for the present generation' };
+}

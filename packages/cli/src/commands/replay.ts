@@ -1,0 +1,107 @@
+// `outrigger replay`: reconciles one object again. With --dry-run it prints what the reconcile would change.
+
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import { UserError } from 'outrigger/internal/core/errors';
+import { formatReconcileKey } from 'outrigger/internal/core/key';
+import { redact } from 'outrigger/internal/core/redact';
+import { replayEntry } from 'outrigger/internal/operations/replay';
+import { createSend } from 'outrigger/internal/sqs/send';
+import { loadProject, readNamespaces } from '../project/project.ts';
+import { printLines, runCommand } from './command.ts';
+import { printDryRun, printPlan } from './dry-run/plan.ts';
+import {
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  requireClusterName,
+  withInstallationOptions,
+} from './installation.ts';
+import { clusterOfKey, completeKey, parseKey, requireController, withKinds } from './parse-key.ts';
+
+type Flags = InstallationFlags & {
+  readonly cluster?: string;
+  readonly dryRun?: true;
+  readonly all?: true;
+  readonly exitCode?: true;
+};
+
+/** Makes the command. */
+export function replayCommand(): Command {
+  return withInstallationOptions(new Command('replay'))
+    .alias('reconcile')
+    .description('reconcile one object again, or show what that would change')
+    .argument('[key]', 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
+    .option('--cluster <name>', 'which cluster; on one machine there is only one')
+    .option('--dry-run', 'send nothing; run the reconcile here with reads only, and print what it would write')
+    .option('--all', 'with --dry-run: every object of the controller that is named instead of a key, or of every one')
+    .option('--exit-code', 'with --dry-run: exit with 2 when it would change something in the cluster')
+    .addHelpText('after', helpText)
+    .action(
+      async (key: string | undefined, flags: Flags) =>
+        await runCommand('replay', async (signal) => await run(key, flags, signal)),
+    );
+}
+
+const helpText = `
+Examples:
+  outrigger replay water-tank:default/north
+  outrigger replay dinner:default/friday --cluster berlin --stage dev --dry-run
+  outrigger replay water-tank --all --dry-run --exit-code
+
+A dry run runs the controller's code in a process of its own, with the controller's settings (PLANT_URL, ...) from your
+environment and nothing else of it. Against the system that runs here it also reads them from the file .env, and has the
+addresses of the simulators, as outrigger dev. It prints writes to the cluster and commands that change something, and
+does not execute them. Nothing is written to the cluster; no connection is opened by the controller's process, except
+reads that this command makes for it: GET to the API server, GET and HEAD by fetch to other systems, and secrets. Any
+other call ends what is known: it is printed, and the rest depends on the response.
+It is a seat belt for your own code, not a jail for hostile code: Node's permission model says the same of itself.
+Known: the process can read your files.
+With --all, one process reconciles all objects in turn, so what a module keeps in memory stays, as in a warm function.
+Exit status of a dry run: 0 when the reconcile would succeed, 1 when it would fail or its end is unknown; with
+--exit-code 2 when it would succeed and change something in the cluster.`;
+
+async function run(
+  text: string | undefined,
+  { cluster, dryRun, all, exitCode, ...flags }: Flags,
+  signal: AbortSignal,
+): Promise<number> {
+  if (exitCode === true && dryRun !== true) throw new UserError('--exit-code is for --dry-run; add it');
+  const { registry } = await loadProject(process.cwd());
+  if (all === true) {
+    if (dryRun !== true) throw new UserError('--all is for --dry-run; add it');
+    const controllers = text === undefined ? registry : [requireController(text, registry)];
+    const namespaces = await readNamespaces(process.cwd());
+    return await withInstallation(flags, signal, async (installation) => {
+      const on = requireClusterName(cluster, installation);
+      return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true, namespaces });
+    });
+  }
+  if (text === undefined) throw new UserError('no key is named; name one, or with --dry-run every object with --all');
+  const requested = parseKey(text, registry);
+  const controller = requireController(requested.controller, registry);
+  return await withInstallation(flags, signal, async (installation) => {
+    const key = completeKey(requested, withKinds(controller), clusterOfKey(requested, cluster, installation));
+    const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
+    if (dryRun === true)
+      return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
+    const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
+    if (sent?.accepted !== true)
+      throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`, { cause: sent?.error });
+    printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
+    return 0;
+  });
+}
+
+async function withInstallation(
+  flags: InstallationFlags,
+  signal: AbortSignal,
+  use: (installation: Installation) => Promise<number>,
+): Promise<number> {
+  const installation = await openInstallation(flags, signal);
+  try {
+    return await use(installation);
+  } finally {
+    installation.close();
+  }
+}

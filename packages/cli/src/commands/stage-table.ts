@@ -1,0 +1,72 @@
+// The clusters table of a deployment, for the commands of an operator. The functions know its location: it is in the
+// stack's own bucket, in another one, or in Systems Manager, as the deployment chose.
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import type { AwsCaller } from 'outrigger/internal/clusters/auth/aws-identity';
+import type { AwsAccess } from 'outrigger/internal/clusters/registry/s3-object';
+import { UserError } from 'outrigger/internal/core/errors';
+import { resyncQueue } from 'outrigger/internal/core/names';
+import { readAwsSettings } from 'outrigger/internal/settings';
+import { callWithin } from 'outrigger/internal/sqs/call';
+
+/** The region of a command, from its option. */
+export type RegionFlag = { readonly region?: string };
+
+const callSeconds = 10;
+
+/** Reaches AWS as a command: with the region of its option, of the environment or of the profile. */
+export function awsAccess({ region }: RegionFlag): AwsAccess {
+  const settings = readAwsSettings();
+  const given = region ?? settings.region;
+  return {
+    region: async () => given ?? (await new LambdaClient({}).config.region()),
+    credentials: defaultProvider(),
+    s3Endpoint: settings.s3Endpoint,
+    now: () => new Date(),
+  };
+}
+
+/** Reaches IAM as a command. */
+export function iamCaller(flag: RegionFlag): AwsCaller {
+  const { region, credentials, now } = awsAccess(flag);
+  return { region, credentials, now, endpoint: readAwsSettings().iamEndpoint };
+}
+
+/**
+ * Reads the location of a deployment's clusters table. Throws the client's errors, and a UserError.
+ * @param prefix of the deployment's names, such as `outrigger-prod-`
+ */
+export async function readTableLocation(prefix: string, flag: RegionFlag, signal?: AbortSignal): Promise<string> {
+  const { CLUSTERS: location } = await readResyncVariables(prefix, flag, signal);
+  if (location !== undefined && location !== '') return location;
+  throw new UserError(`function ${prefix}${resyncQueue} has no variable CLUSTERS; deploy it again`);
+}
+
+/** Whether the functions check who sent a message. */
+export type SenderCheckState = 'on' | 'off';
+
+/** Reads whether the functions of a deployment check the senders of messages. Throws the client's errors. */
+export async function readSenderCheck(
+  prefix: string,
+  flag: RegionFlag,
+  signal: AbortSignal,
+): Promise<SenderCheckState> {
+  return (await readResyncVariables(prefix, flag, signal)).SENDER_CHECK === 'on' ? 'on' : 'off';
+}
+
+async function readResyncVariables(
+  prefix: string,
+  flag: RegionFlag,
+  signal: AbortSignal | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const client = new LambdaClient(flag);
+  try {
+    const FunctionName = `${prefix}${resyncQueue}`;
+    const { Environment } = await callWithin(callSeconds, signal, (abortSignal) =>
+      client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
+    );
+    return Environment?.Variables ?? {};
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,266 @@
+// The status of one cluster for `outrigger status`: whether it is reachable, whether its watchers are down, and for
+// each controller the number of Ready objects and the age of the oldest change that is not observed yet. It is the
+// current state; history is in the metrics.
+
+import { reasons } from 'outrigger/internal/api/conditions';
+import { type ControllerDefinition, hasEvidence } from 'outrigger/internal/api/definition';
+import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
+import { overdueAfterSecondsOf } from 'outrigger/internal/core/controller-options';
+import { isRecord } from 'outrigger/internal/core/json';
+import { collectionName } from 'outrigger/internal/core/key';
+import { controllerOfFinalizer, pausedAnnotation, reconcileRequestedAnnotation } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import { fieldSelectorOf, isSelected, labelSelectorOf } from 'outrigger/internal/core/selector';
+import { observationOf } from 'outrigger/internal/kube/apply/observation';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
+import { listPages } from 'outrigger/internal/kube/client/read';
+import { unobservedSinceMs } from 'outrigger/internal/resync/plan';
+import { objectReadiness } from '../../dev/readiness.ts';
+import { formatError } from '../command.ts';
+
+/** The status of a controller's objects in one cluster. */
+export type ControllerStatus = {
+  readonly controller: string;
+  readonly objects: number;
+  /** Whether there are more objects, which were not read. */
+  readonly more: boolean;
+  /** Absent for a foreign kind: its readiness is another controller's. */
+  readonly ready?: number;
+  readonly stalled: number;
+  /** Objects whose last reconcile failed: those that are retried, and the stalled ones. */
+  readonly failing: number;
+  /** The failure that began last. */
+  readonly lastFailure?: ObjectFailure;
+  readonly paused: number;
+  /** Objects that an admission policy made Stalled, and the command that reconciles them. Absent if there are none. */
+  readonly policyDenied?: { readonly objects: readonly string[]; readonly command: string };
+  /** Changes that the controller has not observed yet. Absent for a foreign kind, whose status does not show it. */
+  readonly unobserved?: number;
+  /** The age of the oldest of them; absent if there is none. */
+  readonly oldestSeconds?: number;
+  /** It is so old that the resync of default settings calls it overdue. */
+  readonly overdue?: true;
+  /** Controllers whose finalizers objects have, and that the registry has no longer. Absent if there are none. */
+  readonly former?: readonly string[];
+  /** The reason why the status is incomplete. */
+  readonly problem?: string;
+};
+
+/** An object whose last reconcile failed. */
+export type ObjectFailure = {
+  /** `namespace/name`, or the name of a cluster-scoped object. */
+  readonly object: string;
+  readonly reason: string;
+  readonly message: string;
+  /** How long the object has been failing. */
+  readonly ageSeconds: number;
+};
+
+/** The status of a cluster. */
+export type ClusterStatus = {
+  readonly version?: string;
+  /** The time since its watchers received an event of every kind. */
+  readonly lastSeenSeconds?: number;
+  /** The reason why its watchers count as down. */
+  readonly watcherDown?: string;
+  /** Whether they have not started yet in a new cluster. */
+  readonly watcherStarting?: true;
+  /** The reason why it is not known whether they are down. */
+  readonly watcherUnknown?: string;
+  readonly controllers: readonly ControllerStatus[];
+};
+
+/** Objects are read in full, because managedFields are needed. This many are enough for an overview. */
+const mostObjects = 10_000;
+const pageSeconds = 20;
+
+/** Reads the status of a cluster. Throws the client's error if the cluster is unreachable. */
+export async function readClusterStatus(
+  client: KubeClient,
+  controllers: readonly ControllerDefinition[],
+  options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<ClusterStatus> {
+  const { project, nowMs, signal } = options;
+  const version = await readVersion(client, signal);
+  const [{ lastSeenSeconds, down, unknown }, controllerStatuses] = await Promise.all([
+    readWatcherStatus(client, nowMs, { project, signal }),
+    readControllers(client, controllers, options),
+  ]);
+  return {
+    version,
+    ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
+    ...(down === undefined ? {} : { watcherDown: down.reason }),
+    ...(down?.level === 'info' ? { watcherStarting: true } : {}),
+    ...(unknown === undefined ? {} : { watcherUnknown: unknown }),
+    controllers: controllerStatuses,
+  };
+}
+
+/** Reads the version of an API server, `v1.36.3`. */
+export async function readVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
+  const { body } = await client.request({ method: 'GET', path: '/version', signal });
+  return isRecord(body) && typeof body.gitVersion === 'string' ? body.gitVersion : 'unknown';
+}
+
+/** Reads the objects of each controller. An error of one controller is its problem. */
+export async function readControllers(
+  client: KubeClient,
+  controllers: readonly ControllerDefinition[],
+  options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<readonly ControllerStatus[]> {
+  const names = new Set(controllers.map(({ name }) => name));
+  return await Promise.all(controllers.map((one) => readController(client, one, { ...options, names })));
+}
+
+async function readController(
+  client: KubeClient,
+  { name, declaration }: ControllerDefinition,
+  {
+    names,
+    project,
+    nowMs,
+    signal,
+  }: {
+    readonly names: ReadonlySet<string>;
+    readonly project: string;
+    readonly nowMs: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<ControllerStatus> {
+  const { resource, statusSlice, selector } = declaration;
+  const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
+  const former = new Set<string>();
+  const denied: string[] = [];
+  let lastFailure: ObjectFailure | undefined;
+  let oldestMs = Number.POSITIVE_INFINITY;
+  let more = false;
+  const isOurs = resource.definition !== undefined;
+  const isEvident = hasEvidence(declaration);
+  const isObserved = observationOf({ name, declaration }, project)?.isObserved;
+  const currentStatus = () => ({
+    controller: name,
+    ...shown(counted, { isOurs, isEvident }),
+    ...(lastFailure === undefined ? {} : { lastFailure }),
+    more,
+    ...(denied.length === 0 ? {} : { policyDenied: { objects: denied, command: reconcileAll(resource) } }),
+    ...(former.size === 0 ? {} : { former: [...former].toSorted() }),
+    ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
+    // As for the resync: the annotation of a foreign object may be missing after a failure.
+    ...(isObserved === undefined && (nowMs - oldestMs) / 1000 > overdueAfterSecondsOf(declaration.options)
+      ? { overdue: true as const }
+      : {}),
+  });
+  try {
+    const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
+    for await (const page of listPages(client, resource, { ...selected, signal, timeoutSeconds: pageSeconds })) {
+      for (const object of page.items) {
+        if (!isSelected(selector, { ...object, kind: resource.kind })) continue;
+        counted.objects += 1;
+        for (const finalizer of object.metadata.finalizers ?? []) {
+          const owner = controllerOfFinalizer(finalizer, project);
+          if (owner !== undefined && !names.has(owner)) former.add(owner);
+        }
+        if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
+        const sinceMs = isEvident
+          ? unobservedSinceMs(object, { controller: name, project, statusSlice, isObserved })
+          : undefined;
+        if (sinceMs !== undefined) {
+          counted.unobserved += 1;
+          oldestMs = Math.min(oldestMs, sinceMs);
+        }
+        // Without conditions of its own, the conditions are another controller's.
+        if (!isOurs && statusSlice === undefined) continue;
+        if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
+        if (isStalled(object)) counted.stalled += 1;
+        const failure = failureOf(object, statusSlice?.conditions, nowMs);
+        if (failure !== undefined) {
+          counted.failing += 1;
+          if (failure.reason === reasons.policyDenied) denied.push(failure.object);
+          if (lastFailure === undefined || failure.ageSeconds < lastFailure.ageSeconds) lastFailure = failure;
+        }
+      }
+      more = page.continue !== undefined && counted.objects >= mostObjects;
+      if (more) break;
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { ...currentStatus(), problem: formatError(error) };
+  }
+  return currentStatus();
+}
+
+/** Leaves out the counts that the status of a foreign kind does not show. */
+function shown<C extends { readonly ready: number; readonly unobserved: number }>(
+  { ready, unobserved, ...rest }: C,
+  { isOurs, isEvident }: { readonly isOurs: boolean; readonly isEvident: boolean },
+): Omit<C, 'ready' | 'unobserved'> & Partial<Pick<C, 'ready' | 'unobserved'>> {
+  return { ...rest, ...(isOurs ? { ready } : {}), ...(isEvident ? { unobserved } : {}) };
+}
+
+function isStalled(object: KubeObject): boolean {
+  return conditionsOf(object).some(({ type, status }) => type === 'Stalled' && status === 'True');
+}
+
+/** The reasons of a failure in the conditions of a status slice, which has no condition Reconciling or Stalled. */
+const sliceFailures: readonly unknown[] = [
+  reasons.retrying,
+  reasons.namespaceTerminating,
+  reasons.retriesExhausted,
+  reasons.terminal,
+  reasons.invalidSpec,
+  reasons.policyDenied,
+];
+
+/** Returns the failure of an object's last reconcile by this controller. */
+function failureOf(
+  object: KubeObject,
+  sliceConditions: readonly string[] | undefined,
+  nowMs: number,
+): ObjectFailure | undefined {
+  const found = conditionsOf(object).find(({ type, status, reason }) =>
+    sliceConditions === undefined
+      ? (type === 'Reconciling' || type === 'Stalled') && status === 'True'
+      : sliceConditions.includes(String(type)) && sliceFailures.includes(reason),
+  );
+  if (found === undefined) return undefined;
+  const { name, namespace } = object.metadata;
+  const sinceMs = Date.parse(String(found.lastTransitionTime));
+  return {
+    object: namespace === undefined ? name : `${namespace}/${name}`,
+    reason: String(found.reason),
+    message: String(found.message),
+    ageSeconds: Number.isNaN(sinceMs) ? 0 : Math.max(0, Math.round((nowMs - sinceMs) / 1000)),
+  };
+}
+
+/**
+ * Formats the failing objects of a controller: `2 objects fail; the last is default/a (Retrying, since 12 s): text`.
+ */
+export function formatFailure(failing: number, { object, reason, message, ageSeconds }: ObjectFailure): string {
+  const count = failing === 1 ? '1 object fails: ' : `${failing} objects fail; the last is `;
+  return redact(`${count}${object} (${reason}, since ${ageSeconds} s): ${message}`);
+}
+
+/** How many objects a line names. */
+const mostNamed = 5;
+
+/** Formats what names the objects that an admission policy made Stalled, and what to do about them. */
+export function formatPolicyDenied({ objects, command }: NonNullable<ControllerStatus['policyDenied']>): {
+  readonly what: string;
+  readonly fix: string;
+} {
+  const more = objects.length > mostNamed ? ` and ${objects.length - mostNamed} more` : '';
+  const named = `${objects.slice(0, mostNamed).join(', ')}${more}`;
+  return { what: `Stalled by PolicyDenied: ${redact(named)}`, fix: `after the policy is fixed: ${command}` };
+}
+
+/** The command that has all objects of a kind reconciled, before the resync period ends. */
+function reconcileAll(kind: { readonly group: string; readonly plural: string; readonly namespaced: boolean }): string {
+  const all = kind.namespaced ? '--all --all-namespaces' : '--all';
+  return `kubectl annotate ${collectionName(kind)} ${all} --overwrite ${reconcileRequestedAnnotation}="$(date)"`;
+}
+
+function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {
+  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
+}

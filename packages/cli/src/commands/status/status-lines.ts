@@ -1,0 +1,91 @@
+// Formats the three tables of `outrigger status`. A problem is easy to see: a system without problems shows zeros and
+// dashes.
+import { redact } from 'outrigger/internal/core/redact';
+import { alignColumns } from '../../dev/columns.ts';
+import type { ClusterStatus } from './cluster-status.ts';
+
+/** A cluster of the table: its status, that it is being decommissioned, or the reason why it cannot be read. */
+export type NamedCluster = {
+  readonly name: string;
+  readonly decommissioning?: true;
+  /** Nothing of it is reconciled until it is resumed. */
+  readonly paused?: true | undefined;
+  /** `to STAGE` or `from STAGE`, while a move is under way. */
+  readonly moving?: string | undefined;
+  readonly problem?: string;
+} & Partial<ClusterStatus>;
+
+/** The queue of a controller, timers or resync, with its dead letters. Without counts it could not be read. */
+export type NamedQueue = {
+  readonly name: string;
+  readonly queued?: number;
+  readonly inFlight?: number;
+  readonly delayed?: number;
+  readonly deadLetters?: number;
+  readonly problem?: string;
+};
+
+/** Formats the tables. */
+export function statusLines(clusters: readonly NamedCluster[], queues: readonly NamedQueue[]): readonly string[] {
+  const objects = clusters.flatMap(({ name, controllers = [] }) => controllers.map((one) => ({ name, one })));
+  return [
+    ...alignColumns([['CLUSTER', 'SERVER', 'WATCHERS'], ...clusters.map(clusterCells)]),
+    '',
+    ...alignColumns([
+      ['QUEUE', 'QUEUED', 'IN FLIGHT', 'DELAYED', 'DEAD LETTERS'],
+      ...queues.map(({ name, queued, inFlight, delayed, deadLetters }) => [
+        name,
+        ...[queued, inFlight, delayed, deadLetters].map((count) => String(count ?? '?')),
+      ]),
+    ]),
+    '',
+    ...alignColumns([
+      ['CLUSTER', 'CONTROLLER', 'OBJECTS', 'READY', 'FAILING', 'STALLED', 'PAUSED', 'UNOBSERVED', 'OLDEST'],
+      ...objects.map(
+        ({ name, one: { controller, objects, more, ready, failing, stalled, paused, unobserved, oldestSeconds } }) => [
+          name,
+          controller,
+          `${objects}${more ? '+' : ''}`,
+          ...[ready, failing, stalled, paused, unobserved].map((count) => String(count ?? '-')),
+          oldestSeconds === undefined ? '-' : `${oldestSeconds} s`,
+        ],
+      ),
+    ]),
+  ];
+}
+
+/**
+ * Names the controllers with a change that is overdue. The cause may be in no status: a cluster that refuses the
+ * function, or throttles it.
+ */
+export function overdueLines(
+  { name, paused, controllers = [] }: NamedCluster,
+  pausedControllers: readonly string[],
+): readonly string[] {
+  return controllers.flatMap(({ controller, unobserved, oldestSeconds, overdue }) => {
+    if (paused === true || pausedControllers.includes(controller) || overdue !== true) return [];
+    const changes = unobserved === 1 ? '1 change is' : `${unobserved} changes are`;
+    const oldest = `the oldest for ${oldestSeconds} s; outrigger logs has the errors of an object`;
+    return [`${name}: ${controller}: ${changes} not reconciled, ${oldest}`];
+  });
+}
+
+function clusterCells({
+  name,
+  decommissioning,
+  paused,
+  moving,
+  problem,
+  version = '-',
+  lastSeenSeconds,
+  watcherDown,
+  watcherUnknown,
+}: NamedCluster): readonly string[] {
+  if (decommissioning === true) return [name, '-', 'decommissioning'];
+  const mark = moving !== undefined ? `MOVING ${moving}, ` : paused === true ? 'PAUSED, ' : '';
+  if (problem !== undefined) return [name, '-', `${mark}unreachable`];
+  // The version is the server's own text, and the reason may quote the watch checkpoint.
+  if (watcherDown !== undefined) return [name, redact(version), `${mark}DOWN: ${redact(watcherDown)}`];
+  if (watcherUnknown !== undefined) return [name, redact(version), `${mark}unknown`];
+  return [name, redact(version), `${mark}last seen ${lastSeenSeconds ?? '?'} s ago`];
+}

@@ -1,0 +1,221 @@
+// `outrigger status`: shows the clusters, the queues, and each controller in each cluster, on one screen.
+import { Command } from 'commander';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { moveOf } from 'outrigger/internal/clusters/registry/entry';
+import {
+  controllerDeadLetterQueue,
+  controllerQueue,
+  resyncDeadLetterQueue,
+  resyncQueue,
+  timersDeadLetterQueue,
+  timersQueue,
+} from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import { sleep } from 'outrigger/internal/core/time';
+import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
+import { loadOrList } from '../../project/list-controllers.ts';
+import {
+  formatError,
+  jsonOption,
+  type Output,
+  outputOption,
+  printError,
+  printJson,
+  printLines,
+  runCommand,
+} from '../command.ts';
+import {
+  clusterClient,
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  requireRegistry,
+  withInstallationOptions,
+} from '../installation.ts';
+import { pausedControllers } from '../mappings.ts';
+import { requireController } from '../parse-key.ts';
+import { type ClusterStatus, formatFailure, formatPolicyDenied, readClusterStatus } from './cluster-status.ts';
+import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
+
+type Flags = InstallationFlags & {
+  readonly cluster?: string;
+  readonly controller?: string;
+  readonly output: Output;
+  readonly watch?: true;
+};
+
+/** Makes the command. */
+export function statusCommand(): Command {
+  return withInstallationOptions(new Command('status'))
+    .description('show clusters, watchers, queues, and the objects of each controller')
+    .option('--cluster <name>', 'only this cluster')
+    .option('--controller <name>', 'only this controller')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .option('--watch', 'show it again every few seconds, until Ctrl-C')
+    .addHelpText('after', helpText)
+    .action(
+      async (flags: Flags) =>
+        await runCommand('status', async (signal) =>
+          flags.watch === true ? await watch(flags, signal) : await run(flags, signal),
+        ),
+    );
+}
+
+const helpText = `
+Examples:
+  outrigger status                                  the system that runs here (outrigger dev)
+  outrigger status --stage prod --cluster berlin
+  outrigger status --stage prod --output json | jq '.clusters[] | select(.watcherDown)'
+
+What it shows:
+  WATCHERS      when the cluster's watchers last received an event of every kind, with no queue that refused their
+                keys; after 300 s they count as down.
+                unknown: you have no permission to read the watch checkpoint
+  QUEUED        messages that wait for a function; IN FLIGHT: received by a function; DELAYED: not due yet
+  DEAD LETTERS  outrigger dlq list shows them
+  FAILING       objects whose last reconcile failed; the last lines have the last error of each controller
+  UNOBSERVED    objects whose current spec (or deletion) the controller has not observed yet
+                (-: a kind that is not yours shows neither this nor READY)
+  OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
+                for it), are on the dashboard
+Exit status: 0, or 1 when an object is failing, a change waits for more than half an hour, watchers are down, or a
+cluster or a queue could not be read; the last lines name it.`;
+
+const watchSeconds = 2;
+
+/** Shows the status until the signal aborts. Returns the last exit status. */
+async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
+  const clear = process.stdout.isTTY === true ? '\u001b[2J\u001b[H' : '';
+  let code = 0;
+  while (!signal.aborted) {
+    process.stdout.write(clear);
+    code = await run(flags, signal).catch((error: unknown) => {
+      if (signal.aborted) return code;
+      throw error;
+    });
+    await sleep(watchSeconds, signal).catch(() => undefined);
+  }
+  return code;
+}
+
+async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const { registry, names: known, problem: notLoaded } = await loadOrList(process.cwd());
+  const wanted = controller === undefined ? known : [requireController(controller, known)];
+  const controllers = registry.filter(({ name }) => wanted.some((one) => one.name === name));
+  const installation = await openInstallation(flags, signal);
+  try {
+    const names = cluster === undefined ? await requireRegistry(installation.registry).list() : [cluster];
+    const [paused, queues, clusters] = await Promise.all([
+      pausedControllers(
+        installation,
+        wanted.map((one) => one.name),
+        signal,
+      ),
+      Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
+      Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
+    ]);
+    // A deployment whose functions cannot be read still has a status.
+    const senderCheck = await installation.senderCheck().catch(() => undefined);
+    if (output === 'json') printJson({ clusters, queues, paused, senderCheck });
+    else {
+      const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
+      const resume = paused.map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
+      printLines([...statusLines(clusters, queues), ...(resume.length === 0 ? [] : ['', ...resume]), ...off]);
+    }
+    const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
+    const overdue = clusters.flatMap((one) => overdueLines(one, paused));
+    const unknown = notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`];
+    const problems = [...unknown, ...misnamed, ...[...clusters, ...queues].flatMap(problemsOf), ...overdue];
+    for (const { name, watcherUnknown } of clusters) {
+      if (watcherUnknown === undefined) continue;
+      printError(`${name}: the status of its watchers is unknown: ${redact(watcherUnknown)}`);
+    }
+    for (const problem of problems) printError(`${problem}`);
+    return problems.length === 0 ? 0 : 1;
+  } finally {
+    installation.close();
+  }
+}
+
+function problemsOf(one: NamedCluster | NamedQueue): readonly string[] {
+  const inside = 'controllers' in one ? (one.controllers ?? []) : [];
+  const down = 'watcherDown' in one && one.watcherStarting !== true ? one.watcherDown : undefined;
+  return [
+    ...(one.problem === undefined ? [] : [`${one.name}: ${one.problem}`]),
+    ...(down === undefined ? [] : [`${one.name}: its watchers are down: ${redact(down)}`]),
+    ...inside.flatMap(({ controller, failing, lastFailure }) =>
+      lastFailure === undefined ? [] : [`${one.name}: ${controller}: ${formatFailure(failing, lastFailure)}`],
+    ),
+    ...inside.flatMap(({ controller, policyDenied }) => {
+      if (policyDenied === undefined) return [];
+      const { what, fix } = formatPolicyDenied(policyDenied);
+      return [`${one.name}: ${controller}: ${what}; ${fix}`];
+    }),
+    ...inside.flatMap(({ controller, problem }) =>
+      problem === undefined ? [] : [`${one.name}: ${controller}: ${problem}`],
+    ),
+  ];
+}
+
+async function readNamed(
+  installation: Installation,
+  name: string,
+  controllers: readonly ControllerDefinition[],
+  signal: AbortSignal,
+): Promise<NamedCluster> {
+  let state: Pick<NamedCluster, 'paused' | 'moving'> = {};
+  try {
+    const entry = await requireRegistry(installation.registry).get(name);
+    const moving = entry === undefined ? undefined : moveOf(entry);
+    const found = await requireRegistry(installation.clusters).find(name);
+    if (found.type === 'decommissioning') return { name, decommissioning: true };
+    if (found.type === 'paused') state = { paused: true };
+    if (moving !== undefined) state = { moving };
+    const client = await clusterClient(installation, name);
+    const { project } = installation;
+    const status: ClusterStatus = await readClusterStatus(client, controllers, {
+      project,
+      nowMs: Date.now(),
+      signal,
+    });
+    return { name, ...state, ...status };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { name, ...state, problem: formatError(error) };
+  }
+}
+
+type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
+
+function queuesOf(controllers: readonly { readonly name: string }[], withShared: boolean): readonly QueuePair[] {
+  return [
+    ...controllers.map(({ name }) => ({
+      name,
+      queue: controllerQueue(name),
+      deadLetterQueue: controllerDeadLetterQueue(name),
+    })),
+    ...(withShared
+      ? [
+          { name: timersQueue, queue: timersQueue, deadLetterQueue: timersDeadLetterQueue },
+          { name: resyncQueue, queue: resyncQueue, deadLetterQueue: resyncDeadLetterQueue },
+        ]
+      : []),
+  ];
+}
+
+async function readQueue(
+  installation: Installation,
+  { name, queue, deadLetterQueue }: QueuePair,
+  signal: AbortSignal,
+): Promise<NamedQueue> {
+  const depth = createDepth(installation.sqs, installation.urlPrefix);
+  const total = ({ visible, inFlight, delayed }: QueueDepth) => visible + inFlight + delayed;
+  try {
+    const [now, dead] = await Promise.all([depth(queue, { signal }), depth(deadLetterQueue, { signal })]);
+    return { name, queued: now.visible, inFlight: now.inFlight, delayed: now.delayed, deadLetters: total(dead) };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { name, problem: `its queues cannot be read: ${formatError(error)}` };
+  }
+}

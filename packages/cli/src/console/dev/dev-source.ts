@@ -1,0 +1,82 @@
+// The console's source for `outrigger dev`: everything is in this process. It is created before the system starts, so
+// that no event is missed, and is given the system when it runs.
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { UserError } from 'outrigger/internal/core/errors';
+import { localCluster } from '../../dev/cluster-access.ts';
+import { urlPrefixOf } from '../../dev/sqs-server.ts';
+import type { Dev, DevEvent } from '../../dev/system.ts';
+import { createActions, type Operator } from '../actions.ts';
+import { createFlowReader } from '../flow.ts';
+import { createLiveObjects } from '../live-objects.ts';
+import type { ConsoleSource } from '../source.ts';
+import { createDevExperiments } from './dev-experiments.ts';
+import { defaultFaultSeconds } from './experiments.ts';
+import type { FaultySystem } from './faults.ts';
+import { createQueueReader, readOldestAt } from './queue-reader.ts';
+
+/** What the source needs of a running system. */
+export type SourceSystem = FaultySystem & Pick<Dev, 'client' | 'queueEndpoint' | 'queues' | 'sqs' | 'view'>;
+
+/** The source of the local system. */
+export type DevSource = {
+  /** Receives the events of the system, from its start. */
+  readonly onEvent: (event: DevEvent) => void;
+  /** Returns the source when the system runs. The signal aborts when it ends. */
+  attach(system: SourceSystem, operator: DevOperator, signal: AbortSignal): ConsoleSource;
+};
+
+/** What the command does for the console, and whether the cluster is paused. */
+export type DevOperator = Operator & { readonly isClusterPaused: () => Promise<boolean> };
+
+/** Several pages share a read of the queues that is younger. */
+const flowMilliseconds = 1_000;
+
+/** Creates the source. */
+export function createDevSource(controllers: readonly ControllerDefinition[]): DevSource {
+  const live = createLiveObjects(controllers);
+  const { history, listeners } = live;
+  return {
+    onEvent: (event) => {
+      if (event.type === 'log') history.addLogLine(event.text, event.function);
+      else live.addChange(localCluster, event.change);
+    },
+    attach: (dev, operator, signal) => {
+      const { client, sqs, queueEndpoint, queues, view, watchers } = dev;
+      const urlPrefix = urlPrefixOf(queues);
+      const local = { endpoint: queueEndpoint, queues };
+      const clientOf = (cluster: string) => {
+        if (cluster === localCluster) return client;
+        throw new UserError('there is no such cluster');
+      };
+      const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
+      const rows = live.rows;
+      const { faults, experiments } = createDevExperiments(dev, { controllers, rows, listeners, act, signal });
+      return {
+        faults,
+        experiments: experiments.list,
+        system: { mode: 'dev', name: localCluster },
+        rows,
+        recent: history.recent,
+        series: history.series,
+        queues: createQueueReader(controllers, local),
+        act: async (action, signal) => {
+          if (action.type !== 'break') return await act(action, signal);
+          const { fault, seconds = defaultFaultSeconds } = action;
+          experiments.start(fault, seconds);
+          return { text: `Broken. It is repaired in ${seconds} seconds.` };
+        },
+        onEvent: live.onEvent,
+        flow: createFlowReader(controllers, {
+          ...{ sqs, urlPrefix, history, maxAgeMilliseconds: flowMilliseconds },
+          pausedControllers: operator.pausedControllers,
+          oldestAt: async (queue, own) => await readOldestAt(queue, local, own),
+          read: async () => ({
+            watchers: watchers.pids().length,
+            clusters: [{ name: localCluster, paused: await operator.isClusterPaused() }],
+          }),
+        }),
+        detail: async (id, signal) => await live.detail(id, { client, view }, signal),
+      };
+    },
+  };
+}

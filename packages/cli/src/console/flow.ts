@@ -1,0 +1,87 @@
+// The flow of a system: the depths of its queues, and the rates of its history. Several pages share a read.
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { sharedRead } from 'outrigger/internal/core/async';
+import { toError } from 'outrigger/internal/core/errors';
+import { controllerDeadLetterQueue, controllerQueue, timersQueue } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import { callWithin, sqsErrorReason } from 'outrigger/internal/sqs/call';
+import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
+import type { Operator } from './actions.ts';
+import type { History } from './history.ts';
+import type { ConsoleSource } from './source.ts';
+import type { ControllerFlow, Flow } from './wire.ts';
+
+/** What a flow is read from. */
+export type FlowDeps = {
+  readonly sqs: SQSClient;
+  readonly urlPrefix: string;
+  readonly history: History;
+  readonly pausedControllers: Operator['pausedControllers'];
+  /** When the oldest message of a queue was sent. CloudWatch alone knows it of a queue of AWS. */
+  readonly oldestAt?: (queue: string, signal: AbortSignal) => Promise<number | undefined>;
+  /** Reads what is not in the queues. */
+  readonly read: () => Promise<Pick<Flow, 'watchers' | 'clusters' | 'notes'>>;
+  /** A read that is younger is used again. */
+  readonly maxAgeMilliseconds: number;
+};
+
+/** The deadline of Lambda: a page shows the rest without it. */
+const pausedSeconds = 5;
+
+/** Creates the reader. It never rejects because a queue does not respond. */
+export function createFlowReader(
+  controllers: readonly ControllerDefinition[],
+  { sqs, urlPrefix, history, oldestAt, pausedControllers, read, maxAgeMilliseconds }: FlowDeps,
+): ConsoleSource['flow'] {
+  const depth = createDepth(sqs, urlPrefix);
+  type DepthOf = (queue: string) => Promise<QueueDepth | undefined>;
+  const controllerFlow = async (
+    { name, declaration }: ControllerDefinition,
+    depthOf: DepthOf,
+    signal: AbortSignal,
+  ): Promise<ControllerFlow> => {
+    const [queue, letters] = await Promise.all([
+      depthOf(controllerQueue(name)),
+      depthOf(controllerDeadLetterQueue(name)),
+    ]);
+    const isEmpty = queue === undefined || queue.visible + queue.inFlight === 0;
+    const oldest = isEmpty ? undefined : await oldestAt?.(controllerQueue(name), signal).catch(() => undefined);
+    return {
+      name,
+      kind: declaration.resource.kind,
+      ...(queue === undefined ? {} : { queued: queue.visible, inFlight: queue.inFlight }),
+      ...(letters === undefined ? {} : { deadLetters: letters.visible + letters.inFlight }),
+      ...(oldest === undefined ? {} : { oldestAt: oldest }),
+      ...history.rates(name),
+    };
+  };
+  const readFlow = async (signal: AbortSignal): Promise<Flow> => {
+    const errors: string[] = [];
+    const unread: string[] = [];
+    const depthOf: DepthOf = async (queue) =>
+      await depth(queue, { signal }).catch((error: unknown) => {
+        unread.push(`Queues cannot be read: ${queue}: ${redact(sqsErrorReason(error))}`);
+        return undefined;
+      });
+    const [flows, timers, paused, { notes = [], ...others }] = await Promise.all([
+      Promise.all(controllers.map((one) => controllerFlow(one, depthOf, signal))),
+      depthOf(timersQueue),
+      callWithin(pausedSeconds, signal, pausedControllers).catch((error: unknown) => {
+        errors.push(`Which controllers are paused cannot be read: ${redact(toError(error).message)}`);
+        return new Set<string>();
+      }),
+      read(),
+    ]);
+    return {
+      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others },
+      notes: [...notes, ...unread.slice(0, 1), ...errors],
+      ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
+      ...history.latencies(),
+      controllers: flows.map((flow) => (paused.has(flow.name) ? { ...flow, paused: true } : flow)),
+    };
+  };
+  // Another page may wait for it as well, so it does not end with one page. Each call of SQS has a limit.
+  const shared = sharedRead(maxAgeMilliseconds, async () => await readFlow(new AbortController().signal));
+  return async () => await shared.get();
+}

@@ -1,0 +1,252 @@
+// The console's source for a deployed stage. Objects are listed and watched in each cluster of the table with the
+// operator's credentials; reconciles are read from the log of the functions; depths and dead letters from SQS.
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { unlessAborted } from 'outrigger/internal/core/async';
+import { toError, UserError } from 'outrigger/internal/core/errors';
+import { redact } from 'outrigger/internal/core/redact';
+import { sleep } from 'outrigger/internal/core/time';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { createObjectCache, type ObjectCache } from '../../dev/object-cache.ts';
+import { createActions, type Operator } from '../actions.ts';
+import { createFlowReader } from '../flow.ts';
+import { readReconcile } from '../history.ts';
+import { createLiveObjects } from '../live-objects.ts';
+import { controllersOf, splitId } from '../object-id.ts';
+import type { ConsoleSource } from '../source.ts';
+import type { ClusterFlow, TimelineEntry } from '../wire.ts';
+import { createDeadLetterReader } from './dead-letter-reader.ts';
+
+/** A cluster of the table. `connect` throws UserError; it is absent while a cluster is being decommissioned. */
+export type StageCluster = {
+  readonly name: string;
+  readonly paused?: boolean;
+  readonly decommissioning?: boolean;
+  readonly connect?: () => Promise<KubeClient>;
+};
+
+/** A line of a function's log, with its time in milliseconds since 1970. */
+export type LogLine = { readonly text: string; readonly at: number };
+
+/** What a stage is read from. */
+export type StageDeps = {
+  readonly name: string;
+  readonly sqs: SQSClient;
+  readonly urlPrefix: string;
+  readonly operator: Operator;
+  /** Reads the clusters table. */
+  readonly clusters: () => Promise<readonly StageCluster[]>;
+  /** Reads what is known of the watchers of a cluster. */
+  readonly watcherOf: (
+    client: KubeClient,
+    signal: AbortSignal,
+  ) => Promise<{ readonly text: string; readonly isDown: boolean }>;
+  /** Reads the reconciles that a controller's function has logged since the last call. */
+  readonly newLines: (controller: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
+  /** Reads the lines of one key from before the start. */
+  readonly linesOf: (
+    key: { readonly controller: string; readonly id: string },
+    signal: AbortSignal,
+  ) => Promise<readonly LogLine[]>;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+};
+
+/** How often the table, the log and the watchers are read; the last two only while a page is open. */
+const tableSeconds = 5;
+const logSeconds = 5;
+const watcherSeconds = 30;
+const connectSeconds = 20;
+/** A page reads the flow every two seconds. */
+const openMilliseconds = 15_000;
+const flowMilliseconds = 5_000;
+/** Until a line of a function can be read in CloudWatch Logs, usually. */
+const logDelayMilliseconds = 15_000;
+/** The objects whose past is kept. */
+const maxPasts = 200;
+
+type Member = {
+  readonly client: KubeClient;
+  readonly view: ObjectCache;
+  readonly stop: AbortController;
+  watcherReadAt: number;
+  watcher?: { readonly text: string; readonly isDown: boolean };
+};
+
+/** Creates the source, and begins to follow the clusters. */
+export function createStageSource(controllers: readonly ControllerDefinition[], deps: StageDeps): ConsoleSource {
+  const { name, sqs, urlPrefix, operator, signal } = deps;
+  const live = createLiveObjects(controllers, { logDelayMilliseconds });
+  const { history } = live;
+  const members = new Map<string, Member>();
+  const pasts = new Map<string, readonly TimelineEntry[]>();
+  const problems = new Map<string, string>();
+  let table: readonly ClusterFlow[] = [];
+  let lastReadAt = 0;
+  const isOpen = () => Date.now() - lastReadAt < openMilliseconds;
+
+  function leave(cluster: string): void {
+    members.get(cluster)?.stop.abort();
+    if (members.delete(cluster)) live.forget(cluster);
+  }
+
+  async function join(cluster: StageCluster): Promise<string | undefined> {
+    try {
+      const client = await unlessAborted(
+        cluster.connect?.() ?? Promise.reject(new UserError('is being decommissioned')),
+        AbortSignal.any([signal, AbortSignal.timeout(connectSeconds * 1000)]),
+      );
+      if (members.get(cluster.name)?.client === client) return undefined;
+      leave(cluster.name);
+      const stop = new AbortController();
+      const view = createObjectCache(
+        client,
+        controllers.map(({ declaration }) => declaration.resource),
+        {
+          signal: AbortSignal.any([signal, stop.signal]),
+          onChange: (change) => live.addChange(cluster.name, change),
+          onFailure: (error) => problems.set(cluster.name, redact(error.message)),
+          onListed: () => problems.delete(cluster.name),
+        },
+      );
+      members.set(cluster.name, { client, view, stop, watcherReadAt: 0 });
+      return undefined;
+    } catch (error) {
+      return redact(toError(error).message);
+    }
+  }
+
+  async function followTable(): Promise<void> {
+    const clusters = await deps.clusters();
+    for (const known of [...members.keys()]) if (!clusters.some((one) => one.name === known)) leave(known);
+    table = await Promise.all(
+      clusters.map(async (one): Promise<ClusterFlow> => {
+        const { paused = false, decommissioning = false } = one;
+        if (decommissioning) {
+          leave(one.name);
+          return { name: one.name, decommissioning };
+        }
+        const problem = await join(one);
+        return { name: one.name, paused, ...(problem === undefined ? {} : { problem }) };
+      }),
+    );
+  }
+
+  async function followLogs(): Promise<void> {
+    if (!isOpen()) return;
+    await Promise.all(
+      controllers.map(async (controller) => {
+        for (const { text, at } of await deps.newLines(controller.name, signal))
+          history.addLogLine(text, controller.name, at);
+      }),
+    );
+  }
+
+  async function followWatchers(): Promise<void> {
+    if (!isOpen()) return;
+    const isDue = ({ watcherReadAt }: Member) => Date.now() - watcherReadAt >= watcherSeconds * 1000;
+    await Promise.all(
+      [...members.values()].filter(isDue).map(async (member) => {
+        member.watcherReadAt = Date.now();
+        member.watcher = await deps
+          .watcherOf(member.client, signal)
+          .catch((error: unknown) => ({ text: redact(toError(error).message), isDown: true }));
+      }),
+    );
+  }
+
+  const notes = new Map<string, string>();
+  async function repeat(what: string, seconds: number, step: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      await step().then(
+        () => notes.delete(what),
+        (error: unknown) => notes.set(what, `${what}: ${redact(toError(error).message)}`),
+      );
+      await sleep(seconds, signal).catch(() => undefined);
+    }
+  }
+  void repeat('The clusters table cannot be read', tableSeconds, followTable);
+  void repeat('The log of the functions cannot be read', logSeconds, followLogs);
+  void repeat('Watchers', logSeconds, followWatchers);
+
+  function clusterFlow(one: ClusterFlow): ClusterFlow {
+    const { watcher } = members.get(one.name) ?? {};
+    const problem = one.problem ?? problems.get(one.name) ?? (watcher?.isDown === true ? watcher.text : undefined);
+    return {
+      ...one,
+      ...(problem === undefined ? {} : { problem }),
+      ...(watcher === undefined ? {} : { watchers: watcher.text }),
+    };
+  }
+
+  /** Is not waited for: CloudWatch may need some seconds, and the page reads the object again. */
+  function pastOf(id: string): readonly TimelineEntry[] {
+    const known = pasts.get(id);
+    if (known !== undefined) return known;
+    if (pasts.size >= maxPasts) pasts.clear();
+    pasts.set(id, []);
+    void Promise.all(
+      controllersOf(controllers, id).map(async (controller) => {
+        const lines = await deps.linesOf({ controller: controller.name, id }, signal);
+        return lines.flatMap(({ text, at }) => readReconcile(text, controller.name, at)?.entry ?? []);
+      }),
+    ).then(
+      (found) => {
+        notes.delete('past');
+        pasts.set(
+          id,
+          found.flat().sort((a, b) => b.at - a.at),
+        );
+      },
+      (error: unknown) => {
+        // The page reads an open object again, and then its past.
+        pasts.delete(id);
+        notes.set('past', `The past of an object cannot be read: ${redact(toError(error).message)}`);
+      },
+    );
+    return [];
+  }
+
+  const clientOf = (cluster: string): KubeClient => {
+    const { client } = members.get(cluster) ?? {};
+    if (client === undefined) throw new UserError(`cluster ${JSON.stringify(cluster)} is not connected`);
+    return client;
+  };
+  const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });
+  const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
+  const readFlow = createFlowReader(controllers, {
+    ...{ sqs, urlPrefix, history, maxAgeMilliseconds: flowMilliseconds },
+    pausedControllers: operator.pausedControllers,
+    read: async () => ({
+      watchers: [...members.values()].filter(({ watcher }) => watcher?.isDown === false).length,
+      clusters: table.map(clusterFlow),
+      notes: [...notes.values()],
+    }),
+  });
+  return {
+    system: { mode: 'stage', name },
+    faults: [],
+    experiments: () => [],
+    rows: live.rows,
+    recent: history.recent,
+    series: history.series,
+    onEvent: live.onEvent,
+    flow: async (own) => {
+      lastReadAt = Date.now();
+      return await readFlow(own);
+    },
+    queues: letters.read,
+    detail: async (id, own) => {
+      const { client, view } = members.get(splitId(id).cluster) ?? {};
+      if (client === undefined || view === undefined) return undefined;
+      return await live.detail(id, { client, view, earlier: pastOf(id) }, own);
+    },
+    act: async (action, own) => {
+      if (action.type === 'redrive' || action.type === 'delete')
+        return await letters.exclusively(async () => await act(action, own));
+      const result = await act(action, own);
+      if (action.type === 'pause-cluster' || action.type === 'resume-cluster') await followTable();
+      return result;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// The CloudFormation template that `osls package` writes. The local system runs the same template as AWS. Packaging
+// takes seconds, so the template is cached until one of its inputs changes.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { UserError } from 'outrigger/internal/core/errors';
+import * as z from 'zod';
+import { errorCode } from './explain-error.ts';
+import { hashFiles } from './hash-files.ts';
+import { replaceFile } from './replace-file.ts';
+
+const run = promisify(execFile);
+const packagingMilliseconds = 120_000;
+const noOutput = { stdout: '', stderr: '' };
+/** The version of osls is in one of the two lock files, as its program is. */
+const inputs = ['serverless.yml', 'package.json', 'src', 'package-lock.json', 'infra/package-lock.json'];
+/** The template that osls writes. */
+export const packagedFile = '.serverless/cloudformation-template-update-stack.json';
+
+/**
+ * Reads the template, and packages first if it is stale. The bundles must exist: packaging zips them. Throws UserError
+ * with the output of osls if packaging fails.
+ */
+export async function packagedTemplate(root: string, signal: AbortSignal): Promise<string> {
+  const hash = await hashFiles(root, inputs);
+  const cachedFile = path.join(root, '.outrigger', 'cache', `template-${hash}.json`);
+  const cached = await readFile(cachedFile, 'utf8').catch(() => undefined);
+  if (cached !== undefined) return cached;
+  await runOsls(root, signal);
+  const text = await readFile(path.join(root, packagedFile), 'utf8');
+  const folder = path.dirname(cachedFile);
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('template-')) await rm(path.join(folder, name), { force: true });
+  }
+  await replaceFile(cachedFile, text);
+  return text;
+}
+
+/** The program of osls: a project has it in its root, this repository in infra. Throws UserError if it is missing. */
+export function oslsProgram(root: string): string {
+  const programs = ['infra', '.'].map((folder) => path.join(root, folder, 'node_modules/osls/bin/serverless.js'));
+  const found = programs.find((program) => existsSync(program));
+  if (found !== undefined) return found;
+  throw new UserError('osls is not installed; run npm install osls, or in the repository of Outrigger: npm run osls');
+}
+
+/** Where osls writes its packages of the functions and the template. */
+export const packageFolder = '.serverless';
+
+/**
+ * Runs `osls package`. Throws UserError with the output of osls if it fails. serverless.yml needs nothing from AWS, so
+ * osls does not get the developer's credentials and endpoints.
+ */
+export async function runOsls(root: string, signal: AbortSignal, argv: readonly string[] = []): Promise<void> {
+  const osls = oslsProgram(root);
+  try {
+    const home = path.join(root, '.outrigger', 'cache');
+    const environment = {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: home,
+      SLS_SCHEMA_CACHE_BASE_DIR: (await sharedSchemaCache()) ?? home,
+      SLS_TELEMETRY_DISABLED: '1',
+      CI: 'true',
+      OUTRIGGER_BUNDLES: 'built',
+    };
+    await run(process.execPath, [osls, 'package', ...argv], {
+      cwd: root,
+      env: environment,
+      signal,
+      timeout: packagingMilliseconds,
+    });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    // osls writes its error to stdout, and progress to stderr.
+    const { stdout, stderr } = z.object({ stdout: z.string(), stderr: z.string() }).catch(noOutput).parse(error);
+    const output = stdout.replace(/^\s*Error:/, '').trim() || stderr.trim();
+    throw new UserError(`serverless.yml: packaging failed; run npx osls package for details: ${output.slice(0, 500)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The folder in which osls keeps the validation of serverless.yml. Generating it takes three seconds of a processor, so
+ * all projects of a user share it. Undefined if there is no home that can be written, as in some containers.
+ */
+async function sharedSchemaCache(): Promise<string | undefined> {
+  try {
+    // Throws for a user without a home, such as one that has a number only.
+    let folder = homedir();
+    if (!path.isAbsolute(folder)) return undefined;
+    for (const name of ['.cache', 'outrigger', 'osls']) {
+      folder = path.join(folder, name);
+      // Not recursive: that does not end where a file system answers mkdir with ENOENT, such as /proc.
+      await mkdir(folder).catch((error: unknown) => {
+        if (errorCode(error) !== 'EEXIST') throw error;
+      });
+    }
+    await access(folder, constants.W_OK);
+    return folder;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+// The options of a deployment besides its stage, its region and the controllers' settings. serverless.yml
+// sets them under params, for a stage or for all. `--param NAME=value` overrides both. All options are
+// parsed here, once, so that an invalid value ends with a one-line error before anything is packaged.
+
+import { optionDefaults } from '../aws/deployment.ts';
+import type { Monitoring } from './monitoring.ts';
+
+/** The parsed options of a deployment. An undefined option was not set. */
+export type Options = {
+  /** Retention of the functions' logs in CloudWatch. */
+  readonly logRetentionDays: number;
+  /** The SNS topic for alarms. Without it the deployment creates one. */
+  readonly alarmTopicArn?: string | undefined;
+  /** The KMS key of the queues, instead of SQS-managed encryption. */
+  readonly kmsKeyArn?: string | undefined;
+  /** The clusters table, instead of an object in a bucket of the stack. */
+  readonly clustersTable?: ClustersTable | undefined;
+  /** The VPC of the functions, for clusters that only a VPC reaches. */
+  readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
+  /** Whether the functions send traces to AWS X-Ray. */
+  readonly tracing: boolean;
+  /** The name of the secret with headers for the collector of traces. */
+  readonly traceHeadersSecret?: string | undefined;
+  readonly monitoring: Monitoring;
+  /** The controllers whose messages wait in their queues. */
+  readonly paused: readonly string[];
+};
+
+/** The location of the clusters table. */
+export type ClustersTable =
+  | { readonly type: 's3'; readonly bucket: string; readonly key: string }
+  | { readonly type: 'ssm'; readonly path: string };
+
+/** An invalid option. The message is one line: the option and its valid values. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
+}
+
+/** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
+const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+const topicArn = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
+/** Not an alias: IAM policies identify a key by its ARN only. */
+const keyArn = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/;
+
+/** Parses the options. Throws OptionError. */
+export function readOptions(given: Readonly<Record<string, unknown>>): Options {
+  const text = (name: keyof typeof optionDefaults): string => String(given[name] ?? '').trim();
+  const matching = (name: keyof typeof optionDefaults, pattern: RegExp, example: string): string | undefined => {
+    const value = text(name);
+    if (value !== '' && !pattern.test(value)) throw invalidOption(name, value, `give an ARN like ${example}`);
+    return value === '' ? undefined : value;
+  };
+  const listOf = (
+    name: keyof typeof optionDefaults,
+    pattern: RegExp,
+    example: string,
+    what = 'ids',
+  ): readonly string[] => {
+    const values = text(name)
+      .split(/[\s,]+/)
+      .filter((value) => value !== '');
+    const invalid = values.find((value) => !pattern.test(value));
+    if (invalid !== undefined) throw invalidOption(name, invalid, `give comma-separated ${what} like ${example}`);
+    return values;
+  };
+
+  const days = Number(text('LOG_RETENTION_DAYS'));
+  if (!retentionDays.includes(days))
+    throw invalidOption('LOG_RETENTION_DAYS', text('LOG_RETENTION_DAYS'), `give one of ${retentionDays.join(', ')}`);
+  const tracing = text('TRACING');
+  if (tracing !== 'on' && tracing !== 'off') throw invalidOption('TRACING', tracing, 'give on or off');
+  // Checked only: the functions read these options themselves.
+  const level = text('LOG_LEVEL');
+  if (!['DEBUG', 'INFO', 'WARN', 'ERROR'].includes(level))
+    throw invalidOption('LOG_LEVEL', level, 'give DEBUG, INFO, WARN or ERROR');
+  const perCluster = text('METRICS_PER_CLUSTER');
+  if (perCluster !== 'true' && perCluster !== 'false')
+    throw invalidOption('METRICS_PER_CLUSTER', perCluster, 'give true or false');
+
+  const monitoring = text('MONITORING');
+  if (monitoring !== 'full' && monitoring !== 'lean' && monitoring !== 'off')
+    throw invalidOption('MONITORING', monitoring, 'give full, lean or off');
+  const senderCheck = text('SENDER_CHECK');
+  if (senderCheck !== 'on' && senderCheck !== 'off') throw invalidOption('SENDER_CHECK', senderCheck, 'give on or off');
+  // The functions read them without spaces.
+  if (!/^(A(ROA|IDA)[A-Z0-9]{12,128}(,|$))*$/.test(text('SENDERS')))
+    throw invalidOption('SENDERS', text('SENDERS'), 'give comma-separated ids like AROA1234567890EXAMPLE');
+  // The functions read it themselves.
+  const collector = text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (collector !== '' && !/^https?:\/\/\S+$/.test(collector))
+    throw invalidOption('OTEL_EXPORTER_OTLP_ENDPOINT', collector, 'give a URL like https://collector:4318');
+  const headers = 'OTEL_EXPORTER_OTLP_HEADERS_SECRET';
+  if (!/^[\w/+=.@-]*$/.test(text(headers)))
+    throw invalidOption(headers, text(headers), 'give the name of a secret like cafes/prod/otlp-headers');
+  const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
+  const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
+  if (subnetIds.length === 0 && securityGroupIds.length > 0)
+    throw new OptionError('VPC_SUBNET_IDS is required with VPC_SECURITY_GROUP_IDS: --param VPC_SUBNET_IDS=subnet-...');
+  if (subnetIds.length > 0 && securityGroupIds.length === 0)
+    throw new OptionError(
+      'VPC_SECURITY_GROUP_IDS is required with VPC_SUBNET_IDS: --param VPC_SECURITY_GROUP_IDS=sg-...',
+    );
+
+  return {
+    logRetentionDays: days,
+    alarmTopicArn: matching('ALARM_TOPIC_ARN', topicArn, 'arn:aws:sns:eu-central-1:123456789012:on-call'),
+    kmsKeyArn: matching('KMS_KEY_ARN', keyArn, 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d'),
+    clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
+    vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
+    tracing: tracing === 'on',
+    traceHeadersSecret: text(headers) === '' ? undefined : text(headers),
+    monitoring,
+    paused: listOf('PAUSED', /^[a-z]([a-z0-9-]*[a-z0-9])?$/, 'water-tank,dinner', 'controllers'),
+  };
+}
+
+/** Refuses a key or a topic of another region, which SQS and CloudWatch refuse after the upload. Throws OptionError. */
+export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: string): void {
+  const given = [
+    ['KMS_KEY_ARN', 'key', kmsKeyArn],
+    ['ALARM_TOPIC_ARN', 'topic', alarmTopicArn],
+  ] as const;
+  for (const [name, what, arn] of given) {
+    const of = arn?.split(':')[3];
+    if (of !== undefined && of !== region)
+      throw new OptionError(
+        `${name}: the ${what} is in ${of}, and the deployment in ${region}; give one in ${region}, or --region ${of}`,
+      );
+  }
+}
+
+/**
+ * Refuses unknown names in `--param`, because a typing error would otherwise deploy the default, and a setting with the
+ * name of an option, because both would have one value. Throws OptionError.
+ */
+export function refuseUnknown(given: readonly string[], settings: readonly string[]): void {
+  const optionNames = Object.keys(optionDefaults);
+  const twice = optionNames.find((name) => settings.includes(name));
+  if (twice !== undefined)
+    throw new OptionError(`the setting ${twice} of a controller has the name of an option; rename the setting`);
+  const known = [...optionNames, ...settings];
+  for (const name of given.map((pair) => pair.split('=')[0] ?? '')) {
+    if (!known.includes(name))
+      throw new OptionError(`--param ${name}: unknown parameter; use one of ${known.join(', ')}`);
+  }
+}
+
+function clustersTableOf(value: string): ClustersTable | undefined {
+  if (value === '') return undefined;
+  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([A-Za-z0-9/_.-]+)$/.exec(value) ?? [];
+  if (bucket !== undefined && key !== undefined) return { type: 's3', bucket, key };
+  const [, path] = /^ssm:(\/[A-Za-z0-9/_.-]+?)\/?$/.exec(value) ?? [];
+  if (path !== undefined) return { type: 'ssm', path };
+  throw invalidOption('CLUSTERS_TABLE', value, 'give s3://bucket/clusters.json or ssm:/path/');
+}
+
+function invalidOption(name: string, value: string, remedy: string): OptionError {
+  return new OptionError(`${name}: ${JSON.stringify(value)} is not valid; ${remedy}`);
+}

@@ -1,0 +1,190 @@
+// The plugin `@outrigger/cli/serverless` of osls. A project's serverless.yml has its name, its region and what its
+// author sets; the plugin adds the rest before osls resolves variables: functions, queues, roles, alarms, parameters,
+// outputs (asyncInit and extendConfiguration: "Extending and overriding configuration" of its documentation). What the
+// author writes is merged over it. An invalid option ends with a one-line error, before anything is packaged.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { toError, UserError } from 'outrigger/internal/core/errors';
+import { isRecord } from 'outrigger/internal/core/json';
+import { checkRegistry } from 'outrigger/internal/generate/check-registry';
+import { environment } from 'outrigger/internal/settings';
+import { type Deployment, environmentOf, optionDefaults, parameter } from '../aws/deployment.ts';
+import { environmentNames } from '../aws/parameters.ts';
+import { awsOf, functionId } from '../aws/resources.ts';
+import { loadProject, packageRoot, readNamespaces, readProjectName } from '../project/project.ts';
+import { checkFunctions } from './check-functions.ts';
+import { checkNames } from './check-names.ts';
+import { checkStack } from './check-stack.ts';
+import { checkControllerOptions, controllerParameters } from './controller-options.ts';
+import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
+import type { Configuration, Osls } from './osls.ts';
+import { withPaused } from './paused.ts';
+import type { Template } from './template.ts';
+import { withOptions } from './with-options.ts';
+
+/** The plugin. osls calls it with `new`. */
+export default class OutriggerPlugin {
+  readonly #osls: Osls;
+  readonly #param: readonly string[];
+  #registry: readonly ControllerDefinition[] = [];
+  #functions: Readonly<Record<string, unknown>> = {};
+  #deployment: Deployment = { project: '', stage: '' };
+  readonly hooks: Readonly<Record<string, () => Promise<void>>>;
+
+  constructor(osls: Osls, { param = [] }: { readonly param?: readonly string[] }) {
+    this.#osls = osls;
+    this.#param = param;
+    const explained = (act: () => Promise<void>) => async () => await this.#explained(act);
+    const bundle = explained(async () => await buildBundles(osls.serviceDir));
+    this.hooks = {
+      initialize: explained(async () => await this.#check()),
+      // `osls package`, `osls deploy` and `osls deploy function` never zip old bundles.
+      'before:package:createDeploymentArtifacts': bundle,
+      'before:package:function:package': bundle,
+      // Before osls merges what the author has: that comes last, and also replaces what follows from an option.
+      'before:aws:package:finalize:mergeCustomProviderResources': explained(async () => this.#addResources()),
+      'after:aws:package:finalize:mergeCustomProviderResources': explained(async () => this.#checkTemplate()),
+    };
+  }
+
+  /** Adds the parts of the registry to the configuration. */
+  async asyncInit(): Promise<void> {
+    await this.#explained(async () => {
+      const { serviceDir, configurationInput: given, version } = this.#osls;
+      if (Number.parseInt(version, 10) < oldestMajor)
+        throw new OptionError(`this is osls ${version}; use osls ${oldestMajor}: npm install osls@${oldestMajor}`);
+      const project = await readProjectName(serviceDir);
+      if (given.service !== project)
+        throw new OptionError(
+          `serverless.yml: the service ${given.service} is not the project ${project}, which package.json names ` +
+            '(outrigger.project); give both one name',
+        );
+      const stage = this.#osls.processedInput.options.stage ?? given.provider.stage ?? 'dev';
+      const { registry } = await loadProject(serviceDir);
+      checkRegistry(registry, project, await readNamespaces(serviceDir));
+      this.#registry = registry;
+      this.#deployment = { project, stage };
+      refuseUnknown(this.#param, [...environmentNames(registry), ...controllerParameters(registry)]);
+      const ofCommand = Object.fromEntries(
+        this.#param.map((pair) => [pair.split('=', 1)[0], pair.replace(/^.*?=/, '')]),
+      );
+      checkControllerOptions(registry, { ...given.params?.default, ...given.params?.[stage], ...ofCommand });
+      const { functions, stackParameters } = awsOf(registry, this.#deployment);
+      this.#functions = functions;
+      const extend = (name: string, value: unknown) => this.#osls.extendConfiguration(name.split('.'), value);
+      extend('params.default', { ...optionDefaults, ...given.params?.default });
+      extend('provider', providerOf(given.provider, this.#deployment, stackParameters));
+      // Where osls resolves the options.
+      const options = Object.fromEntries(Object.keys(optionDefaults).map((name) => [name, parameter(name)]));
+      extend('custom', { ...given.custom, outrigger: options });
+      // All code of our functions is in dist/. Searching node_modules for development dependencies takes longer than
+      // zipping.
+      extend('package', { individually: true, excludeDevDependencies: false, patterns: ['!**'], ...given.package });
+      // osls merges lists: what the author has of one of our functions is merged over ours.
+      extend('functions', [functions, ...listOf(given.functions)]);
+    });
+  }
+
+  get #options(): Options {
+    const { outrigger } = this.#osls.service.custom;
+    return readOptions(isRecord(outrigger) ? outrigger : {});
+  }
+
+  /** The resources. What follows from a timeout follows from the resolved one, which the author may have set. */
+  get #resources(): Template {
+    const { functions } = this.#osls.service;
+    return awsOf(this.#registry, this.#deployment, ({ name, declaration }) =>
+      Number(functions[functionId(name)]?.timeout ?? declaration.options.timeoutSeconds),
+    ).resources as unknown as Template;
+  }
+
+  async #check(): Promise<void> {
+    const { service, processedInput } = this.#osls;
+    void this.#options;
+    const command = processedInput.commands.join(' ');
+    if (command === 'deploy') refuseMissing(service, this.#resources);
+    if (/^(deploy|remove|rollback)/.test(command)) await checkStack(this.#osls.getProvider('aws'), this.#deployment);
+  }
+
+  #addResources(): void {
+    const { provider } = this.#osls.service;
+    const { project, stage } = this.#deployment;
+    checkRegion(this.#options, provider.region);
+    const all = merged(provider.compiledCloudFormationTemplate, this.#resources) as Template;
+    const configured = withOptions(all, this.#options);
+    provider.compiledCloudFormationTemplate = withPaused(configured, this.#options.paused, `${project}-${stage}-`);
+  }
+
+  #checkTemplate(): void {
+    const { provider } = this.#osls.service;
+    checkNames(provider.compiledCloudFormationTemplate, { ...this.#deployment, region: provider.region });
+    checkFunctions(provider.compiledCloudFormationTemplate, Object.keys(this.#functions));
+  }
+
+  async #explained(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      const { name, message } = toError(error);
+      if (['OptionError', 'UserError', 'SchemaError', 'ZodCopyError'].includes(name))
+        throw new this.#osls.classes.Error(message, 'OUTRIGGER');
+      throw error;
+    }
+  }
+}
+
+const oldestMajor = 4;
+
+/** Bundles with the command, if a source has changed. A build that runs osls itself has just made them. */
+async function buildBundles(root: string): Promise<void> {
+  const program = path.join(packageRoot, 'bin/outrigger.js');
+  if (environment().OUTRIGGER_BUNDLES === 'built') return;
+  try {
+    await promisify(execFile)(process.execPath, [program, 'build', '--if-stale'], { cwd: root });
+  } catch (error) {
+    const output = isRecord(error) && typeof error.stderr === 'string' ? error.stderr.trim() : '';
+    throw new UserError(output === '' ? toError(error).message : output, { cause: error });
+  }
+}
+
+/** The provider of the author, with ours below it. */
+function providerOf(
+  given: Configuration['provider'],
+  deployment: Deployment,
+  stackParameters: readonly unknown[],
+): object {
+  const { project, stage } = deployment;
+  return {
+    runtime: 'nodejs24.x',
+    architecture: 'arm64',
+    memorySize: 256,
+    deploymentBucket: { blockPublicAccess: true, versioning: true },
+    ...given,
+    // Applied to every resource that supports tags. checkStack compares them.
+    stackTags: { ...given.stackTags, service: project, stage },
+    // Settings of controllers: --param PLANT_URL=..., or the environment variable PLANT_URL of the deploying process.
+    stackParameters: [...stackParameters, ...listOf(given.stackParameters)],
+    environment: { ...environmentOf(deployment), ...given.environment },
+  };
+}
+
+/** Merges records, deeply. Anything else is replaced. */
+function merged(base: unknown, over: unknown): unknown {
+  if (!isRecord(base) || !isRecord(over)) return over;
+  const entries = Object.entries(over).map(([name, value]) => [name, name in base ? merged(base[name], value) : value]);
+  return { ...base, ...Object.fromEntries(entries) };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+}
+
+/** Refuses missing parameters. CloudFormation refuses them too, but only after the upload. */
+function refuseMissing({ provider }: Osls['service'], { Parameters = {} }: Template): void {
+  for (const { ParameterKey, ParameterValue } of provider.stackParameters) {
+    const needed: unknown = Object(Parameters[ParameterKey]).ConstraintDescription;
+    if (ParameterValue === '' && typeof needed === 'string') throw new OptionError(needed);
+  }
+}
