@@ -15,6 +15,7 @@ it('a metric has the controller as its only dimension, and the cluster with METR
           ? ['service', 'cause']
           : ['service'],
     );
+  expect(metrics.find(({ name }) => name === 'PartsMade')).toMatchObject({ dimensions: { service: emitting } });
   const causes = metrics.flatMap(({ name, dimensions }) => (name === 'Reconciles' ? [dimensions.cause] : []));
   expect([...new Set(causes)].sort()).toEqual(['change', 'resync', 'retry']);
   // Only what is wrong is written: the watcher of `alpha` has no checkpoint, the server of `noop` keeps no status, and
@@ -31,6 +32,8 @@ it('a metric has the controller as its only dimension, and the cluster with METR
   const both = (await collectEmissions({ perCluster: true })).metrics;
   const of = (name: string) => both.filter((one) => one.name === name).map(({ dimensions }) => dimensions);
   // The metrics of a cluster are counted with and without the cluster. A resync run has no cluster.
+  // That of the author is not: each cluster would be billed.
+  expect(of('PartsMade').every(({ cluster }) => cluster === undefined)).toBe(true);
   for (const name of ['ReconcileLatency', 'ReconcilesDone', 'MissedChanges']) {
     expect(of(name)).toContainEqual({ service: emitting });
     expect(of(name)).toContainEqual({ service: emitting, cluster: name === 'MissedChanges' ? 'noop' : 'alpha' });

@@ -50,7 +50,8 @@ export type Emissions = {
 function makeController(): ControllerDefinition {
   let reconciles = 0;
   return widget.controller(emitting, {
-    reconcile: async ({ metadata: { name } }, { signal }) => {
+    reconcile: async ({ metadata: { name } }, { signal, metrics }) => {
+      metrics.count('PartsMade', 2);
       if (name === 'fails') throw new Error('no such luck');
       if (name === 'terminal') throw new TerminalError('never');
       if (name === 'endless') await new Promise((_, reject) => signal.addEventListener('abort', reject));
