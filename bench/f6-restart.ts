@@ -11,7 +11,7 @@ import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
 import { createQueues } from '@outrigger/cli/dev/lambda/queues';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
 import { startWatchers, type Watchers } from '@outrigger/cli/dev/watchers';
-import { startSimulators } from '../src/simulators/registry.ts';
+import { startSimulators } from '@outrigger/cli/simulators/registry';
 import { applyManifests } from '../src/testing/manifests.ts';
 import { type ProxiedServers, startProxiedServers } from '../test/support/proxied-servers.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';

@@ -2,9 +2,9 @@
 // controller. What the wake function does with an event is test/waking/wake.test.ts.
 
 import { wakeByPlant } from '@outrigger/cli/commands/dev-plant';
+import { startPlant } from '@outrigger/cli/simulators/plant';
 import { expect, it, onTestFinished } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { startPlant } from '../../src/simulators/plant.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
 

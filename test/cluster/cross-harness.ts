@@ -1,5 +1,8 @@
 // A real kube-apiserver for the cross-cutting statements. It enforces owner references; each controller acts as the
 // user of its generated role, and the role is bound only in the system's namespace.
+
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
+import { pods } from '@outrigger/cli/simulators/workloads/objects';
 import { afterAll } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
@@ -9,8 +12,6 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import { pods } from '../../src/simulators/workloads/objects.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { serveExec } from '../../tools/kubelet/exec-server.ts';
 import { registerNode } from '../../tools/kubelet/node.ts';

@@ -3,8 +3,8 @@
 // (bitcoin-node.test.ts).
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
 import { describe, expect, inject, it } from 'vitest';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { execSessionCases } from '../../tools/kubelet/exec-cases.ts';
 import { startKubelet } from '../../tools/kubelet/kubelet.ts';
 import { scriptedExecute } from '../../tools/kubelet/scripted-execute.ts';

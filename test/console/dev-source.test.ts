@@ -7,6 +7,8 @@ import type { TreeNode } from '@outrigger/cli/console/wire';
 import { createObjectCache } from '@outrigger/cli/dev/object-cache';
 import { startCluster, startQueueServer } from '@outrigger/cli/dev/servers';
 import type { Dev } from '@outrigger/cli/dev/system';
+import { injectFaults, startSimulators } from '@outrigger/cli/simulators/registry';
+import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
@@ -15,8 +17,6 @@ import { ownerUidLabel, reconcileRequestedAnnotation } from '../../src/core/name
 import { parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { injectFaults, startSimulators } from '../../src/simulators/registry.ts';
-import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { applyManifests, parseManifests, readManifests } from '../../src/testing/manifests.ts';

@@ -1,10 +1,11 @@
 // The reconciler of a network's nodes, called by hand over objects in memory and nodes that are a list each. Which pods are nodes
 // is nodes.test.ts, what is done to a list added-nodes.test.ts.
+
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
 import { describe, expect, it } from 'vitest';
 import type { Exec } from '../../src/api/exec.ts';
 import { BitcoinNetwork } from '../../src/controllers/bitcoin-network/kind.ts';
 import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
 const three = BitcoinNetwork.object('a', { nodes: 3 });

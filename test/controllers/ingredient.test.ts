@@ -1,9 +1,10 @@
 // The ingredient's reconciler, called by hand against a pantry that answers over HTTP. Statuses in the cluster, finalizers
 // and retries are the statements' business.
+
+import { type PantrySimulator, startPantry } from '@outrigger/cli/simulators/pantry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPantryClient, type Holding } from '../../src/controllers/clients/pantry.ts';
 import { Ingredient, ingredient } from '../../src/controllers/ingredient.ts';
-import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
 const salt = Ingredient.object('salt', { item: 'salt', amount: 1, unit: 'tbsp' });

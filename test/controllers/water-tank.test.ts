@@ -1,9 +1,10 @@
 // The tank's reconciler, called by hand against a plant that answers over HTTP. Messages, statuses in the cluster and
 // finalizers are the statements' business.
+
+import { type PlantSimulator, startPlant } from '@outrigger/cli/simulators/plant';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPlantClient } from '../../src/controllers/clients/plant.ts';
 import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
-import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
 const tank = WaterTank.object('north', { targetLevel: 40, capacity: 100, tolerance: 5 });

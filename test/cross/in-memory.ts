@@ -1,6 +1,7 @@
 // One in-memory API server for each system: it starts in milliseconds, and every run of a system is the same.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
@@ -9,7 +10,6 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { untilEstablished } from '../support/established.ts';
 import { createHarness, type Harness } from './harness.ts';
 import type { Platform } from './system.ts';

@@ -1,14 +1,15 @@
 // One controller and its sample on an API server, with everything that makes the sample Ready: the other controllers, the samples'
 // simulators, workloads. Every request and every message passes through here; time is a number that tests advance.
+
+import { startPantry } from '@outrigger/cli/simulators/pantry';
+import { startPlant } from '@outrigger/cli/simulators/plant';
+import { pour } from '@outrigger/cli/simulators/registry';
 import { onTestFailed } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { startPantry } from '../../src/simulators/pantry.ts';
-import { startPlant } from '../../src/simulators/plant.ts';
-import { pour } from '../../src/simulators/registry.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import { applyManifests, type Manifest } from '../../src/testing/manifests.ts';
 import {

@@ -1,13 +1,9 @@
 // The workload simulators, run step by step without watches until nothing changes, so that a test knows when they are done. For any API server
 // without a kube-controller-manager.
-import type { KubeClient } from '../../src/kube/client/client.ts';
-import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
-import type { ResourceName } from '../../src/kube/client/object.ts';
-import { objectPath } from '../../src/kube/client/path.ts';
-import { listPages } from '../../src/kube/client/read.ts';
-import { createWorkloadCluster, type WorkloadCluster } from '../../src/simulators/workloads/cluster.ts';
-import { reconcileDeployment } from '../../src/simulators/workloads/deployment.ts';
-import { reconcileService } from '../../src/simulators/workloads/endpoint-slices.ts';
+
+import { createWorkloadCluster, type WorkloadCluster } from '@outrigger/cli/simulators/workloads/cluster';
+import { reconcileDeployment } from '@outrigger/cli/simulators/workloads/deployment';
+import { reconcileService } from '@outrigger/cli/simulators/workloads/endpoint-slices';
 import {
   deployments,
   endpointSlices,
@@ -17,10 +13,15 @@ import {
   statefulSets,
   type WorkloadKind,
   type WorkloadObject,
-} from '../../src/simulators/workloads/objects.ts';
-import { startPod } from '../../src/simulators/workloads/pod.ts';
-import { reconcileReplicaSet } from '../../src/simulators/workloads/replica-set.ts';
-import { reconcileStatefulSet } from '../../src/simulators/workloads/stateful-set.ts';
+} from '@outrigger/cli/simulators/workloads/objects';
+import { startPod } from '@outrigger/cli/simulators/workloads/pod';
+import { reconcileReplicaSet } from '@outrigger/cli/simulators/workloads/replica-set';
+import { reconcileStatefulSet } from '@outrigger/cli/simulators/workloads/stateful-set';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
+import type { ResourceName } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { listPages } from '../../src/kube/client/read.ts';
 
 type Key = WorkloadObject['metadata'];
 

@@ -3,9 +3,9 @@
 import { createServer } from 'node:net';
 import { errorCode, explainListening, explainQueueEndpoint } from '@outrigger/cli/dev/explain-error';
 import { startSqs } from '@outrigger/cli/dev/sqs-server';
+import { injectFaults, simulatorUrls, startSimulators } from '@outrigger/cli/simulators/registry';
 import { expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
-import { injectFaults, simulatorUrls, startSimulators } from '../../src/simulators/registry.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
 const signal = new AbortController().signal;

@@ -5,9 +5,9 @@ import { startApiServer } from '@outrigger/apiserver';
 import { startLambdaApi } from '@outrigger/cli/dev/lambda/lambda-api';
 import { startSqs } from '@outrigger/cli/dev/sqs-server';
 import { startUnverifiedProxy } from '@outrigger/cli/dev/unverified-proxy';
+import { startPantry } from '@outrigger/cli/simulators/pantry';
+import { startPlant } from '@outrigger/cli/simulators/plant';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPantry } from '../../src/simulators/pantry.ts';
-import { startPlant } from '../../src/simulators/plant.ts';
 import { createWire } from '../conformance/wire.ts';
 
 type Headers = Readonly<Record<string, string>>;

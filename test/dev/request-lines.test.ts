@@ -7,9 +7,9 @@ import { startConsole } from '@outrigger/cli/console/server/server';
 import { startLambdaApi } from '@outrigger/cli/dev/lambda/lambda-api';
 import { startSqs } from '@outrigger/cli/dev/sqs-server';
 import { startUnverifiedProxy } from '@outrigger/cli/dev/unverified-proxy';
+import { startPlant } from '@outrigger/cli/simulators/plant';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startPlant } from '../../src/simulators/plant.ts';
 import { serveProbes } from '../../src/watcher/http.ts';
 import { createFakeSource } from '../console/fake-source.ts';
 

@@ -2,9 +2,9 @@
 // machine. The first argument is their number, 1 by default; with a second one, `workloads`, their workloads get pods. It reports
 // their addresses to its parent and ends with it. An entry point; it exports nothing.
 import { startApiServer } from '@outrigger/apiserver';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
+import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { createClient } from '../../src/kube/client/client.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 
 const [count = '1', workloads] = process.argv.slice(2);
 const servers = await Promise.all(

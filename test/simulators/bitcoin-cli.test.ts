@@ -1,6 +1,7 @@
 // Only one simulated node as bitcoin-cli shows it: a table of commands, their outputs and the list of added nodes.
+
+import { type BitcoinNode, runBitcoinCli, unauthorized, warmingUp } from '@outrigger/cli/simulators/bitcoin-cli';
 import { describe, expect, it } from 'vitest';
-import { type BitcoinNode, runBitcoinCli, unauthorized, warmingUp } from '../../src/simulators/bitcoin-cli.ts';
 
 const options = ['-regtest', '-conf=/bitcoin.conf'];
 const everywhere = () => true;

@@ -2,8 +2,8 @@
 // bitcoin-cli.test.ts.
 
 import type { ExecRequest } from '@outrigger/apiserver/exec/execute';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
 import { describe, expect, it } from 'vitest';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 
 const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];

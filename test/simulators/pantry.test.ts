@@ -1,6 +1,7 @@
 // Only the pantry: goods are moved once for each key, and the faults. Over HTTP.
+
+import { type PantrySimulator, startPantry } from '@outrigger/cli/simulators/pantry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
 
 let pantry: PantrySimulator;
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 // Only the plant: the level of the water, the commands, and the faults. Over HTTP, with the test's clock.
+
+import { type PlantSimulator, startPlant } from '@outrigger/cli/simulators/plant';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
 
 let plant: PlantSimulator | undefined;
 afterEach(async () => await plant?.close());

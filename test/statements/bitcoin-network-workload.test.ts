@@ -2,10 +2,10 @@
 // test/cluster/bitcoin-network-permissions.test.ts runs the same on the real ones.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
+import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { afterAll } from 'vitest';
 import { createClient } from '../../src/kube/client/client.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { bitcoinNetworkWorkloadCases } from './bitcoin-network-workload-cases.ts';
 
 const nodes = createBitcoinNodes();

@@ -3,9 +3,9 @@
 // test/controllers/bitcoin-peers.test.ts and test/controllers/bitcoin-network.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin, name, set } from './bitcoin.ts';
 import { useSystem } from './harness.ts';
 

@@ -1,6 +1,8 @@
 // The whole system for one statement, in this process: an API server that is handed in, SQS, the batches, timers and resync
 // of the product, and the two worlds. Each statement gets a namespace, queues and worlds of its own.
 
+import { type PantrySimulator, startPantry } from '@outrigger/cli/simulators/pantry';
+import { type PlantSimulator, startPlant } from '@outrigger/cli/simulators/plant';
 import { afterEach, beforeAll, beforeEach } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
@@ -15,8 +17,6 @@ import { ApiError, isThrottled } from '../../src/kube/client/errors.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
-import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
-import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
 import { formatMessage, hashOf } from '../../src/sqs/message.ts';
 import { untilEstablished } from '../support/established.ts';
 import { type Clock, changeOf, type QueueRunner, startQueueRunner } from './drain.ts';

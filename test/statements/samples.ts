@@ -2,10 +2,10 @@
 // is Ready, for tests that read converged objects.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
+import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { registry } from '../../src/controllers/registry.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { applyManifests, type Manifest, readManifests } from '../../src/testing/manifests.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';

@@ -1,5 +1,7 @@
 // The battery on the sample controllers, through the same door as users' controllers: every check on those of built-in kinds, and on
 // those of the registry what test/cross does not have for every controller.
+
+import { startPantry } from '@outrigger/cli/simulators/pantry';
 import { describe, it } from 'vitest';
 import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
@@ -8,7 +10,6 @@ import { ingredient } from '../../src/controllers/ingredient.ts';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
-import { startPantry } from '../../src/simulators/pantry.ts';
 import { battery, type OutsideWorld } from '../../src/testing.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';
 import { owned } from '../statements/foreign-conditions.ts';

@@ -1,5 +1,8 @@
 // startSystem as an author uses it: whole controllers, a cluster and a clock that only the test moves. Excluded: the
 // parts themselves, which have tests of their own.
+
+import { startPantry } from '@outrigger/cli/simulators/pantry';
+import { startPlant } from '@outrigger/cli/simulators/plant';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import type { Allows } from '../../src/api/allows.ts';
@@ -8,8 +11,6 @@ import { ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
 import { ConfigMap, Job, Namespace, Service } from '../../src/kubernetes.ts';
 import { defineKind, wake } from '../../src/outrigger.ts';
-import { startPantry } from '../../src/simulators/pantry.ts';
-import { startPlant } from '../../src/simulators/plant.ts';
 import { startSystem } from '../../src/testing.ts';
 
 const Note = defineKind({

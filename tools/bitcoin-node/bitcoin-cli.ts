@@ -4,7 +4,6 @@
 // - btcd has no getnetworkinfo and listens only when it is ready; bitcoind listens earlier and returns -28.
 
 import type { ExecOutcome } from '@outrigger/apiserver/exec/execute';
-import * as z from 'zod';
 import {
   type AddedNode,
   addnodeHelp,
@@ -16,7 +15,8 @@ import {
   rpcError,
   unauthorized,
   warmingUp,
-} from '../../src/simulators/bitcoin-cli.ts';
+} from '@outrigger/cli/simulators/bitcoin-cli';
+import * as z from 'zod';
 import type { Btcctl, BtcctlResult } from './btcctl.ts';
 
 /** Runs `bitcoin-cli [-option...] METHOD [PARAMETER...]`; `args` are the arguments after the program's name. */

@@ -16,7 +16,7 @@ import { createQueues } from '@outrigger/cli/dev/lambda/queues';
 import type { Stack } from '@outrigger/cli/dev/lambda/stack';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
 import { createLocalSqsClient } from '@outrigger/cli/dev/sqs-server';
-import { startSimulators } from '../../src/simulators/registry.ts';
+import { startSimulators } from '@outrigger/cli/simulators/registry';
 import { applyManifests } from '../../src/testing/manifests.ts';
 import { deployedPolicies } from '../../test/deploy/deployed-policies.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';

@@ -1,7 +1,8 @@
 // HTTP probes as a kubelet runs them: startup until it succeeds, then readiness and liveness side by side.
+
+import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
 import * as z from 'zod';
 import type { Wait } from '../../src/core/time.ts';
-import type { Pod } from '../../src/simulators/workloads/objects.ts';
 
 const probe = z.looseObject({
   httpGet: z.looseObject({ path: z.string(), port: z.union([z.string(), z.number()]) }),

@@ -2,15 +2,15 @@
 // status of a kubelet, runs programs that exist for a pod, and serves `pods/exec`. There are no containers.
 
 import type { Execute } from '@outrigger/apiserver/exec/execute';
+import { createWorkloadCluster } from '@outrigger/cli/simulators/workloads/cluster';
+import { type Pod, pods } from '@outrigger/cli/simulators/workloads/objects';
+import { createSerialQueue } from '@outrigger/cli/simulators/workloads/serial-queue';
 import { sleep, type Wait } from '../../src/core/time.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ObjectKey } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { listAndWatch } from '../../src/kube/watch/watch.ts';
-import { createWorkloadCluster } from '../../src/simulators/workloads/cluster.ts';
-import { type Pod, pods } from '../../src/simulators/workloads/objects.ts';
-import { createSerialQueue } from '../../src/simulators/workloads/serial-queue.ts';
 import { podAddresses } from './addresses.ts';
 import { serveExec } from './exec-server.ts';
 import type { ProbeOutcome } from './http-probes.ts';

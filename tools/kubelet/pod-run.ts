@@ -2,12 +2,12 @@
 // change is written to the pod's status, with retries.
 
 import type { Execute } from '@outrigger/apiserver/exec/execute';
+import type { WorkloadCluster } from '@outrigger/cli/simulators/workloads/cluster';
+import { type Pod, pods } from '@outrigger/cli/simulators/workloads/objects';
+import { runningPod } from '@outrigger/cli/simulators/workloads/pod';
 import type { Wait } from '../../src/core/time.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ObjectKey } from '../../src/kube/client/object.ts';
-import type { WorkloadCluster } from '../../src/simulators/workloads/cluster.ts';
-import { type Pod, pods } from '../../src/simulators/workloads/objects.ts';
-import { runningPod } from '../../src/simulators/workloads/pod.ts';
 import type { PodAddresses } from './addresses.ts';
 import { httpProbes, type ProbeOutcome, runProbes } from './http-probes.ts';
 import type { Programs, RunningProgram } from './program.ts';

@@ -1,6 +1,7 @@
 // The exec readiness probe of a pod, if its spec has one.
+
+import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
 import * as z from 'zod';
-import type { Pod } from '../../src/simulators/workloads/objects.ts';
 
 const probedContainer = z.looseObject({
   name: z.string(),

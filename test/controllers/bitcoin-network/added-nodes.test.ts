@@ -1,8 +1,9 @@
 // What must be done to nodes' lists, and what the answers of bitcoin-cli mean. Which nodes there are is nodes.test.ts.
+
+import { emptyNode, runBitcoinCli } from '@outrigger/cli/simulators/bitcoin-cli';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BitcoinCli, RpcError, setAddedNodes } from '../../../src/controllers/bitcoin-network/added-nodes.ts';
-import { emptyNode, runBitcoinCli } from '../../../src/simulators/bitcoin-cli.ts';
 
 const [a, b] = ['10.0.0.1', '10.0.0.2'];
 

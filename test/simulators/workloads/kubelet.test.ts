@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { startApiServer } from '@outrigger/apiserver';
+import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/core/time.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
-import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
 import type { Body } from '../../conformance/body.ts';
 import { createWire } from '../../conformance/wire.ts';
 import { isReady, type NamespaceFixture, names, openNamespaceFixture, statusOf } from './workloads-harness.ts';

@@ -1,6 +1,7 @@
 // Only which errors of a key the queue reports. What is reconciled is in the other files of this folder.
+
+import { createSerialQueue } from '@outrigger/cli/simulators/workloads/serial-queue';
 import { expect, it, vi } from 'vitest';
-import { createSerialQueue } from '../../../src/simulators/workloads/serial-queue.ts';
 
 it('an error that repeats is reported once, until the key succeeds or fails with another one', async () => {
   const results = ['no pod', 'no pod', 'no claim', '', 'no claim'];

@@ -1,7 +1,8 @@
 // The subject of each controller: an object that makes it act, a change that makes it act again, and the external state
 // that must be equal in every run. They are the samples of the repository, reduced where that saves time.
+
+import type { Simulators } from '@outrigger/cli/simulators/registry';
 import * as z from 'zod';
-import type { Simulators } from '../../../src/simulators/registry.ts';
 
 /** An object as plain JSON, and the collection in its namespace. */
 export type Plain = { readonly collection: string; readonly body: PlainBody };

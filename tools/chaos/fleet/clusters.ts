@@ -2,13 +2,13 @@
 // pods for their workloads, its users, its checker and a client that measures the latencies of its changes.
 
 import { readinessFor, showsReadiness } from '@outrigger/cli/dev/readiness';
+import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
 import { registry } from '../../../src/controllers/registry.ts';
 import { forEachConcurrently } from '../../../src/core/async.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
 import { parseObject } from '../../../src/kube/client/object.ts';
 import { objectPath } from '../../../src/kube/client/path.ts';
-import { createBitcoinNodes } from '../../../src/simulators/bitcoin.ts';
 import { type AppliedManifest, applyManifests, type Manifest } from '../../../src/testing/manifests.ts';
 import { readSamples } from '../../../test/cross/sample.ts';
 import type { Fleet } from '../../../test/fleet/fleet.ts';

@@ -1,12 +1,12 @@
 // A simulator of kube-controller-manager, scheduler and kubelet for workloads, on an API server that has none of them.
 // It watches metadata, reconciles changed objects, and writes nothing while nothing changes.
 
-import { sleep, type Wait } from '../../core/time.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { ObjectKey, ResourceName } from '../../kube/client/object.ts';
-import { listPages } from '../../kube/client/read.ts';
-import type { PartialObjectMetadata } from '../../kube/watch/partial-metadata.ts';
-import { listAndWatch } from '../../kube/watch/watch.ts';
+import { sleep, type Wait } from 'outrigger/internal/core/time';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import type { ObjectKey, ResourceName } from 'outrigger/internal/kube/client/object';
+import { listPages } from 'outrigger/internal/kube/client/read';
+import type { PartialObjectMetadata } from 'outrigger/internal/kube/watch/partial-metadata';
+import { listAndWatch } from 'outrigger/internal/kube/watch/watch';
 import { createWorkloadCluster } from './cluster.ts';
 import { reconcileDeployment } from './deployment.ts';
 import { reconcileService, serviceNameLabel } from './endpoint-slices.ts';

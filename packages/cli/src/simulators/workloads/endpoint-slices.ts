@@ -1,8 +1,8 @@
 // Service → EndpointSlices: the pods that a selector matches, with the port numbers that each pod has for the Service's
 // ports (endpointslice/reconciler.go). IPv4 only, and one slice for each set of ports, without a limit of endpoints.
 import { isDeepStrictEqual } from 'node:util';
-import { selectsLabels } from '../../core/selector.ts';
-import type { ObjectKey } from '../../kube/client/object.ts';
+import { selectsLabels } from 'outrigger/internal/core/selector';
+import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { type EndpointSlice, endpointSlices, isReady, type Pod, pods, type Service, services } from './objects.ts';

@@ -1,7 +1,7 @@
 // Ownership of an object: its controller reference decides, and the owner's selector must match. An object without a
 // controller that the selector matches is adopted; an object that the selector no longer matches is released
 // (controller_ref_manager.go).
-import { selectsLabels } from '../../core/selector.ts';
+import { selectsLabels } from 'outrigger/internal/core/selector';
 import type { WorkloadCluster } from './cluster.ts';
 import type { Selector, WorkloadKind, WorkloadObject } from './objects.ts';
 

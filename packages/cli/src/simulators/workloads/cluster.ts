@@ -2,11 +2,11 @@
 // were read at, as kube-controller-manager writes them. It has no cache, so it always reads its own writes.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeClient } from '../../kube/client/client.ts';
-import { isConflict, isNotFound } from '../../kube/client/errors.ts';
-import type { KubeObject, ObjectKey } from '../../kube/client/object.ts';
-import { collectionPath, objectPath } from '../../kube/client/path.ts';
-import { getObject, listPages } from '../../kube/client/read.ts';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { isConflict, isNotFound } from 'outrigger/internal/kube/client/errors';
+import type { KubeObject, ObjectKey } from 'outrigger/internal/kube/client/object';
+import { collectionPath, objectPath } from 'outrigger/internal/kube/client/path';
+import { getObject, listPages } from 'outrigger/internal/kube/client/read';
 import type { WorkloadKind, WorkloadObject } from './objects.ts';
 
 /**

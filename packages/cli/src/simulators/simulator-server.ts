@@ -4,8 +4,8 @@ import http from 'node:http';
 import { answering } from '@outrigger/apiserver/http/answering';
 import { type AllowedHosts, foreignRequest } from '@outrigger/common/http/foreign-request';
 import { closeServer, listen } from '@outrigger/common/http/listen';
+import { formatZodIssues } from 'outrigger/internal/core/json';
 import * as z from 'zod';
-import { formatZodIssues } from '../core/json.ts';
 
 /** A request, its path split and decoded, its body parsed from JSON (undefined when there is none). */
 export type SimulatorRequest = { readonly method: string; readonly path: readonly string[]; readonly body: unknown };

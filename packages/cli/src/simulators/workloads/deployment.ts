@@ -1,7 +1,7 @@
 // Deployment → ReplicaSets: one for each template it has had; the newest one has the pods (deployment_controller.go).
 // While the Deployment is being deleted, only its status is updated.
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectKey } from '../../kube/client/object.ts';
+import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { deploymentStatus } from './deployment-status.ts';

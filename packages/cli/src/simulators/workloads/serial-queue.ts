@@ -1,8 +1,8 @@
 // A queue that processes its keys one after the other. Each key is queued at most once: changes of a queued key are
 // covered by its next reconcile, and a change during a reconcile queues the key again.
 
-import type { Wait } from '../../core/time.ts';
-import { isConflict, isNamespaceTerminating, isNotFound } from '../../kube/client/errors.ts';
+import type { Wait } from 'outrigger/internal/core/time';
+import { isConflict, isNamespaceTerminating, isNotFound } from 'outrigger/internal/kube/client/errors';
 
 /** A queue of keys. */
 export type SerialQueue = {

@@ -1,8 +1,9 @@
 // The kinds that the workload simulator reads, with the fields that it uses. Unknown fields are kept, because it writes
 // whole objects back, as kube-controller-manager does.
+
+import { labelExpression } from 'outrigger/internal/core/watch-list';
+import type { ResourceName } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
-import { labelExpression } from '../../core/watch-list.ts';
-import type { ResourceName } from '../../kube/client/object.ts';
 
 /** A kind: its resource name and its parser. */
 export type WorkloadKind<T extends WorkloadObject> = {

@@ -1,5 +1,5 @@
 // ReplicaSet → Pods: creates or deletes pods until their number is `spec.replicas` (replica_set.go).
-import type { ObjectKey } from '../../kube/client/object.ts';
+import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { isActive, isReady, type Pod, pods, type ReplicaSet, replicaSets } from './objects.ts';

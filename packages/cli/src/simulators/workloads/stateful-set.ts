@@ -3,7 +3,7 @@
 //
 // Caveats: there are no ControllerRevisions, so every new pod gets the present template, also below a partition; volume
 // claims are created with their pod, and never deleted; minReadySeconds is ignored.
-import type { ObjectKey } from '../../kube/client/object.ts';
+import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import {

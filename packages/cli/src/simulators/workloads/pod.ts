@@ -1,6 +1,6 @@
 // The kubelet's part of a pod's status, without containers: running, ready, and an address of its own. All addresses of
 // the loopback network respond on Linux, so a process on this machine can stand for the program in a pod.
-import type { ObjectKey } from '../../kube/client/object.ts';
+import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import type { WorkloadCluster } from './cluster.ts';
 import { isReady, type Pod, persistentVolumeClaims, pods } from './objects.ts';
 

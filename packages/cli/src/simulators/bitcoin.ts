@@ -2,7 +2,7 @@
 // `pods/exec` on the embedded API server. The state of one node is in bitcoin-cli.ts.
 import path from 'node:path';
 import type { ExecOutcome, ExecRequest, Execute } from '@outrigger/apiserver/exec/execute';
-import type { ObjectKey } from '../kube/client/object.ts';
+import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { type BitcoinNode, emptyNode, notRunning, runBitcoinCli, unauthorized, warmingUp } from './bitcoin-cli.ts';
 
 /**

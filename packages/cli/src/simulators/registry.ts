@@ -3,8 +3,8 @@
 // address.
 
 import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
-import { UserError } from '../core/errors.ts';
-import type { KubeObject } from '../kube/client/object.ts';
+import { UserError } from 'outrigger/internal/core/errors';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';
 import { type PantryFaults, type PantrySimulator, startPantry } from './pantry.ts';
 import { type PlantFaults, type PlantSimulator, startPlant } from './plant.ts';
