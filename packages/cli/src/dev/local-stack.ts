@@ -1,7 +1,7 @@
 // The packaged template with this machine's parameters, and the environment of a watcher: the same code as on AWS, with
 // other addresses and shorter times.
 import { timersQueue } from 'outrigger/internal/core/names';
-import { type Simulators, simulatorParameters } from '../simulators/registry';
+import { type Simulators, simulatorParameters } from '../simulators/registry.ts';
 import { type ClusterAccess, localCluster } from './cluster-access.ts';
 import { localRegion } from './lambda/account.ts';
 import type { LocalQueue } from './lambda/queues.ts';

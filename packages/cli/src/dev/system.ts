@@ -13,8 +13,8 @@ import {
   type Simulators,
   simulatorUrls,
   startSimulators,
-} from '../simulators/registry';
-import { startWorkloads, type Workloads } from '../simulators/workloads/workloads';
+} from '../simulators/registry.ts';
+import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type AppliedManifest, applyManifests, readManifests } from 'outrigger/internal/testing/manifests';
 import { type Build, buildBundles } from './artifacts.ts';
 import { cleanUp } from './clean-up.ts';
