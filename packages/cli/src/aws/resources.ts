@@ -99,7 +99,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
     recursiveLoop: 'Allow',
     versionFunction: false,
-    package: { patterns: ['!**', `dist/${name}/**`] },
+    package: { patterns: ['!**/**', `dist/${name}/**`] },
     environment: {
       CLUSTERS: clustersTable,
       SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),

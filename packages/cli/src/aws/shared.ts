@@ -200,7 +200,7 @@ function functionOf(name: string, more: JsonObject): JsonObject {
     role: { 'Fn::Sub': `\${${logicalId(name)}Role.Arn}` },
     recursiveLoop: 'Allow',
     versionFunction: false,
-    package: { patterns: ['!**', `dist/${name}/**`] },
+    package: { patterns: ['!**/**', `dist/${name}/**`] },
     ...more,
   };
 }

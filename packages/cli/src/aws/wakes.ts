@@ -34,7 +34,7 @@ export function wakeFunctionOf(registry: readonly ControllerDefinition[]): Reado
       // A reconcile may cause the next event. At most one message a second and key follows.
       recursiveLoop: 'Allow',
       versionFunction: false,
-      package: { patterns: ['!**', `dist/${wakeFunction}/**`] },
+      package: { patterns: ['!**/**', `dist/${wakeFunction}/**`] },
       environment: { CLUSTERS: clustersTable },
     },
   };

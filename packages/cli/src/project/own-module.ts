@@ -26,3 +26,7 @@ export const runtimeFolder = path.join(runtimeRoot, path.extname(import.meta.fil
 export function runtimeModule(name: string): string {
   return path.join(runtimeFolder, `${name}${path.extname(import.meta.filename)}`);
 }
+
+/** The arguments of Node for a process without our environment, which finds our packages' sources in the repository. */
+export const sourceArguments: readonly string[] =
+  path.extname(import.meta.filename) === '.ts' ? ['--conditions=outrigger-source'] : [];

@@ -80,8 +80,8 @@ export default class OutriggerPlugin {
       const options = Object.fromEntries(Object.keys(optionDefaults).map((name) => [name, parameter(name)]));
       extend('custom', { ...given.custom, outrigger: options });
       // All code of our functions is in dist/. Searching node_modules for development dependencies takes longer than
-      // zipping.
-      extend('package', { individually: true, excludeDevDependencies: false, patterns: ['!**'], ...given.package });
+      // zipping, and osls reads every folder that no pattern with /** leaves out.
+      extend('package', { individually: true, excludeDevDependencies: false, patterns: ['!**/**'], ...given.package });
       // osls merges lists: what the author has of one of our functions is merged over ours.
       extend('functions', [functions, ...listOf(given.functions)]);
     });

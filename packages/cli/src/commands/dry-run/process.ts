@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { Environment } from 'outrigger/internal/api/definition';
 import type { Message } from 'outrigger/internal/sqs/message';
-import { ownModule } from '../../project/own-module.ts';
+import { ownModule, sourceArguments } from '../../project/own-module.ts';
 import { gateArguments, permissionArguments } from './arguments.ts';
 import { answer, type Reads } from './reads.ts';
 import { takeApart } from './sent-error.ts';
@@ -104,9 +104,10 @@ export function createDryRunProcess(start: DryRunStart): DryRunProcess {
 }
 
 function startProcess({ root, project, environment, onLine }: DryRunStart): ChildProcess {
+  const gate = pathToFileURL(ownModule(import.meta, './gate'));
   const child = fork(ownModule(import.meta, './child'), {
     cwd: root,
-    execArgv: [...permissionArguments(), ...gateArguments(pathToFileURL(ownModule(import.meta, './gate')).href)],
+    execArgv: [...sourceArguments, ...permissionArguments(), ...gateArguments(gate.href)],
     // Node adds this variable to the environment of a process, unless it is named there.
     env: { NODE_V8_COVERAGE: undefined, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
