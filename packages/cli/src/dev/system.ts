@@ -7,15 +7,9 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
-import {
-  injectFaults,
-  pour,
-  type Simulators,
-  simulatorUrls,
-  startSimulators,
-} from '../simulators/registry.ts';
-import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type AppliedManifest, applyManifests, readManifests } from 'outrigger/internal/testing/manifests';
+import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } from '../simulators/registry.ts';
+import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
 import { cleanUp } from './clean-up.ts';
 import { errorCode } from './explain-error.ts';
