@@ -64,6 +64,12 @@ describe('the plain template', () => {
     expect(plain.Parameters).toHaveProperty('CodeBucket');
   });
 
+  it('B14: the plain template names no region and no partition, so that it is one for regions that osls refuses', async () => {
+    const text = await readFile(path.join(folder, 'template.json'), 'utf8');
+    expect(text).toMatch(/arn:\$\{AWS::Partition\}:/);
+    expect(text.match(/arn:aws[\w-]*:|\b(?:us|eu|ap|eusc)-[a-z-]+-\d\b/g) ?? []).toEqual([]);
+  });
+
   it('each function has a package with the hash of its content', async () => {
     const text = await readFile(path.join(folder, 'template.json'), 'utf8');
     const named = [...text.matchAll(/\$\{CodePrefix\}([\w-]+\.zip)/g)].map(([, name]) => name);

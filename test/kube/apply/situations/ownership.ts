@@ -49,7 +49,7 @@ export const ownershipSituations: readonly Situation[] = [
     end: ['http:80'],
   },
   {
-    title: '3: the managers are cleared, and a key is dropped',
+    title: '3: K3: the managers are cleared, and a key is dropped',
     kind: ConfigMap,
     run: [says(data({ a: '1', b: '2' })), clears, settles(data({ a: '1', b: '2' })), settles(data({ b: '2' }))],
     requests: 'C; S; 0; M, S; 0',
@@ -57,7 +57,7 @@ export const ownershipSituations: readonly Situation[] = [
     end: { b: '2' },
   },
   {
-    title: '4: a backup tool creates the child again, and a key is dropped',
+    title: '4: K3: a backup tool creates the child again, and a key is dropped',
     kind: ConfigMap,
     run: [restores(data({ a: '1', b: '2' })), says(data({ a: '1', b: '2' })), settles(data({ a: '1' }))],
     requests: 'S; M, S; 0',
@@ -65,7 +65,7 @@ export const ownershipSituations: readonly Situation[] = [
     end: { a: '1' },
   },
   {
-    title: '5: a backup tool creates a Service again with its defaults, and a port is dropped',
+    title: '5: K3: a backup tool creates a Service again with its defaults, and a port is dropped',
     kind: Service,
     run: [restores(both), says(both), settles(one)],
     requests: 'S; M, S; 0',
