@@ -9,7 +9,7 @@ export const namePrefix = '${self:custom.prefix}-';
 /** The CloudWatch namespace of a deployment's own metrics: one for each project and stage (serverless.yml). */
 export const metricsNamespace = '${self:custom.metricsNamespace}';
 
-/** The generated secret in the deduplication ids that only functions make (infra/aws/resources.yml). */
+/** The generated secret in the deduplication ids that only functions make. */
 export const deduplicationSecret = 'DeduplicationSecret';
 
 /**
@@ -30,7 +30,7 @@ export function arnOf(id: string): JsonObject {
   return { 'Fn::GetAtt': [id, 'Arn'] };
 }
 
-/** The location of the clusters table: an object in the stack's bucket (infra/aws/resources.yml). */
+/** The location of the clusters table: an object in the stack's bucket. */
 export const clustersTable: JsonObject = { 'Fn::Sub': 's3://${ClustersBucket}/${ClustersKey}' };
 
 /** An ARN in the deployment's account and region, which CloudFormation fills in. */

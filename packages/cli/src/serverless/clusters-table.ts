@@ -3,7 +3,7 @@
 import type { Options } from './options.ts';
 import type { Resource, Template } from './template.ts';
 
-/** The logical ids of infra/aws/resources.yml. */
+/** The logical ids of shared.ts. */
 const bucketId = 'ClustersBucket';
 const policyId = 'ClustersBucketPolicy';
 
