@@ -31,11 +31,11 @@ export async function listControllers(root: string): Promise<readonly ListedCont
   const text = await readTextFile(path.join(root, watchListFile));
   if (text === undefined)
     throw new UserError(
-      `there is no ${watchListFile} here; run it in the folder of the project, after npx outrigger build`,
+      `there is no ${watchListFile} here; run it in the folder of the project, after npx outrigger manifests`,
     );
   const parsed = z.object({ resources: z.array(subscribed) }).safeParse(parseJson(text));
   if (!parsed.success)
-    throw new UserError(`${watchListFile}: ${formatZodIssues(parsed.error)}; run npx outrigger build`);
+    throw new UserError(`${watchListFile}: ${formatZodIssues(parsed.error)}; run npx outrigger manifests`);
   const of = Map.groupBy(
     parsed.data.resources.flatMap(({ subscribers, ...kind }) => subscribers.map((one) => ({ ...one, kind }))),
     ({ controller }) => controller,
