@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, vi } from 'vitest';
 import * as z from 'zod';
+import { sourceOption } from '../../tools/packages.ts';
 
 const logLine = z.looseObject({ level: z.string(), message: z.string(), port: z.number().optional() });
 export type LogLine = z.infer<typeof logLine>;
@@ -21,7 +22,7 @@ const main = new URL('./main.ts', import.meta.url).pathname;
 
 /** Starts a watcher; the caller stops it. */
 export function startWatcherProcess(environment: Readonly<Record<string, string>>): WatcherProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+  const child = spawn(process.execPath, [sourceOption, '--disable-warning=ExperimentalWarning', main], {
     env: {
       CLUSTER: 'test',
       HOST: '127.0.0.1',

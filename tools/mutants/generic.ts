@@ -107,14 +107,14 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
 }
 
 function finalizesNothing(isIt: string): Mutant {
-  const finalized = 'said: await instance.finalize(';
+  const finalized = 'const said = await instance.finalize(';
   return {
     name: 'removes the finalizer without calling finalize',
     edits: [
       {
         file: `${pass}/author-call.ts`,
         find: finalized,
-        replace: finalized.replace(': ', `: ${isIt} ? 'done' : `),
+        replace: finalized.replace('= ', `= ${isIt} ? 'done' : `),
       },
     ],
   };
