@@ -13,6 +13,11 @@ export const withSources = {
   ssr: { resolve: { conditions: [sourceCondition, 'node', 'development|production'] } },
 };
 
+/** The environment of a program of the repository, or of a packed one. */
+export function environmentOf(program: string): NodeJS.ProcessEnv {
+  return program.endsWith('.ts') ? { ...process.env, NODE_OPTIONS: sourceOption } : packedEnvironment();
+}
+
 /**
  * The environment of a program of the packed packages: without the condition, which npm hands on, as their sources are
  * not to be run.

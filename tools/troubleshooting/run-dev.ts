@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { packedEnvironment } from '../packages.ts';
+import { environmentOf, packedEnvironment } from '../packages.ts';
 import type { Project } from './project.ts';
 
 /** A running system. */
@@ -28,7 +28,7 @@ export function startDev(
 ): RunningDev {
   const child: ChildProcess = spawn(process.execPath, [program, 'dev', ...options], {
     cwd: folder,
-    env: packedEnvironment(),
+    env: environmentOf(program),
   });
   const lines: string[] = [];
   const listeners = new Set<() => void>();
