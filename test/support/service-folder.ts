@@ -74,8 +74,6 @@ export async function serviceFolder(project = 'outrigger'): Promise<ServiceFolde
 
 function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<OslsResult> {
   const program = oslsProgram(source);
-  const { NODE_COMPILE_CACHE, SLS_SCHEMA_CACHE_BASE_DIR } = environment;
-  const caches = { NODE_COMPILE_CACHE, SLS_SCHEMA_CACHE_BASE_DIR };
   const env = {
     PATH: '/usr/bin:/bin',
     HOME: cwd,
@@ -83,7 +81,7 @@ function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<str
     CI: 'true',
     OUTRIGGER_BUNDLES: 'built',
     NODE_OPTIONS: sourceOption,
-    ...caches,
+    ...environment,
     ...more,
   };
   return new Promise((resolve) => {

@@ -8,6 +8,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from 'outrigger/internal/core/errors';
+import { environment } from 'outrigger/internal/settings';
 import * as z from 'zod';
 import { errorCode } from './explain-error.ts';
 import { hashFiles } from './hash-files.ts';
@@ -60,17 +61,19 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
   const osls = oslsProgram(root);
   try {
     const home = path.join(root, '.outrigger', 'cache');
-    const environment = {
+    const ofOsls = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       HOME: home,
       SLS_SCHEMA_CACHE_BASE_DIR: (await sharedSchemaCache()) ?? home,
       SLS_TELEMETRY_DISABLED: '1',
       CI: 'true',
       OUTRIGGER_BUNDLES: 'built',
+      // In the repository: the condition by which its packages find each other's sources.
+      NODE_OPTIONS: environment().NODE_OPTIONS,
     };
     await run(process.execPath, [osls, 'package', ...argv], {
       cwd: root,
-      env: environment,
+      env: ofOsls,
       signal,
       timeout: packagingMilliseconds,
     });
