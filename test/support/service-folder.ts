@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { oslsProgram } from '@outrigger/cli/dev/packaged-template';
 import * as z from 'zod';
-import { sourceOption } from '../../tools/packages.ts';
 import { environment } from '../environment.ts';
 
 /** The exit status of osls and its output: results and errors in `output`, everything else in `progress`. */
@@ -80,7 +79,6 @@ function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<str
     SLS_TELEMETRY_DISABLED: '1',
     CI: 'true',
     OUTRIGGER_BUNDLES: 'built',
-    NODE_OPTIONS: sourceOption,
     ...environment,
     ...more,
   };
