@@ -7,11 +7,10 @@ const sourceCondition = 'outrigger-source';
 /** The option by which Node knows the condition, for processes that are not started by npm. */
 export const sourceOption = `--conditions=${sourceCondition}`;
 
-/** Conditions of the imports of a test, for vitest. */
-export const withSources = {
-  resolve: { conditions: [sourceCondition, 'node', 'development|production'] },
-  ssr: { resolve: { conditions: [sourceCondition, 'node', 'development|production'] } },
-};
+const resolve = { conditions: [sourceCondition, 'node', 'development|production'] };
+
+/** Conditions of the imports of a test, and of a global setup, for vitest. */
+export const withSources = { resolve, ssr: { resolve }, environments: { __vitest__: { resolve } } };
 
 /** The environment of a program of the repository, or of a packed one. */
 export function environmentOf(program: string): NodeJS.ProcessEnv {

@@ -8,7 +8,7 @@ import { build } from '@outrigger/cli/commands/build';
 import { localRegion } from '@outrigger/cli/dev/lambda/account';
 import { type LocalSqs, startSqs, urlPrefixOf } from '@outrigger/cli/dev/sqs-server';
 import { type Dev, startDev } from '@outrigger/cli/dev/system';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createGetSecret } from '../../src/clusters/auth/secrets-manager.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -94,7 +94,8 @@ const madeBy = (caller: string, action: string, queue: string): boolean =>
   (calls.get(caller) ?? []).some((call) => call.action === action && call.resource === localArn('sqs', prefix + queue));
 
 describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
-  it('the running system makes all kinds of calls: reconciles, timers, dead letters and a resync', async () => {
+  // All kinds of calls: reconciles, timers, dead letters and a resync.
+  beforeAll(async () => {
     await dev.untilReady(AbortSignal.timeout(200_000));
     const feeds = [
       ...registry.map(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)] as const),
@@ -106,10 +107,10 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
       await dev.sqs.send(new SendMessageCommand({ QueueUrl: dev.queues[queue], MessageBody: 'no message', ...fifo }));
     }
     for (const [, dead] of feeds)
-      await expect.poll(() => countDeadLetters(dead), { timeout: 60_000 }).toBeGreaterThan(0);
-    await expect
-      .poll(() => madeBy(`${prefix}resync`, 'sqs:GetQueueAttributes', 'water-tank.fifo'), { timeout: 60_000 })
-      .toBe(true);
+      await vi.waitUntil(async () => (await countDeadLetters(dead)) > 0, { timeout: 60_000, interval: 250 });
+    await vi.waitUntil(() => madeBy(`${prefix}resync`, 'sqs:GetQueueAttributes', 'water-tank.fifo'), {
+      timeout: 60_000,
+    });
     for (const name of functions) {
       const credentials = { accessKeyId: prefix + name, secretAccessKey: 'x' };
       const client = { endpoint: proxy.url, region: localRegion, credentials };
@@ -133,7 +134,7 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
       }
       await getSecret('outrigger/dev/clusters/prod-1', 'here');
     }
-  });
+  }, 240_000);
 
   const callers = [...functions.map((name) => prefix + name), 'watcher'];
   // Control T11.
