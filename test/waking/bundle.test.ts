@@ -14,10 +14,10 @@ import { useFolder } from '../support/folder.ts';
 const source = path.resolve(import.meta.dirname, '../..');
 /** The sample, with the sensor's event. */
 const registry = `
-import { WaterTank, waterTank } from ${JSON.stringify(path.join(source, 'src/controllers/water-tank.ts'))};
+import { WaterTank } from ${JSON.stringify(path.join(source, 'src/controllers/water-tank.ts'))};
 import { wake } from ${JSON.stringify(path.join(source, 'src/outrigger.ts'))};
 const wakes = [wake({ source: 'plant', detailType: 'LevelChanged' }, ({ detail }) => [detail.tank])];
-export const tank = WaterTank.controller('water-tank', { ...waterTank.declaration, wakes });
+export const tank = WaterTank.controller('water-tank', { wakes, reconcile: async () => ({}) });
 export const registry = [tank];
 `;
 const program = `
