@@ -23,6 +23,7 @@ export type Project = {
 /** Makes the project `shop` with the kind Lamp. */
 export async function makeProject(kubectl: string): Promise<Project> {
   const { folder, program, remove } = await newProject('shop');
+  await mkdir(path.join(folder, controllersFolder), { recursive: true });
   for (const [file, text] of Object.entries(sources)) {
     await writeFile(path.join(folder, controllersFolder, file), text);
   }
