@@ -11,7 +11,7 @@ const run = promisify(execFile);
 it('the package contains the documents and the samples that they name, and no generated file or manifest of a sample', async () => {
   const { stdout } = await run('tar', ['-tzf', (await packedPackages()).outrigger]);
   const files = stdout.split('\n').map((file) => file.replace(/^package\//, ''));
-  expect(files).toContain('lib/cli/main.js');
+  expect(files).toContain('lib/outrigger.js');
   expect(files).toEqual(expect.arrayContaining(['docs/authoring.md', 'src/controllers/cafe.ts', 'CHANGELOG.md']));
   expect(files.filter((file) => /^lib\/.*controllers\/|samples|generated\/|^functions/.test(file))).toEqual([]);
 });
