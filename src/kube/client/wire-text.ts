@@ -9,6 +9,8 @@ import { isRecord } from '../../core/json.ts';
 const escaped = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** JSON.stringify escapes half a character; what is after two backslashes is text. */
 const halfCharacter = /(\\\\)|\\ud[89a-f][0-9a-f]{2}/g;
+/** A text without these has no number that may be refused: NaN becomes null. Most texts are not walked for them. */
+const suspicious = /null|\d{16}|\de\+/;
 
 /**
  * Returns the text of a body. Half a character becomes U+FFFD, as the API server stores it in JSON and refuses it in
@@ -28,11 +30,9 @@ export function asSent(value: unknown): unknown {
 }
 
 function textOf(body: unknown, isRefused: (value: number) => boolean): string {
-  const text = JSON.stringify(body, (_, value: unknown) => {
-    if (typeof value === 'number' && isRefused(value))
-      throw new TypeError(inexactAt(body, '', isRefused) ?? `${value}`);
-    return value;
-  });
+  const text = JSON.stringify(body);
+  const refused = suspicious.test(text) ? inexactAt(body, '', isRefused) : undefined;
+  if (refused !== undefined) throw new TypeError(refused);
   const whole = text.includes('\\ud') ? text.replaceAll(halfCharacter, (_, kept?: string) => kept ?? '\ufffd') : text;
   return whole.replaceAll(escaped, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
