@@ -81,8 +81,10 @@ const expression = record(
   ['key', 'operator'],
 );
 const watchSelector = {
-  ...{ matchLabels: labels, matchExpressions: listOf(expression) },
-  ...{ annotations: listOf(metadataKey), namespaces: listOf(text) },
+  matchLabels: labels,
+  matchExpressions: listOf(expression),
+  annotations: listOf(metadataKey),
+  namespaces: listOf(text),
 } satisfies Fields<Omit<Selector, 'fields'>>;
 const watchFields = record(
   { kind, selector: record(watchSelector), changes, label: metadataKey, via: kind, mapToKeys: callable },

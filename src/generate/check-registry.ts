@@ -25,13 +25,19 @@ const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 const maxLabelCharacters = 63;
 const namespacesSetting = 'outrigger.namespaces of package.json';
 const domainLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
-/** The type of a condition with a domain (metav1.Condition: at most 316 characters). */
 const domain = `${domainLabel}(\\.${domainLabel})+/`;
+/** The type of a condition, which may have a domain (metav1.Condition: at most 316 characters). */
 const conditionType = new RegExp(`^(?=.{1,316}$)(?<domain>${domain})?[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`);
 /** The names of other functions and of the role of the schedule, or folders in dist/. */
 const reserved = [
-  ...[timersQueue, resyncQueue, wakeFunction],
-  ...['schedule', 'watcher', 'kubernetes', 'chart', 'cloudformation'],
+  timersQueue,
+  resyncQueue,
+  wakeFunction,
+  'schedule',
+  'watcher',
+  'kubernetes',
+  'chart',
+  'cloudformation',
 ];
 
 /**

@@ -51,7 +51,11 @@ export function watchListOf(
     add(resource, { controller, as: 'primary', primary, predicate, ...within }, selection);
     for (const kind of owns)
       add(kind, {
-        ...{ controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' },
+        controller,
+        ...childLabel(controller),
+        as: 'owned',
+        primary,
+        predicate: 'any',
         ...(kind.inAnyNamespace === undefined ? {} : { inAnyNamespace: kind.inAnyNamespace }),
       });
     for (const watch of watches) {

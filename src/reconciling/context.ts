@@ -184,7 +184,15 @@ export function createContext(
     applyAll: tracked(async (kind, desired, { prune = true, exact, recreate, adopt, onChange } = {}) => {
       const onEnd = (counts: WriteCounts) => count(kind, counts);
       const request = {
-        ...{ ...childKind(kind), prune, exact, recreate, adopt, onChange, onEnd, signal, isThorough },
+        ...childKind(kind),
+        prune,
+        exact,
+        recreate,
+        adopt,
+        onChange,
+        onEnd,
+        signal,
+        isThorough,
         strays: strays.filter(([group, resource]) => group === kind.group && resource === kind.plural).map(toKey),
       };
       const desiredOf = (existing: readonly KubeObject[]) => {

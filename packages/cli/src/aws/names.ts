@@ -3,10 +3,10 @@
 import type { JsonObject } from 'outrigger/internal/core/json';
 import { logicalId } from 'outrigger/internal/core/names';
 
-/** The prefix of every name of a deployment; serverless.yml defines it. */
+/** The prefix of every name of a deployment, until deployment.ts fills it in. */
 export const namePrefix = '${self:custom.prefix}-';
 
-/** The CloudWatch namespace of a deployment's own metrics: one for each project and stage (serverless.yml). */
+/** The CloudWatch namespace of a deployment's own metrics: one for each project and stage. */
 export const metricsNamespace = '${self:custom.metricsNamespace}';
 
 /** The generated secret in the deduplication ids that only functions make. */
@@ -18,6 +18,16 @@ export const deduplicationSecret = 'DeduplicationSecret';
  */
 export function roleIds(names: readonly string[]): JsonObject {
   return { 'Fn::Sub': names.map((name) => `${name}=\${${logicalId(name)}Role.RoleId}`).join(',') };
+}
+
+/** `waterTank` with which osls begins the ids of a function's resources: `WaterTank`. */
+export function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** The id that osls gives a function, by its name in serverless.yml. */
+export function lambdaId(name: string): string {
+  return `${capitalized(name)}LambdaFunction`;
 }
 
 /** Refers to a parameter or resource. */

@@ -44,14 +44,16 @@ export type Aws = {
 /**
  * Makes the parts of a deployment. Throws SchemaError for a setting that cannot be a parameter.
  * @param deployment fills in the names; absent: the names have variables
- * @param timeoutOf the time limit of a controller's function, if the deployment has another than the declared one
+ * @param functions those of the deployment, resolved: what follows from a time limit follows from theirs
  */
 export function awsOf(
   registry: readonly ControllerDefinition[],
   deployment?: Deployment,
-  timeoutOf: (controller: ControllerDefinition) => number = ({ declaration }) => declaration.options.timeoutSeconds,
+  functions: Readonly<Record<string, { readonly timeout?: unknown } | undefined>> = {},
 ): Aws {
   const shared = sharedResourcesOf(registry);
+  const timeoutOf = ({ name, declaration }: ControllerDefinition) =>
+    Number(functions[functionId(name)]?.timeout ?? declaration.options.timeoutSeconds);
   const parts = {
     functions: {
       ...merge(registry.map((controller) => ({ [functionId(controller.name)]: functionOf(controller) }))),

@@ -6,7 +6,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { removeFile } from '../dev/replace-file.ts';
 import { writeTextFile } from '../dev/text-file.ts';
 import { manifestsFolder } from '../project/list-controllers.ts';
-import { projectManifests } from '../project/manifests.ts';
+import { projectManifests, readManifestInput } from '../project/manifests.ts';
 import { readTextFile } from '../project/project.ts';
 import { printLines, runCommand, wholeNumber } from './command.ts';
 
@@ -61,7 +61,7 @@ const setting = (text: string, before: Readonly<Record<string, string>>): Readon
 async function run(root: string, flags: Flags): Promise<number> {
   const { out, check, cluster, set, ...options } = flags;
   const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
-  const files = await projectManifests(root, { ...options, settings });
+  const files = await projectManifests(root, await readManifestInput(root), { ...options, settings });
   const folder = path.resolve(root, out);
   const present = (await readdir(folder).catch(() => [])).filter((name) => /\.(ya?ml|json)$/.test(name));
   if (check === true) {

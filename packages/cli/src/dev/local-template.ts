@@ -8,7 +8,8 @@ import { toError, UserError } from 'outrigger/internal/core/errors';
 import { isRecord } from 'outrigger/internal/core/json';
 import * as z from 'zod';
 import { environmentOf, optionDefaults, withParameters } from '../aws/deployment.ts';
-import { awsOf, functionId } from '../aws/resources.ts';
+import { arnOf, capitalized, lambdaId } from '../aws/names.ts';
+import { awsOf } from '../aws/resources.ts';
 import { readProjectName, readTextFile } from '../project/project.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -46,9 +47,7 @@ export async function localTemplate(root: string, controllers: readonly Controll
   const given = { ...awsOf(controllers, deployment).functions };
   for (const [id, one] of Object.entries(given)) given[id] = { ...one, ...plain(author.functions[id]) };
   const functions = z.record(z.string(), functionPart).parse(withParameters(given, parameters));
-  const { resources } = awsOf(controllers, deployment, ({ name, declaration }) =>
-    Number(functions[functionId(name)]?.timeout ?? declaration.options.timeoutSeconds),
-  );
+  const { resources } = awsOf(controllers, deployment, functions);
   const local = Object.entries(resources.Resources).flatMap(([id, one]) => {
     if (localTypes.includes(one.Type)) return [[id, one]];
     // The functions refer to the ids of roles, and to nothing else of them.
@@ -88,13 +87,16 @@ function functionResources(
   { name: FunctionName, handler, timeout, memorySize, environment, events }: z.output<typeof functionPart>,
   shared: Fields,
 ): Fields {
-  const id = name.charAt(0).toUpperCase() + name.slice(1);
-  const arn = { 'Fn::GetAtt': [`${id}LambdaFunction`, 'Arn'] };
+  const id = capitalized(name);
+  const arn = arnOf(lambdaId(name));
   const resources: Record<string, unknown> = {
-    [`${id}LambdaFunction`]: {
+    [lambdaId(name)]: {
       Type: 'AWS::Lambda::Function',
       Properties: {
-        ...{ FunctionName, Handler: handler, Timeout: timeout, MemorySize: memorySize },
+        FunctionName,
+        Handler: handler,
+        Timeout: timeout,
+        MemorySize: memorySize,
         Environment: { Variables: { ...shared, ...environment } },
       },
     },
@@ -104,7 +106,10 @@ function functionResources(
       resources[`${id}EventSourceMapping${index}`] = {
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
-          ...{ EventSourceArn: sqs.arn, FunctionName: arn, BatchSize: sqs.batchSize, Enabled: true },
+          EventSourceArn: sqs.arn,
+          FunctionName: arn,
+          BatchSize: sqs.batchSize,
+          Enabled: true,
           FunctionResponseTypes: [sqs.functionResponseType],
           ScalingConfig: { MaximumConcurrency: sqs.maximumConcurrency },
         },

@@ -8,8 +8,8 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from 'outrigger/internal/core/errors';
-import { environment } from 'outrigger/internal/settings';
 import * as z from 'zod';
+import { sourceArguments } from '../project/own-module.ts';
 import { errorCode } from './explain-error.ts';
 import { hashFiles } from './hash-files.ts';
 import { replaceFile } from './replace-file.ts';
@@ -61,19 +61,17 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
   const osls = oslsProgram(root);
   try {
     const home = path.join(root, '.outrigger', 'cache');
-    const ofOsls = {
+    const env = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       HOME: home,
       SLS_SCHEMA_CACHE_BASE_DIR: (await sharedSchemaCache()) ?? home,
       SLS_TELEMETRY_DISABLED: '1',
       CI: 'true',
       OUTRIGGER_BUNDLES: 'built',
-      // In the repository: the condition by which its packages find each other's sources.
-      NODE_OPTIONS: environment().NODE_OPTIONS,
     };
-    await run(process.execPath, [osls, 'package', ...argv], {
+    await run(process.execPath, [...sourceArguments, osls, 'package', ...argv], {
       cwd: root,
-      env: ofOsls,
+      env,
       signal,
       timeout: packagingMilliseconds,
     });

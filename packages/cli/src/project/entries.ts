@@ -1,21 +1,19 @@
 // What is built from a project: the program of each function and of the watcher, and the manifests of a cluster. The
 // bundler gets the programs as modules that are in no file. A file functions/NAME.ts of the author takes the place of
 // one, or is a further function.
-import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { toError, UserError } from 'outrigger/internal/core/errors';
-import { isRecord } from 'outrigger/internal/core/json';
+import { UserError } from 'outrigger/internal/core/errors';
 import { resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { generatedHints } from 'outrigger/internal/generate/definitions';
 import { watchListOf } from 'outrigger/internal/generate/watch-list';
 import * as z from 'zod';
 import { checkStackLimits } from '../aws/limits.ts';
+import { capitalized } from '../aws/names.ts';
 import { checkResourceLimits } from '../aws/resource-limits.ts';
-import { projectManifests } from './manifests.ts';
-import { ownModule, runtimeModule } from './own-module.ts';
-import { controllerSources, loadProject, readNamespaces, readProjectName } from './project.ts';
+import { projectManifests, readManifestInput } from './manifests.ts';
+import { ownModule, runOwn, runtimeModule } from './own-module.ts';
+import { controllerSources } from './project.ts';
 
 /** The folder of the author's own functions. */
 const functionsFolder = 'functions';
@@ -38,25 +36,16 @@ export type Entries = z.infer<typeof entriesShape>;
  * UserError with the text of the process.
  */
 export async function freshEntries(root: string, signal: AbortSignal): Promise<Entries> {
-  try {
-    const options = { cwd: root, signal, maxBuffer: maxOutputBytes };
-    const program = ownModule(import.meta, './print-entries');
-    const { stdout } = await promisify(execFile)(process.execPath, [program], options);
-    return entriesShape.parse(JSON.parse(stdout));
-  } catch (error) {
-    signal.throwIfAborted();
-    const output = isRecord(error) && typeof error.stderr === 'string' ? error.stderr.trim() : '';
-    throw new UserError(output === '' ? toError(error).message : output, { cause: error });
-  }
+  return entriesShape.parse(
+    JSON.parse(await runOwn([ownModule(import.meta, './print-entries')], { cwd: root, signal })),
+  );
 }
-
-const maxOutputBytes = 256 * 1024 * 1024;
 
 /** Makes the entries of a project. Throws UserError, and SchemaError for an invalid registry. */
 export async function entriesOf(root: string): Promise<Entries> {
-  const { registry, crdsOnly } = await loadProject(root);
-  const [project, namespaces] = [await readProjectName(root), await readNamespaces(root)];
-  const manifests = await projectManifests(root);
+  const input = await readManifestInput(root);
+  const { registry, crdsOnly, project, namespaces } = input;
+  const manifests = await projectManifests(root, input);
   const warnings = [...checkStackLimits(registry), ...generatedHints(registry, crdsOnly)];
   checkResourceLimits(registry);
   const own = await ownFunctions(root);
@@ -102,7 +91,7 @@ async function ownFunctions(root: string): Promise<ReadonlyMap<string, string>> 
 
 /** The program of a function: its handler, with what it runs. */
 function programOf(handler: 'reconcile' | 'timers' | 'resync' | 'wake', imports: string, argument: string): string {
-  const create = `create${handler.charAt(0).toUpperCase()}${handler.slice(1)}Handler`;
+  const create = `create${capitalized(handler)}Handler`;
   const file = JSON.stringify(runtimeModule(`lambda/${handler}-handler`));
   return `import { ${create} } from ${file};\n${imports}\nexport const handler = ${create}(${argument});\n`;
 }

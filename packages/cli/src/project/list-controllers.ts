@@ -7,7 +7,11 @@ import * as z from 'zod';
 import { loadProject, type Project, readTextFile } from './project.ts';
 
 const collection = z.object({
-  ...{ group: z.string(), version: z.string(), plural: z.string(), kind: z.string(), namespaced: z.boolean() },
+  group: z.string(),
+  version: z.string(),
+  plural: z.string(),
+  kind: z.string(),
+  namespaced: z.boolean(),
 });
 const subscriber = z.object({
   controller: z.string().regex(/^[a-z][a-z0-9-]*$/),

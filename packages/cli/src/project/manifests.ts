@@ -45,11 +45,20 @@ export type ManifestOptions = {
 const header = '# Written by outrigger manifests; change an overlay, not this.\n';
 const templates = path.join(runtimeRoot, 'infra/kubernetes/watcher');
 
+/** Reads what the manifests of a folder are made of. Throws UserError. */
+export async function readManifestInput(root: string): Promise<ManifestInput> {
+  const loaded = await loadProject(root);
+  return { ...loaded, project: await readProjectName(root), namespaces: await readNamespaces(root) };
+}
+
 /** Makes the files of the base of a folder, by name. Throws UserError, and SchemaError for an invalid registry. */
-export async function projectManifests(root: string, options?: ManifestOptions): Promise<ReadonlyMap<string, string>> {
-  const names = { project: await readProjectName(root), namespaces: await readNamespaces(root) };
+export async function projectManifests(
+  root: string,
+  input: ManifestInput,
+  options?: ManifestOptions,
+): Promise<ReadonlyMap<string, string>> {
   try {
-    return await manifestFiles({ ...(await loadProject(root)), ...names }, options);
+    return await manifestFiles(input, options);
   } catch (error) {
     throw error instanceof ZodCopyError ? await secondZodError(error.message, root) : error;
   }

@@ -1,32 +1,58 @@
 // The path of a module that is not imported, but passed to a new process or to the bundler. It is TypeScript in the
 // repository, and JavaScript in the package.
+import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { toError, UserError } from 'outrigger/internal/core/errors';
+import { isRecord } from 'outrigger/internal/core/json';
+
+const extension = path.extname(import.meta.filename);
+const isSource = extension === '.ts';
+/** The conditions of exports by which the packages find each other's sources, in the repository. */
+const sourceConditions = isSource ? ['outrigger-source'] : [];
 
 /**
  * Returns the path of a module, relative to the caller and without its extension: `ownModule(import.meta,
  * '../exit-with-parent')`.
  */
-export function ownModule({ dirname, filename }: ImportMeta, relativePath: string): string {
-  return path.join(dirname, `${relativePath}${path.extname(filename)}`);
+export function ownModule({ dirname }: ImportMeta, relativePath: string): string {
+  return path.join(dirname, `${relativePath}${extension}`);
 }
 
-/** Returns the conditions of exports for a bundler, by which it finds the sources of the packages in the repository. */
-export function ownConditions({ filename }: ImportMeta): string[] {
-  return path.extname(filename) === '.ts' ? ['module', 'outrigger-source'] : ['module'];
-}
+/** The conditions of exports for a bundler. */
+export const bundleConditions: readonly string[] = ['module', ...sourceConditions];
+
+/** The arguments of Node for a process that finds our packages without the environment of npm. */
+export const sourceArguments: readonly string[] = sourceConditions.map((one) => `--conditions=${one}`);
 
 /** The folder of the package `outrigger`, absolute. In the repository it is the repository. */
 export const runtimeRoot = path.dirname(createRequire(import.meta.url).resolve('outrigger/package.json'));
 
 /** The folder of its modules. */
-export const runtimeFolder = path.join(runtimeRoot, path.extname(import.meta.filename) === '.ts' ? 'src' : 'lib');
+export const runtimeFolder = path.join(runtimeRoot, isSource ? 'src' : 'lib');
 
 /** Returns the path of one of them: `runtimeModule('lambda/source-stacks')`. */
 export function runtimeModule(name: string): string {
-  return path.join(runtimeFolder, `${name}${path.extname(import.meta.filename)}`);
+  return path.join(runtimeFolder, `${name}${extension}`);
 }
 
-/** The arguments of Node for a process without our environment, which finds our packages' sources in the repository. */
-export const sourceArguments: readonly string[] =
-  path.extname(import.meta.filename) === '.ts' ? ['--conditions=outrigger-source'] : [];
+const maxOutputBytes = 256 * 1024 * 1024;
+
+/**
+ * Runs a program of ours in a process of its own, and returns its output. Throws UserError with what the program wrote
+ * about its error, and the signal's reason.
+ */
+export async function runOwn(
+  argv: readonly string[],
+  { cwd, signal }: { readonly cwd: string; readonly signal?: AbortSignal },
+): Promise<string> {
+  try {
+    const options = { cwd, signal, maxBuffer: maxOutputBytes };
+    return (await promisify(execFile)(process.execPath, [...sourceArguments, ...argv], options)).stdout;
+  } catch (error) {
+    signal?.throwIfAborted();
+    const output = isRecord(error) && typeof error.stderr === 'string' ? error.stderr.trim() : '';
+    throw new UserError(output === '' ? toError(error).message : output, { cause: error });
+  }
+}

@@ -1,5 +1,6 @@
 // Refuses functions that Lambda's detection of recursive loops would stop. A controller's function sends to a queue
 // whose messages reach it again; that is its work. Older command-line tools drop the property without a warning.
+import { lambdaId } from '../aws/names.ts';
 import { OptionError } from './options.ts';
 import type { Template } from './template.ts';
 
@@ -9,7 +10,7 @@ import type { Template } from './template.ts';
  */
 export function checkFunctions({ Resources }: Template, functions: readonly string[]): void {
   for (const name of functions) {
-    const id = `${name.charAt(0).toUpperCase()}${name.slice(1)}LambdaFunction`;
+    const id = lambdaId(name);
     if (Resources[id]?.Properties?.RecursiveLoop === 'Allow') continue;
     throw new OptionError(
       `${id}: the packaged function has no RecursiveLoop: Allow, and Lambda would stop it after 16 requeues; ` +

@@ -2,17 +2,16 @@
 // author sets; the plugin adds the rest before osls resolves variables: functions, queues, roles, alarms, parameters,
 // outputs (asyncInit and extendConfiguration: "Extending and overriding configuration" of its documentation). What the
 // author writes is merged over it. An invalid option ends with a one-line error, before anything is packaged.
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
-import { toError, UserError } from 'outrigger/internal/core/errors';
+import { toError } from 'outrigger/internal/core/errors';
 import { isRecord } from 'outrigger/internal/core/json';
 import { checkRegistry } from 'outrigger/internal/generate/check-registry';
 import { environment } from 'outrigger/internal/settings';
 import { type Deployment, environmentOf, optionDefaults, parameter } from '../aws/deployment.ts';
 import { environmentNames } from '../aws/parameters.ts';
-import { awsOf, functionId } from '../aws/resources.ts';
+import { awsOf } from '../aws/resources.ts';
+import { runOwn } from '../project/own-module.ts';
 import { loadProject, packageRoot, readNamespaces, readProjectName } from '../project/project.ts';
 import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
@@ -29,7 +28,6 @@ export default class OutriggerPlugin {
   readonly #osls: Osls;
   readonly #param: readonly string[];
   #registry: readonly ControllerDefinition[] = [];
-  #functions: Readonly<Record<string, unknown>> = {};
   #deployment: Deployment = { project: '', stage: '' };
   readonly hooks: Readonly<Record<string, () => Promise<void>>>;
 
@@ -72,7 +70,6 @@ export default class OutriggerPlugin {
       );
       checkControllerOptions(registry, { ...given.params?.default, ...given.params?.[stage], ...ofCommand });
       const { functions, stackParameters } = awsOf(registry, this.#deployment);
-      this.#functions = functions;
       const extend = (name: string, value: unknown) => this.#osls.extendConfiguration(name.split('.'), value);
       extend('params.default', { ...optionDefaults, ...given.params?.default });
       extend('provider', providerOf(given.provider, this.#deployment, stackParameters));
@@ -94,10 +91,7 @@ export default class OutriggerPlugin {
 
   /** The resources. What follows from a timeout follows from the resolved one, which the author may have set. */
   get #resources(): Template {
-    const { functions } = this.#osls.service;
-    return awsOf(this.#registry, this.#deployment, ({ name, declaration }) =>
-      Number(functions[functionId(name)]?.timeout ?? declaration.options.timeoutSeconds),
-    ).resources as unknown as Template;
+    return awsOf(this.#registry, this.#deployment, this.#osls.service.functions).resources as Template;
   }
 
   async #check(): Promise<void> {
@@ -120,7 +114,10 @@ export default class OutriggerPlugin {
   #checkTemplate(): void {
     const { provider } = this.#osls.service;
     checkNames(provider.compiledCloudFormationTemplate, { ...this.#deployment, region: provider.region });
-    checkFunctions(provider.compiledCloudFormationTemplate, Object.keys(this.#functions));
+    checkFunctions(
+      provider.compiledCloudFormationTemplate,
+      Object.keys(awsOf(this.#registry, this.#deployment).functions),
+    );
   }
 
   async #explained(act: () => Promise<void>): Promise<void> {
@@ -139,14 +136,8 @@ const oldestMajor = 4;
 
 /** Bundles with the command, if a source has changed. A build that runs osls itself has just made them. */
 async function buildBundles(root: string): Promise<void> {
-  const program = path.join(packageRoot, 'bin/outrigger.js');
   if (environment().OUTRIGGER_BUNDLES === 'built') return;
-  try {
-    await promisify(execFile)(process.execPath, [program, 'build', '--if-stale'], { cwd: root });
-  } catch (error) {
-    const output = isRecord(error) && typeof error.stderr === 'string' ? error.stderr.trim() : '';
-    throw new UserError(output === '' ? toError(error).message : output, { cause: error });
-  }
+  await runOwn([path.join(packageRoot, 'bin/outrigger.js'), 'build', '--if-stale'], { cwd: root });
 }
 
 /** The provider of the author, with ours below it. */

@@ -10,7 +10,7 @@ import { fleetWatcherStack } from '../../aws/fleet-watcher.ts';
 import { moveFolder } from '../../dev/move-folder.ts';
 import type { Entries } from '../../project/entries.ts';
 import { manifestsFolder } from '../../project/list-controllers.ts';
-import { ownConditions, runtimeModule, runtimeRoot } from '../../project/own-module.ts';
+import { bundleConditions, runtimeModule, runtimeRoot } from '../../project/own-module.ts';
 import { fileExists, readProjectName } from '../../project/project.ts';
 import type { requireLoadable } from '../load-bundles.ts';
 import { findAuthorFiles } from './author-files.ts';
@@ -33,7 +33,7 @@ export const resolution = {
   target: 'node24',
   // The modules of the AWS SDK instead of its CommonJS: smaller, and without a dynamic require.
   mainFields: ['module', 'main'],
-  conditions: ownConditions(import.meta),
+  conditions: [...bundleConditions],
   plugins: [places.plugin],
   logLevel: 'error',
 } satisfies BuildOptions;
