@@ -135,7 +135,9 @@ const spec = record(
     permissions: listOf(
       record(
         {
-          ...{ actions: texts, resources: texts, wildcard: permitted },
+          actions: texts,
+          resources: texts,
+          wildcard: permitted,
           conditions: mapOf(mapOf((value) => (Array.isArray(value) ? texts(value) : text(value)))),
         } satisfies Fields<Permission>,
         ['actions', 'resources'],

@@ -113,7 +113,10 @@ export function changeEntry({
 }: Pick<QueuedKey, 'target' | 'sources' | 'observedAt'> & Pick<Message, 'clusterUid'>): QueueEntry {
   const [cause = { type: 'change', observedAt } as const, ...older] = [...sources].reverse().map(
     ({ uid, resourceVersion, gone, object }): CauseOf<'change'> => ({
-      ...{ type: 'change', observedAt, uid, resourceVersion },
+      type: 'change',
+      observedAt,
+      uid,
+      resourceVersion,
       ...(gone === true ? { deleted: true } : {}),
       ...(object === undefined ? {} : { object: [...object] }),
     }),

@@ -27,7 +27,11 @@ export function watchListOf(
     const name = `${group}/${version}/${plural}`;
     const before = resources.get(name)?.subscribers ?? [];
     resources.set(name, {
-      ...{ group, version, plural, kind: kind.kind, namespaced },
+      group,
+      version,
+      plural,
+      kind: kind.kind,
+      namespaced,
       ...(aggregated === true ? { aggregated } : {}),
       subscribers: [...before, subscriber],
     });

@@ -221,7 +221,9 @@ function listObjects(
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
   return listPagesAs(dated, resource, toListedObject, {
-    ...{ signal, timeoutSeconds: pageSeconds, continue: message.continue },
+    signal,
+    timeoutSeconds: pageSeconds,
+    continue: message.continue,
     namespace: message.namespace,
     labelSelector: labelSelectorOf(declaration.selector),
     fieldSelector: fieldSelectorOf(declaration.selector),

@@ -22,7 +22,9 @@ export function createDirectBatch(sqs: SQSClient): SendBatch {
   const { config } = sqs;
   let known: { readonly credentials: Awaited<ReturnType<typeof config.credentials>>; readonly at: number } | undefined;
   const signer = new SignatureV4({
-    ...{ service: 'sqs', region: config.region, sha256: Sha256 },
+    service: 'sqs',
+    region: config.region,
+    sha256: Sha256,
     credentials: async () => {
       // By a clock that is hours ahead all have expired, and the SDK would request new ones for each call.
       if (known === undefined || performance.now() - known.at > keptMs) {

@@ -62,7 +62,11 @@ export function createKeyTracer({
       run: async (work) => await current.run(context, work),
       end: ({ outcome, error }) =>
         exporter.record({
-          ...{ name: `reconcile ${message.resource}`, kind: 'consumer', context, startMs, endMs: now() },
+          name: `reconcile ${message.resource}`,
+          kind: 'consumer',
+          context,
+          startMs,
+          endMs: now(),
           parentSpanId: parent?.spanId,
           links: origins.filter((one) => one !== parent).slice(0, maxLinks),
           attributes: { ...attributesOf(message), 'outrigger.outcome': outcome },
@@ -134,7 +138,12 @@ async function clientSpan<T extends { readonly status: number }>(
   const startMs = now();
   const record = (status: number | undefined, error?: string) =>
     exporter.record({
-      ...{ name, kind: 'client', context: childOf(parent), parentSpanId: parent.spanId, startMs, endMs: now() },
+      name,
+      kind: 'client',
+      context: childOf(parent),
+      parentSpanId: parent.spanId,
+      startMs,
+      endMs: now(),
       attributes: { 'http.request.method': name, ...attributes, 'http.response.status_code': status },
       error,
     });

@@ -54,7 +54,11 @@ export function createTracedSend(
       const message = parseMessage(entry.body);
       const startMs = message.cause.type === 'change' ? message.cause.observedAt : now();
       exporter.record({
-        ...{ name: `forward ${message.resource}`, kind: 'producer', context, startMs, endMs: now() },
+        name: `forward ${message.resource}`,
+        kind: 'producer',
+        context,
+        startMs,
+        endMs: now(),
         attributes: { ...attributesOf(message), 'messaging.system': 'aws_sqs', 'messaging.destination.name': queue },
       });
     }

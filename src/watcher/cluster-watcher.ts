@@ -77,7 +77,14 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const wait = sleep;
   const health = createHealth(now);
   const forwarder = createForwarder({
-    ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
+    send,
+    log,
+    now,
+    wait,
+    random,
+    lowPriorityPerSecond,
+    rateLimit,
+    signal: sending.signal,
     rateLimits: watchList.rateLimits,
     toSqsTime: deps.toSqsTime,
     clusterUid: checkpoint.clusterUid,

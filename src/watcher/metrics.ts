@@ -109,7 +109,10 @@ function observedMetrics(sources: ReadonlyMap<string, MetricsSource>): readonly 
     );
   const gauge = (name: string, help: string, read: (report: KindReport) => number | undefined) =>
     new Gauge({
-      ...{ name, help, labelNames, registers },
+      name,
+      help,
+      labelNames,
+      registers,
       collect() {
         this.reset();
         for (const { labels, report } of kinds()) {
@@ -120,7 +123,10 @@ function observedMetrics(sources: ReadonlyMap<string, MetricsSource>): readonly 
     });
   const counter = (name: string, help: string, read: (report: KindReport) => number) =>
     new Counter({
-      ...{ name, help, labelNames, registers },
+      name,
+      help,
+      labelNames,
+      registers,
       collect() {
         // The loops hold the count; prom-client's counters cannot be set.
         this.reset();

@@ -109,7 +109,9 @@ async function startOne(
       client,
       send: traced.send,
       checkpoint: createCheckpoint({ client, log, project: watchList.project, senderId }, settings),
-      ...{ log, toSqsTime, hasQueues },
+      log,
+      toSqsTime,
+      hasQueues,
     },
     { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
   );
@@ -163,14 +165,22 @@ async function startFleet(
         const client = lists.limit(found);
         return startClusterWatcher(
           {
-            ...{ watchList, client, send, toSqsTime, metrics: metrics.of(cluster), log: clusterLog },
+            watchList,
+            client,
+            send,
+            toSqsTime,
+            metrics: metrics.of(cluster),
+            log: clusterLog,
             checkpoint: createCheckpoint({ client, log: clusterLog, project: watchList.project, senderId }, settings),
             onWatching: (watching) => clusterLog.info('watching', watching),
           },
           { ...optionsOf(settings), cluster },
         );
       },
-      ...{ log, now: monotonicNow, wait: sleep, random: Math.random },
+      log,
+      now: monotonicNow,
+      wait: sleep,
+      random: Math.random,
     },
     settings.SHARD === undefined ? {} : { shard: settings.SHARD },
   );

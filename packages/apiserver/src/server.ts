@@ -120,7 +120,9 @@ export async function startApiServer({
       response.once('close', () => streams.delete(disconnect));
     }
     const fault = faults.next({
-      ...{ method: request.method ?? '', path: url.pathname, watch },
+      method: request.method ?? '',
+      path: url.pathname,
+      watch,
       userAgent: request.headers['user-agent'] ?? '',
     });
     // The handler turns errors into responses. It only rejects when the response cannot be written.

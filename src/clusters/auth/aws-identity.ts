@@ -83,7 +83,11 @@ export async function sendQuery(
     const signer = new SignatureV4({ credentials: identity, region, service, sha256: Sha256 });
     const { headers } = await signer.sign(
       {
-        ...{ method: 'POST', protocol: url.protocol, hostname: url.hostname, path: url.pathname, body },
+        method: 'POST',
+        protocol: url.protocol,
+        hostname: url.hostname,
+        path: url.pathname,
+        body,
         headers: { host: url.host, 'content-type': 'application/x-www-form-urlencoded' },
       },
       { signingDate: now() },

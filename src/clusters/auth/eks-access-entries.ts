@@ -67,7 +67,10 @@ async function send(
     const identity = rememberCredentials(await credentials());
     const signer = new SignatureV4({ credentials: identity, region, service: 'eks', sha256: Sha256 });
     const request = {
-      ...{ method, protocol: url.protocol, hostname: url.hostname, path: url.pathname },
+      method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
       ...(text === undefined ? {} : { body: text }),
       headers: { host: url.host, ...(text === undefined ? {} : { 'content-type': 'application/json' }) },
     };

@@ -55,7 +55,10 @@ export function networkStatefulSet(network: string, { nodes, secret = '' }: Netw
           automountServiceAccountToken: false,
           // Pod Security `restricted`.
           securityContext: {
-            ...{ runAsNonRoot: true, runAsUser: nodeUser, runAsGroup: nodeUser, fsGroup: nodeUser },
+            runAsNonRoot: true,
+            runAsUser: nodeUser,
+            runAsGroup: nodeUser,
+            fsGroup: nodeUser,
             seccompProfile: { type: 'RuntimeDefault' },
           },
           containers: [

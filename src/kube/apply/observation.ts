@@ -41,7 +41,9 @@ export function observationOf(
     // Nothing tells the watcher of a change of the spec then.
     const isMetadataOnly = changes === 'metadata' && generation === undefined;
     const observed = {
-      ...{ uid, ownerReferences, deletionTimestamp },
+      uid,
+      ownerReferences,
+      deletionTimestamp,
       labels: without(labels, (key) => own.labels.includes(key)),
       annotations: without(
         annotations,

@@ -131,7 +131,8 @@ export async function openStage(
   const world = await outside?.({ now });
   const server = await startServerOf([controller], {
     crds: [...ownKinds([controller]), ...crds],
-    ...{ objects: [...objects, sample], now },
+    objects: [...objects, sample],
+    now,
   });
   const { metadata } = parseObject(sample);
   let key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };

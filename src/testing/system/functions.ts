@@ -130,11 +130,17 @@ export function createSystemFunctions({
 
   const functions = new Map(controllers.map((controller) => [controller, create(controller)]));
   const timers = createTimers({
-    ...{ ...shared, ids, log: log('timers', {}), controllers: new Set(controllers.map(({ name }) => name)) },
+    ...shared,
+    ids,
+    log: log('timers', {}),
+    controllers: new Set(controllers.map(({ name }) => name)),
     returnMessages: returnTo(timersQueue),
   });
   const lists = createResync({
-    ...{ ...shared, ...resync, registry: controllers, log: (fields) => log('resync', fields) },
+    ...shared,
+    ...resync,
+    registry: controllers,
+    log: (fields) => log('resync', fields),
     findCluster: async () => ({ type: 'client', client }),
     listClusters: async () => [testCluster],
     depth: async (queue) => queues.depth(queue),

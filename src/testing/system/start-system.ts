@@ -126,7 +126,14 @@ export async function startSystem({
     signal.throwIfAborted();
   };
   const functions = createSystemFunctions({
-    ...{ controllers, environment, client, clientOf, queues, send, nowMs: clock, wait },
+    controllers,
+    environment,
+    client,
+    clientOf,
+    queues,
+    send,
+    nowMs: clock,
+    wait,
     secrets: readSecrets(secrets),
     log: (name, fields) => (functionsOfTheSystem.has(name) ? silentLog : createLog(name, fields)),
     resync: { rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 } },
@@ -153,7 +160,12 @@ export async function startSystem({
       const { kind, isMapped } = kindOf(controller, key);
       const object = namespace === undefined ? String(name) : `${namespace}/${name}`;
       const record: ReconcileRecord = {
-        ...{ controller, kind, object, cause: String(cause), outcome: String(outcome), writes: Number(writes ?? 0) },
+        controller,
+        kind,
+        object,
+        cause: String(cause),
+        outcome: String(outcome),
+        writes: Number(writes ?? 0),
         ...(causedBy === undefined ? {} : { causedBy: String(causedBy) }),
         ...(error === undefined ? {} : { error: String(error) }),
         at: now(),
@@ -170,7 +182,10 @@ export async function startSystem({
 
   const findChanges = createChangeFinder(controllers, { client, send, nowMs: clock });
   const wake = createWake({
-    ...{ registry: controllers, send, log: silentLog, nowMs: clock },
+    registry: controllers,
+    send,
+    log: silentLog,
+    nowMs: clock,
     listClusters: async () => [testCluster],
   });
   const allQueues = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
@@ -208,7 +223,13 @@ export async function startSystem({
 
   const close = async () => await cluster.close();
   return {
-    ...{ cluster, now, settled, advance, reconciles, mappings, close },
+    cluster,
+    now,
+    settled,
+    advance,
+    reconciles,
+    mappings,
+    close,
     wake: async (event) => {
       events += 1;
       return await wake({ id: `event-${events}`, ...event }, { signal: new AbortController().signal });

@@ -169,7 +169,10 @@ export const prepares: Readonly<Record<string, ReturnType<typeof inSpec>>> = {
   ReplicaSet: inSpec(sameSpec, { replicas: 0 }),
   StatefulSet: inSpec(sameSpec, { replicas: 0, availableReplicas: 0 }),
   DaemonSet: inSpec(sameSpec, {
-    ...{ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+    currentNumberScheduled: 0,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 0,
+    numberReady: 0,
   }),
   // Without the feature gate of their election.
   Lease: inSpec((spec) => omitFields(spec, 'strategy', 'preferredHolder')),
@@ -180,6 +183,9 @@ export const prepares: Readonly<Record<string, ReturnType<typeof inSpec>>> = {
   Ingress: inSpec(sameSpec, { loadBalancer: {} }),
   HorizontalPodAutoscaler: inSpec(sameSpec, { desiredReplicas: 0, currentMetrics: null }),
   PodDisruptionBudget: inSpec(sameSpec, {
-    ...{ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+    disruptionsAllowed: 0,
+    currentHealthy: 0,
+    desiredHealthy: 0,
+    expectedPods: 0,
   }),
 };

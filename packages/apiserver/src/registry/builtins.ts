@@ -154,7 +154,12 @@ function resourceOf(
   const more = { ...further[kind], ...further[schemaName] };
   const prepare = preparesByKind[kind];
   return {
-    ...{ group, version, kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: kind.toLowerCase(),
     shortNames: short === '-' ? [] : short.split(','),
     categories: has('all') ? ['all'] : [],
     namespaced: !has('cluster'),

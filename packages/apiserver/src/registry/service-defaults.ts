@@ -46,7 +46,8 @@ export function createServiceSpec(): Defaults {
       ...(isReached(spec) ? { externalTrafficPolicy: 'Cluster' } : {}),
       ...(isExposed && checksHealth(spec) ? { healthCheckNodePort: former.healthCheckNodePort ?? nodePort() } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
-      ...{ ...rest, ...affinity },
+      ...rest,
+      ...affinity,
       ...(ports.length === 0 ? {} : { ports }),
     };
     if (type === 'ExternalName') {

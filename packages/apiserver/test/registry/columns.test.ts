@@ -84,8 +84,13 @@ const workload = {
 };
 const containers = ['web,log', 'nginx:1,fluent:2', 'app=web,tier=front'];
 const event = {
-  ...{ type: 'Normal', reason: 'Synced', message: 'all is well\n', count: 4 },
-  ...{ lastTimestamp: '2026-01-02T00:00:00Z', firstTimestamp: '2026-01-01T00:00:00Z', source: { component: 'foo' } },
+  type: 'Normal',
+  reason: 'Synced',
+  message: 'all is well\n',
+  count: 4,
+  lastTimestamp: '2026-01-02T00:00:00Z',
+  firstTimestamp: '2026-01-01T00:00:00Z',
+  source: { component: 'foo' },
   involvedObject: { kind: 'Foo', name: 'one', fieldPath: 'spec.x' },
 };
 const role = { roleRef: { kind: 'ClusterRole', name: 'view' } };
@@ -101,7 +106,9 @@ it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
     'with two ports',
     {
       spec: {
-        ...{ type: 'ClusterIP', clusterIP: '10.0.0.7', selector: { app: 'web' } },
+        type: 'ClusterIP',
+        clusterIP: '10.0.0.7',
+        selector: { app: 'web' },
         ports: [
           { port: 80, protocol: 'TCP' },
           { port: 53, nodePort: 30053, protocol: 'UDP' },
@@ -122,7 +129,8 @@ it.each<[kind: string, what: string, object: object, cells: readonly Json[]]>([
     {
       spec: { containers: [{}, {}], nodeName: 'node-1' },
       status: {
-        ...{ phase: 'Running', podIP: '10.1.0.4' },
+        phase: 'Running',
+        podIP: '10.1.0.4',
         containerStatuses: [
           { ready: true, restartCount: 2 },
           { ready: false, restartCount: 1 },

@@ -103,7 +103,12 @@ export async function openInstallation(
             return openClusterSource(location, awsAccess(at));
           });
     return connect({
-      ...{ project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined },
+      project,
+      on: 'AWS',
+      sqs,
+      urlPrefix,
+      source,
+      defaultCluster: undefined,
       environment: async () => environment(),
       lambda: { maxAttempts: lambdaAttempts, ...at },
       region,
@@ -136,7 +141,9 @@ export async function openInstallation(
 /** The client of the Lambda API of the local system. */
 export function localLambda({ lambda: endpoint }: Pick<DevState, 'lambda'>): LambdaClientConfig {
   return {
-    ...{ maxAttempts: lambdaAttempts, endpoint, region: localRegion },
+    maxAttempts: lambdaAttempts,
+    endpoint,
+    region: localRegion,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
 }

@@ -223,7 +223,11 @@ async function explain({ key, controller, installation, entries, signal }: Opene
   const { project } = installation;
   const finalizer = finalizerOf(key.controller, project);
   const facts = {
-    ...{ isPaused: paused.length > 0, deadLetters: deadLetters.length, last, finalizer, project },
+    isPaused: paused.length > 0,
+    deadLetters: deadLetters.length,
+    last,
+    finalizer,
+    project,
     ...(table.type === 'paused' ? { pausedCluster: cluster } : {}),
   };
   return {

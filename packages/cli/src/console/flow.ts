@@ -74,7 +74,9 @@ export function createFlowReader(
       read(),
     ]);
     return {
-      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others },
+      at: Date.now(),
+      changesPerSecond: history.changesPerSecond(),
+      ...others,
       notes: [...notes, ...unread.slice(0, 1), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...history.latencies(),

@@ -135,7 +135,9 @@ export function createHistory(
       const fields = before === undefined || after === undefined ? [] : fieldChanges(before, after);
       for (const [index, { source, text }] of lines.entries())
         add(id, {
-          ...{ at, type: source === 'status' ? 'status' : 'change', text },
+          at,
+          type: source === 'status' ? 'status' : 'change',
+          text,
           ...(index === 0 && fields.length > 0 ? { changes: fields } : {}),
         });
       if (after === undefined) forget(id);
@@ -178,7 +180,11 @@ export function readReconcile(text: string, source: string, at: number) {
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
   const { cause, durationMs, requests, latencyMs, dueAt, nextCause, messageId, attempt } = run;
   const entry: TimelineEntry = {
-    ...{ at, type: 'reconcile', controller: found.controller, cause, text: line?.text ?? run.outcome },
+    at,
+    type: 'reconcile',
+    controller: found.controller,
+    cause,
+    text: line?.text ?? run.outcome,
     ...(failed ? { failed: true } : {}),
     ...(run.outcome === 'postponed' ? { postponed: true } : {}),
     ...(messageId === undefined ? {} : { messageId }),

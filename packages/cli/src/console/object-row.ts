@@ -51,7 +51,10 @@ export function objectRow(
     state,
     text: [reason, message].filter((one) => one !== '').join(': '),
     conditions: conditions.map(({ type, status, reason: why, message: text, lastTransitionTime }) => ({
-      ...{ type, status, reason: why, message: text },
+      type,
+      status,
+      reason: why,
+      message: text,
       ...(lastTransitionTime === undefined ? {} : { since: lastTransitionTime }),
     })),
     generation,

@@ -8,7 +8,12 @@ import type { QueuedMessage } from './wire.ts';
 export function deadLetterRow(queue: string, letter: DeadLetter): QueuedMessage {
   const { messageId, body, reason, attempts, error, firstSeenAt } = letter;
   return {
-    ...{ queue, messageId, state: 'dead', body, ...describeBody(body), reason },
+    queue,
+    messageId,
+    state: 'dead',
+    body,
+    ...describeBody(body),
+    reason,
     ...(attempts === undefined ? {} : { attempts }),
     ...(error === undefined ? {} : { error }),
     ...(firstSeenAt === undefined ? {} : { since: firstSeenAt.getTime() }),
@@ -24,7 +29,9 @@ export function describeBody(body: string): Partial<QueuedMessage> {
   const dueAt = dueAtOf(parsed);
   const id = objectId(cluster, { group, plural: resource }, { namespace, name });
   return {
-    ...{ controller, cause: parsed.cause.type, id },
+    controller,
+    cause: parsed.cause.type,
+    id,
     ...(attempts > 0 ? { attempts } : {}),
     ...(dueAt === undefined ? {} : { dueAt: dueAt * 1000 }),
   };

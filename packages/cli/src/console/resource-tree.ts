@@ -13,7 +13,11 @@ import type { TreeNode } from './wire.ts';
 export type ChildKind = ResourceName & { readonly kind: string; readonly inAnyNamespace?: true | undefined };
 
 const replicaSets: ChildKind = {
-  ...{ group: 'apps', version: 'v1', plural: 'replicasets', namespaced: true, kind: 'ReplicaSet' },
+  group: 'apps',
+  version: 'v1',
+  plural: 'replicasets',
+  namespaced: true,
+  kind: 'ReplicaSet',
 };
 const pods: ChildKind = { group: '', version: 'v1', plural: 'pods', namespaced: true, kind: 'Pod' };
 /** Kinds whose objects have pods below them. */

@@ -162,7 +162,8 @@ async function* followObjects(
       });
       let receivedAt = performance.now();
       const idle = {
-        ...{ seconds: idleSeconds, wait: sleep },
+        seconds: idleSeconds,
+        wait: sleep,
         idleSeconds: () => (performance.now() - receivedAt) / 1000,
       };
       try {

@@ -31,7 +31,11 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
     const { hostname, port, host } = server;
     const { method } = incoming;
     return https.request({
-      ...{ agent, host: hostname, port: port === '' ? 443 : port, path, method },
+      agent,
+      host: hostname,
+      port: port === '' ? 443 : port,
+      path,
+      method,
       headers: { ...headers, host },
     });
   }

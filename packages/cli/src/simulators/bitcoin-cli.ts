@@ -119,8 +119,17 @@ export const emptyResult: ExecOutcome = { exitCode: 0, stdout: '', stderr: '' };
 /** The output of `getnetworkinfo`, reduced to the fields that a controller may read. */
 export function networkInfo(connections: number): object {
   return {
-    ...{ version: 150000, subversion: '/Satoshi:0.15.0/', protocolversion: 70015, localrelay: true, timeoffset: 0 },
-    ...{ networkactive: true, connections, networks: [], relayfee: 0.00001, localaddresses: [], warnings: '' },
+    version: 150000,
+    subversion: '/Satoshi:0.15.0/',
+    protocolversion: 70015,
+    localrelay: true,
+    timeoffset: 0,
+    networkactive: true,
+    connections,
+    networks: [],
+    relayfee: 0.00001,
+    localaddresses: [],
+    warnings: '',
   };
 }
 

@@ -39,7 +39,8 @@ export async function startSimulators(
   const plant = await startPlant({ ...hosts, listens: parameters.includes(simulatorParameters.plant) });
   cleanup.defer(() => plant.close());
   const pantry = await startPantry({
-    ...{ ...hosts, listens: parameters.includes(simulatorParameters.pantry) },
+    ...hosts,
+    listens: parameters.includes(simulatorParameters.pantry),
     ...(pantryStock === undefined ? {} : { initialStock: pantryStock }),
   });
   cleanup.defer(() => pantry.close());

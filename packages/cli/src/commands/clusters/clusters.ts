@@ -89,7 +89,10 @@ async function runAccess(
   if (isArn && !/^arn:[\w:/+=,.@-]+$/.test(fleetWatcher))
     throw new UserError('--fleet-watcher: the ARN of a role, like arn:aws:iam::123456789012:role/NAME');
   const target = {
-    ...{ project, stage, region, user },
+    project,
+    stage,
+    region,
+    user,
     ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
   };
   const flags = { ...(table === undefined ? {} : { table }), ...(region === undefined ? {} : { region }) };

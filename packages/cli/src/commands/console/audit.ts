@@ -31,8 +31,13 @@ export function withAudit(
   const file = path.join(folder, auditFileName);
   const write = async (action: ConsoleAction, fields: object): Promise<void> => {
     const line = JSON.stringify({
-      ...{ timestamp: now().toISOString(), message: 'console action', stage, who },
-      ...{ action: action.type, ...targetOf(action), ...fields },
+      timestamp: now().toISOString(),
+      message: 'console action',
+      stage,
+      who,
+      action: action.type,
+      ...targetOf(action),
+      ...fields,
     });
     await mkdir(folder, { recursive: true });
     await appendFile(file, `${line}\n`, { mode: 0o600, flag: appending });

@@ -83,7 +83,11 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
   parts.defer(() => ending.abort());
 
   const source = createStageSource(registry, {
-    ...{ name: stage, sqs, urlPrefix, signal: ending.signal, newLines: log.newLines },
+    name: stage,
+    sqs,
+    urlPrefix,
+    signal: ending.signal,
+    newLines: log.newLines,
     operator: createOperator({
       registry,
       project,

@@ -83,7 +83,10 @@ export async function devOperator(
   const table = path.join(folder, 'clusters.json');
   const source = createFileSource(table);
   const operator = createOperator({
-    ...{ registry, project: await readProjectName(process.cwd()), table, region: {} },
+    registry,
+    project: await readProjectName(process.cwd()),
+    table,
+    region: {},
     environment: async () => await localSettings(dev.state(), set),
     lambda: localLambda(dev.state()),
     urlPrefix: urlPrefixOf(dev.state().queues),

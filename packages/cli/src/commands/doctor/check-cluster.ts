@@ -156,7 +156,9 @@ async function checkPermissions(
     await forEachConcurrently(8, permissions, async ([text, { group, target, verb, name, namespace }]) => {
       const [resource = '', subresource] = target.split('/');
       const resourceAttributes = {
-        ...{ group, resource, verb },
+        group,
+        resource,
+        verb,
         ...(subresource === undefined ? {} : { subresource }),
         ...(name === undefined ? {} : { name }),
         ...(namespace === undefined ? {} : { namespace }),

@@ -17,7 +17,10 @@ export const queuePolicy = JSON.stringify({
   Version: '2012-10-17',
   Statement: [
     {
-      ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: '*' },
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 'sqs:*',
+      Resource: '*',
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     },
   ],

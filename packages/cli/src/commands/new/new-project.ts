@@ -114,7 +114,9 @@ async function planProject(
   const gitignore = await readText('.gitignore');
   const isModule = manifest === undefined || manifest.type === 'module';
   const content: FolderContent = {
-    ...{ project, isModule, tsconfig },
+    project,
+    isModule,
+    tsconfig,
     hasJest: await hasJest(root, manifest),
   };
   const changes: Change[] = [];

@@ -48,7 +48,13 @@ export function createDevExperiments(
       void act({ type: 'reconcile', id }, AbortSignal.timeout(10_000)).catch(() => undefined);
   };
   const faults = faultsOf({
-    ...{ embedded, functions, injectFaults, watchers, controllers, onNextWrite, duplicate },
+    embedded,
+    functions,
+    injectFaults,
+    watchers,
+    controllers,
+    onNextWrite,
+    duplicate,
   });
   const visibilities = controllers.map(({ declaration }) => visibilitySecondsOf(declaration.options.timeoutSeconds));
   const experiments = createExperiments({

@@ -67,7 +67,10 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         },
         onEvent: live.onEvent,
         flow: createFlowReader(controllers, {
-          ...{ sqs, urlPrefix, history, maxAgeMilliseconds: flowMilliseconds },
+          sqs,
+          urlPrefix,
+          history,
+          maxAgeMilliseconds: flowMilliseconds,
           pausedControllers: operator.pausedControllers,
           oldestAt: async (queue, own) => await readOldestAt(queue, local, own),
           read: async () => ({

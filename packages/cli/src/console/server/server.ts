@@ -30,7 +30,8 @@ const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['pause-controller', 'resume-controller']), controller: z.string() }),
   z.object({ type: z.enum(['pause-cluster', 'resume-cluster']), cluster: z.string() }),
   z.object({
-    ...{ type: z.literal('break'), fault: z.string() },
+    type: z.literal('break'),
+    fault: z.string(),
     seconds: z.int().min(1).max(maxFaultSeconds).exactOptional(),
   }),
   z.object({ type: z.enum(['redrive', 'delete']), queue: z.string(), messageId: z.string().exactOptional() }),

@@ -93,8 +93,14 @@ export function createDeadLetterReader(
       const { messages, more, unread, notes: reasons } = await letters.get();
       const timers = history.followUps().map(
         ({ id, controller, cause, dueAt }): QueuedMessage => ({
-          ...{ queue: timersQueue, messageId: `${controller} ${id}`, state: 'timer', body: '' },
-          ...{ controller, id, cause, dueAt },
+          queue: timersQueue,
+          messageId: `${controller} ${id}`,
+          state: 'timer',
+          body: '',
+          controller,
+          id,
+          cause,
+          dueAt,
         }),
       );
       return { messages: [...messages, ...timers], more, unread, notes: [...reasons, ...notes] };

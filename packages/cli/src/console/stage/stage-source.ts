@@ -215,7 +215,10 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });
   const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
   const readFlow = createFlowReader(controllers, {
-    ...{ sqs, urlPrefix, history, maxAgeMilliseconds: flowMilliseconds },
+    sqs,
+    urlPrefix,
+    history,
+    maxAgeMilliseconds: flowMilliseconds,
     pausedControllers: operator.pausedControllers,
     read: async () => ({
       watchers: [...members.values()].filter(({ watcher }) => watcher?.isDown === false).length,

@@ -92,7 +92,10 @@ export function httpQueueCalls(
     const { protocol, hostname, port, path } = (await endpoint?.()) ?? { protocol: 'none' };
     if (protocol !== 'http:') throw new Error(`${action}: no server of this machine`);
     const options = {
-      ...{ agent, hostname, port, path },
+      agent,
+      hostname,
+      port,
+      path,
       method: 'POST',
       headers,
       timeout: seconds * 1000,

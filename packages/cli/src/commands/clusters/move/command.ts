@@ -126,7 +126,12 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   const deps: MoveDeps = {
     ...createFence(
       {
-        ...{ admin, connect, registry, project, namespaces, wait: sleep },
+        admin,
+        connect,
+        registry,
+        project,
+        namespaces,
+        wait: sleep,
         eks: (access) => eksAccessEntries(access, { credentials, now, endpoint: readAwsSettings().eksEndpoint }),
         functions: { source: source.functions, target: target.functions },
       },

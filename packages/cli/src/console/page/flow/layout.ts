@@ -62,7 +62,11 @@ export function layOut(count: number): Layout {
     };
   });
   return {
-    ...{ height, cluster, watcher, timers, tracks },
+    height,
+    cluster,
+    watcher,
+    timers,
+    tracks,
     toWatcher: curve(cluster.x + cluster.w, middle - 30, watcher.x, watcher.y + watcher.h / 2),
     returnLine: `M${busX} ${first + trackHeight / 2 + 10}${back}V${backTop + 5}`,
   };

@@ -114,7 +114,8 @@ function optionsOf(lines: readonly Line[], format: Plot['format'], width: number
     font: '11px Inter, system-ui, sans-serif',
   };
   return {
-    ...{ width, height },
+    width,
+    height,
     // A time at the right edge is as wide as this on each side.
     padding: [null, 24, null, null],
     legend: { show: false },
