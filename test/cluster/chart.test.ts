@@ -102,7 +102,7 @@ describe('the chart', () => {
       await inFolder(helm, 'upgrade', ...chart, '--values', values, '--set', 'settings.CLUSTER=prod-2');
       expect(await get(watcher, '-o', 'jsonpath={.spec.template}')).not.toBe(before);
 
-      await kubectl('apply', '-f', `${manifests}/samples/water-tanks.yaml`);
+      await kubectl('apply', '-f', 'infra/kubernetes/samples/water-tanks.yaml');
       await inFolder(helm, 'uninstall', 'outrigger-watcher', '--namespace', 'kube-system');
       expect(await get(watcher, '--ignore-not-found', '-o', 'name')).toBe('');
       expect(await kubectl('get', 'watertanks', '-o', 'name')).toContain('north');

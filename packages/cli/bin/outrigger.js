@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// The outrigger command. In the repository it runs the sources; the package has only what was compiled of them.
+// The outrigger command. In the repository it runs the sources, and installed what was compiled of them: Node runs no
+// TypeScript below node_modules.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 
 const sources = new URL('../src/commands/main.ts', import.meta.url);
-const inRepository = existsSync(sources);
+const inRepository = existsSync(sources) && !import.meta.url.includes('/node_modules/');
 if (inRepository && Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(
     `The repository needs Node 24, and this is Node ${process.versions.node}. Run \`npm run node\`, and start this by npm or npx.\n`,
