@@ -4,7 +4,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { installPackage } from '../../tools/troubleshooting/project.ts';
-import { runCommand, runProgram } from '../../tools/troubleshooting/run-dev.ts';
+import { runProgram, succeed } from '../../tools/troubleshooting/run-dev.ts';
 
 const scripts = { build: 'tsc -b', test: 'jest' };
 const devDependencies = { jest: '30.5.2', typescript: '7.0.2' };
@@ -47,8 +47,8 @@ it('new project leaves scripts and type, and the test suites of both run', { tim
   };
   await theirSuite();
 
-  await runCommand(project, 'new', 'project', '--yes');
-  await runCommand(project, 'new', 'controller', 'Order', '--group', 'shop.example.com');
+  await succeed(project, 'new', 'project', '--yes');
+  await succeed(project, 'new', 'controller', 'Order', '--group', 'shop.example.com');
   const manifest = JSON.parse(await readFile(path.join(project.folder, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({ type: 'commonjs', scripts, devDependencies });
   await theirSuite();

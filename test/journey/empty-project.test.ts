@@ -5,7 +5,7 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { newProject } from '../../tools/troubleshooting/project.ts';
-import { runCommand, runProgram } from '../../tools/troubleshooting/run-dev.ts';
+import { runCommand, runProgram, succeed } from '../../tools/troubleshooting/run-dev.ts';
 
 const plain = `import { ConfigMap } from 'outrigger/kubernetes';
 import { startApiServer } from 'outrigger/testing';
@@ -103,7 +103,7 @@ it(
     onTestFinished(project.remove);
     const write = async (file: string, text: string) => await writeFile(path.join(project.folder, file), text);
     const vitest = async () => await runProgram('npx', ['vitest', 'run'], { cwd: project.folder });
-    await runCommand(project, 'new', 'controller', 'Note', '--group', 'notes.example.com');
+    await succeed(project, 'new', 'controller', 'Note', '--group', 'notes.example.com');
     await write('crd.yaml', crd);
     const imported = await runCommand(project, 'import', 'crd', 'crd.yaml');
     expect(imported.status, imported.lines.join('\n')).toBe(0);

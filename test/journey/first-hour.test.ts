@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { newProject } from '../../tools/troubleshooting/project.ts';
-import { type RunningDev, runCommand, runProgram, startDev } from '../../tools/troubleshooting/run-dev.ts';
+import { type RunningDev, runCommand, runProgram, startDev, succeed } from '../../tools/troubleshooting/run-dev.ts';
 import { startHttpServer } from '../support/listen.ts';
 
 const seconds = 500;
@@ -76,7 +76,7 @@ it(
       const { lines, status } = await runProgram('npm', argv, { cwd: project.folder });
       expect(status, lines.join('\n')).toBe(0);
     };
-    await runCommand(project, 'new', 'controller', 'Site', '--group', 'sites.example.com');
+    await succeed(project, 'new', 'controller', 'Site', '--group', 'sites.example.com');
     await write('src/controllers/site.ts', await documentedController());
     await write('test/controllers/site.test.ts', test);
     await write('samples/site.yaml', north);

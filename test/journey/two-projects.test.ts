@@ -7,7 +7,7 @@ import { startApiServer } from '@outrigger/apiserver';
 import { createLocalSqsClient, startSqs } from '@outrigger/cli/dev/sqs-server';
 import { expect, it, onTestFinished } from 'vitest';
 import { installPackage } from '../../tools/troubleshooting/project.ts';
-import { runCommand, startDev } from '../../tools/troubleshooting/run-dev.ts';
+import { startDev, succeed } from '../../tools/troubleshooting/run-dev.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const names = ['bakery', 'shop'] as const;
@@ -33,8 +33,8 @@ it(
         program: path.join(folder, name, 'node_modules/@outrigger/cli/bin/outrigger.js'),
       };
       await cp(installed.folder, project.folder, { recursive: true, verbatimSymlinks: true });
-      await runCommand(project, 'new', 'project', '--yes', '--name', name);
-      await runCommand(project, 'new', 'controller', 'Kettle', '--group', `${name}.example.com`);
+      await succeed(project, 'new', 'project', '--yes', '--name', name);
+      await succeed(project, 'new', 'controller', 'Kettle', '--group', `${name}.example.com`);
       const sample = path.join(project.folder, 'samples/kettle.yaml');
       await writeFile(sample, (await readFile(sample, 'utf8')).replaceAll('my-kettle', name));
       const options = ['--apply', 'samples', '--kubeconfig', kubeconfig, '--queue-endpoint', sqs.endpoint];

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { environment } from '../../src/settings.ts';
 import { makeProject, ownUnservedKind, type Project } from './project.ts';
 import { startRefusingProxy } from './refusing-proxy.ts';
-import { type RunningDev, runCommand, runProgram, startDev } from './run-dev.ts';
+import { type RunningDev, runCommand, runProgram, startDev, succeed } from './run-dev.ts';
 
 /** A trouble: its name, what it is, what to do, and what each program shows. */
 type Section = {
@@ -121,7 +121,7 @@ async function failAnObject(
     'kubectl get events': await kubectl(project, 'get', 'events', ...ofObject(name)),
   };
   await fetch(`${server}${lamps}/${name}`, { method: 'DELETE' });
-  await runCommand(project, 'dlq', 'delete', '--key', `lamp:default/${name}`, '--yes');
+  await succeed(project, 'dlq', 'delete', '--key', `lamp:default/${name}`, '--yes');
   return shows;
 }
 
@@ -157,7 +157,7 @@ const noCache = ['--cache-dir', '.kubectl-cache'];
 async function withoutCrd(project: Project, dev: RunningDev): Promise<Section> {
   const mark = dev.mark();
   await kubectl(project, 'delete', 'crd', 'lamps.shop.example.com');
-  await runCommand(project, 'reconcile', 'lamp:default/north');
+  await succeed(project, 'reconcile', 'lamp:default/north');
   // Until its dead letter is there, which the doctor shows.
   const printed = await dev.until(lastRun('north'), mark);
   const north = {

@@ -76,6 +76,16 @@ export async function runCommand(
   return await runProgram(process.execPath, [program, ...argv], { cwd: folder });
 }
 
+/** Runs a command of the project that must succeed. Rejects with its lines otherwise. */
+export async function succeed(
+  project: Pick<Project, 'folder' | 'program'>,
+  ...argv: readonly string[]
+): Promise<readonly string[]> {
+  const { lines, status } = await runCommand(project, ...argv);
+  if (status !== 0) throw new Error(`outrigger ${argv.join(' ')} ended with ${status}:\n${lines.join('\n')}`);
+  return lines;
+}
+
 /** Runs a program to its end. */
 export async function runProgram(
   file: string,
