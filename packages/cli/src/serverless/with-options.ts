@@ -1,6 +1,6 @@
 // Applies the options of a deployment to its compiled template. An option changes every queue, function or role in the
-// same way, later ones included. CloudFormation conditions are not used: the template states its resources directly, and
-// outrigger dev can read it.
+// same way, later ones included. CloudFormation conditions are not used: the template states its resources directly,
+// and outrigger dev can read it.
 import { withClustersTable } from './clusters-table.ts';
 import { withMonitoring } from './monitoring.ts';
 import type { Options } from './options.ts';
