@@ -15,7 +15,7 @@ import { type SliceCondition, type SliceField, type StatusSlice, sliceView } fro
 /** A custom kind without its types. An interface, because CustomKind extends it. */
 export interface AnyCustomKind extends Kind {
   readonly definition: KindDefinition;
-  /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
+  /** Parses a status strictly. Throws InvalidResultError or TerminalError, naming the field. */
   parseStatus(status: unknown): object;
 }
 

@@ -51,7 +51,7 @@ export type StatusView<Primary = object> = {
   /** Throws InvalidSpecError, naming the field. */
   read(raw: object): Primary;
   /**
-   * Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. Absent for a foreign
+   * Parses a status strictly. Throws InvalidResultError or TerminalError, naming the field. Absent for a foreign
    * kind: no status is written.
    */
   parseStatus?(status: unknown): object;

@@ -1,7 +1,7 @@
 // Checks the result of a reconciler at run time. The compiler does not see an extra field, an undeclared condition or a
 // delay that is not a number, and the later steps would drop each of them silently.
 import * as z from 'zod';
-import { InvalidResultError } from '../core/errors.ts';
+import { InvalidResultError, TerminalError } from '../core/errors.ts';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
 import type { StatusView } from './kind-definition.ts';
@@ -49,7 +49,7 @@ const finalized = z.strictObject({ ...later.omit({ error: true }).shape, reason,
 
 /**
  * Makes the check of a view's results. It is made once, because creating a schema costs more than using it. The check
- * throws InvalidResultError, naming the field that is unknown, missing or wrong.
+ * throws InvalidResultError, naming the field that is missing or wrong, or TerminalError for one that is unknown.
  */
 export function createResultParser({
   conditions: declared,
@@ -88,7 +88,7 @@ function laterOf({ requeueAfterSeconds: after, requeueAt, error }: z.output<type
   };
 }
 
-/** Checks what finalize returned. Throws InvalidResultError. */
+/** Checks what finalize returned. Throws as the check of a result does. */
 export function parseFinalized(said: Finalized): Finalized {
   if (said === 'done') return said;
   if (said === undefined || said === null) throw new InvalidResultError(nothingFinalized);
@@ -102,13 +102,13 @@ export function parseFinalized(said: Finalized): Finalized {
 
 /**
  * Parses a value strictly: a field that the schema does not know would be dropped on its way to the API server, so it
- * is an error, at any depth. Throws InvalidResultError, naming the field below `name`.
+ * is an error, at any depth. Throws as the check of a result does, naming the field below `name`.
  */
 export function parseStrictly(schema: z.ZodObject, value: unknown, name: string): object {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new InvalidResultError(formatZodIssues(parsed.error, name));
+  if (!parsed.success) throw refusalOf(parsed.error, name);
   const unknown = unknownPath(value, parsed.data, name);
-  if (unknown !== undefined) throw new InvalidResultError(`${unknown}: unknown field`);
+  if (unknown !== undefined) throw new TerminalError(`${unknown}: unknown field`);
   return parsed.data;
 }
 
@@ -118,8 +118,15 @@ function conditionOf({ message, ...rest }: z.output<typeof condition>): Declared
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, uncompiled);
-  if (!parsed.success) throw new InvalidResultError(formatZodIssues(parsed.error));
+  if (!parsed.success) throw refusalOf(parsed.error);
   return parsed.data;
+}
+
+/** A wrong value may come from outside and be another one later. A field that no schema has is one of the code. */
+function refusalOf(error: z.ZodError, name?: string): Error {
+  const text = formatZodIssues(error, name);
+  const isUnknown = error.issues.some(({ code }) => code === 'unrecognized_keys');
+  return isUnknown ? new TerminalError(text) : new InvalidResultError(text);
 }
 
 function unknownPath(given: unknown, known: unknown, path: string): string | undefined {

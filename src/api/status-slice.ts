@@ -3,7 +3,7 @@
 // a foreign kind it is what the controller implements of the status of the CRD, with Ready if that is its own to say.
 
 import * as z from 'zod';
-import { InvalidResultError } from '../core/errors.ts';
+import { InvalidResultError, TerminalError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { RuntimeCondition } from './conditions.ts';
 import type { CustomResource, KindDefinition, StatusView } from './kind-definition.ts';
@@ -53,9 +53,7 @@ export function foreignSliceView<Primary>(
       if (!isRecord(value)) throw new InvalidResultError(`status: give an object with ${fields.join(', ')}`);
       const unknown = Object.keys(value).find((field) => value[field] !== undefined && !fields.includes(field));
       if (unknown === undefined) return value;
-      throw new InvalidResultError(
-        `status.${unknown}: unknown field; the statusSlice has ${fields.join(', ') || 'none'}`,
-      );
+      throw new TerminalError(`status.${unknown}: unknown field; the statusSlice has ${fields.join(', ') || 'none'}`);
     },
   };
 }

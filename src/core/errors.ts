@@ -30,7 +30,7 @@ export class InvalidSpecError extends Error {
   override readonly name = 'InvalidSpecError';
 }
 
-/** A reconciler's result does not match the status schema. The message starts with the field's path. */
+/** A reconciler's result has a wrong or missing value. The message starts with the field's path. */
 export class InvalidResultError extends Error {
   override readonly name = 'InvalidResultError';
 }

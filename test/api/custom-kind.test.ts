@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { ok } from '../../src/api/conditions.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { rulesOf, withRule } from '../../src/api/rule.ts';
-import { InvalidResultError, InvalidSpecError, SettingsError } from '../../src/core/errors.ts';
+import { InvalidResultError, InvalidSpecError, SettingsError, TerminalError } from '../../src/core/errors.ts';
 import { describeKind } from '../../src/core/kind-names.ts';
 
 const kind = defineKind({
@@ -56,13 +56,18 @@ it('an object that is read has its conditions and the generation that they are o
 });
 
 it.each([
-  ['an unknown field', { seen: 1, colour: 'red' }, 'status.colour: unknown field'],
-  ['an unknown field further in', { seen: 1, parts: [{ name: 'x', size: 2 }] }, 'status.parts.0.size: unknown field'],
-  ['a wrong type', { seen: 'x' }, 'status.seen'],
-  ['a missing field', {}, 'status.seen'],
-])('a result with %s is an error that names it', (_, status, named) => {
+  ['a wrong type', InvalidResultError, { seen: 'x' }, 'status.seen'],
+  ['a missing field', InvalidResultError, {}, 'status.seen'],
+  ['an unknown field', TerminalError, { seen: 1, colour: 'red' }, 'status.colour: unknown field'],
+  [
+    'an unknown field further in',
+    TerminalError,
+    { seen: 1, parts: [{ name: 'x', size: 2 }] },
+    'status.parts.0.size: unknown field',
+  ],
+])('a result with %s is an error that names it', (_, error, status, named) => {
   const parse = () => kind.parseStatus(status);
-  expect(parse).toThrow(InvalidResultError);
+  expect(parse).toThrow(error);
   expect(parse).toThrow(named);
 });
 

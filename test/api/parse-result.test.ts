@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { createResultParser, parseFinalized } from '../../src/api/parse-result.ts';
 import type { Finalized } from '../../src/api/result.ts';
-import { InvalidResultError } from '../../src/core/errors.ts';
+import { InvalidResultError, TerminalError } from '../../src/core/errors.ts';
 
 const widget = defineKind({
   ...{ group: 'example.com', version: 'v1', kind: 'Widget', conditions: ['Built'] },
@@ -37,8 +37,6 @@ it.each<[string, object, string]>([
   ['a delay that no date can hold', { requeueAfterSeconds: 1e300 }, 'requeueAfterSeconds'],
   ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is no valid time'],
   ['a delay and a time', { requeueAfterSeconds: 3, requeueAt: new Date() }, 'give one of the two'],
-  ['a misspelt wish', { requeueAfter: 3 }, 'requeueAfter'],
-  ['a condition that was not declared', { conditions: { ...conditions, Bild: conditions.Built } }, 'Bild'],
   ['a declared condition left out', { conditions: {} }, 'conditions.Built'],
   ['a condition without a reason', because(''), 'conditions.Built.reason'],
   ['a condition whose reason is a sentence', because('not built yet'), 'conditions.Built.reason: no CamelCase word'],
@@ -46,6 +44,15 @@ it.each<[string, object, string]>([
   ['no conditions at all', { conditions: undefined }, 'conditions'],
 ])('a result with %s is refused, naming it', (_, more, named) => {
   expect(() => parseResult({ ...good, ...more })).toThrow(InvalidResultError);
+  expect(() => parseResult({ ...good, ...more })).toThrow(named);
+});
+
+it.each([
+  ['a misspelt wish', { requeueAfter: 3 }, 'requeueAfter'],
+  ['a condition that was not declared', { conditions: { ...conditions, Bild: conditions.Built } }, 'Bild'],
+  ['a field that the status does not have', { status: { size: 1, uid: '1' } }, 'status.uid: unknown field'],
+])('a result with %s is not tried again: only other code returns another one', (_, more, named) => {
+  expect(() => parseResult({ ...good, ...more })).toThrow(TerminalError);
   expect(() => parseResult({ ...good, ...more })).toThrow(named);
 });
 

@@ -140,7 +140,7 @@ it('a status slice with a field of the rest is rejected, and the rest stays unch
   await reconcile('a');
   paintReturns({ status: { coat: 'red', ...{ size: 9 } } });
   expect((await paint('a')).outcome).toMatchObject({
-    type: 'failed',
+    type: 'terminal',
     error: { message: 'status.size: unknown field' },
   });
   expect((await read('a'))?.status).toMatchObject({ size: 3 });
