@@ -184,9 +184,7 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
     case 'terminal':
       return timers(requeueOf(outcome, time) ?? time.finish());
     case 'nothing':
-      return outcome.reason === 'held'
-        ? { ...timers(), again: asOwnMessage(message, time.observedAt) }
-        : timers(time.finish());
+      return outcome.reason === 'held' ? afterHold(message, time) : timers(time.finish());
     case 'refused':
       return { ...timers(), deadLetter: outcome.error.message };
     case 'failed': {
@@ -218,13 +216,18 @@ function timers(...messages: readonly (Message | undefined)[]): FollowUp {
   return { again: undefined, timers: messages.filter((one) => one !== undefined), deadLetter: undefined };
 }
 
-/** The message with which a function goes on with an object that it has held: what it may send to its own queue. */
-function asOwnMessage(message: Message, observedAt: number): Message {
+/**
+ * What goes on with an object that was held. A function may send a change or a resync to its own queue. A command, and
+ * a retry with its counts, come by the timers as a retry.
+ */
+function afterHold(message: Message, time: Times): FollowUp {
   const { cause } = message;
+  if (cause.type === 'command' || cause.type === 'retry') return timers(time.retry(countsOf(message), 1));
   const key = { ...followedBy(message), ...straysOf(message) };
-  if (cause.type !== 'resync') return { ...key, cause: { type: 'change', observedAt } };
+  if (cause.type !== 'resync')
+    return { ...timers(), again: { ...key, cause: { type: 'change', observedAt: time.observedAt } } };
   const { dueAt: _, ...resync } = cause;
-  return { ...key, cause: resync };
+  return { ...timers(), again: { ...key, cause: resync } };
 }
 
 function straysOf({ strays }: Message): Pick<Message, 'strays'> {
@@ -245,6 +248,16 @@ type Times = {
 
 /** What a retry counts. */
 type RetryCounts = Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'conflicts' | 'later'>;
+
+function countsOf(message: Message): RetryCounts {
+  const [conflicts, later] = [conflictsOf(message), latersOf(message)];
+  return {
+    attempt: attemptOf(message),
+    postponements: postponementsOf(message),
+    conflicts: conflicts === 0 ? undefined : conflicts,
+    later: later === 0 ? undefined : later,
+  };
+}
 
 function timesOf(message: Message, circumstances: Circumstances): Times {
   const { nowMs, generation, isRunning = false } = circumstances;
@@ -290,19 +303,12 @@ function requeueOf({ requeueAfterSeconds, requeueAt }: Next, time: Times): Messa
 }
 
 function postpone({ reason, error }: Postponed, message: Message, time: Times): Message {
-  const [attempt, conflicts, laters] = [attemptOf(message), conflictsOf(message), latersOf(message)];
-  const postponements = postponementsOf(message);
-  const counts = (more: Partial<RetryCounts>): RetryCounts => ({
-    attempt,
-    postponements,
-    conflicts: conflicts === 0 ? undefined : conflicts,
-    later: laters === 0 ? undefined : laters,
-    ...more,
-  });
+  const counts = countsOf(message);
+  const { postponements, conflicts = 0, later: laters = 0 } = counts;
   if (error instanceof RetryLater) {
     const later = laters + 1;
     const delaySeconds = backoffSeconds(laterBackoffOf(error.seconds), later, fractionOf(message, later));
-    return time.retry(counts({ later }), delaySeconds);
+    return time.retry({ ...counts, later }, delaySeconds);
   }
   // A slow cluster responds: its keys are retried soon, and the wait does not grow.
   const times = postponements + (reason === 'slow' ? 0 : 1);
@@ -313,7 +319,7 @@ function postpone({ reason, error }: Postponed, message: Message, time: Times): 
   const delaySeconds = backoffSeconds(backoff, reason === 'slow' ? 1 : growth, fractionOf(message, times));
   const more = isConflict ? { postponements: times, conflicts: conflicts + 1 } : { postponements: times };
   // Twice as long as the server asks for: the first wait may be half of it.
-  return time.retry(counts(more), Math.max(delaySeconds, 2 * retryAfterSeconds(error)));
+  return time.retry({ ...counts, ...more }, Math.max(delaySeconds, 2 * retryAfterSeconds(error)));
 }
 
 type Postponed = Extract<Outcome, { readonly type: 'postponed' }>;

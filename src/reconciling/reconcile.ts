@@ -5,7 +5,7 @@ import type { Outcome } from './outcome.ts';
 import { type AfterError, afterError } from './pass/after-error.ts';
 import { callFor, reportSeconds } from './pass/author-call.ts';
 import { commit, sendEvents } from './pass/commit.ts';
-import { finalizeLost, isLost, orphanOf } from './pass/finalize-lost.ts';
+import { effectsOf, finalizeLost, isLost, orphanOf } from './pass/finalize-lost.ts';
 import { hold } from './pass/hold.ts';
 import { type Observed, observe, scopeMismatch } from './pass/observe.ts';
 import { type Called, type Ended, type Identity, identityOf, type Pass, type ReconcileDeps } from './pass/pass.ts';
@@ -25,14 +25,13 @@ export function createReconcile(given: ReconcileDeps): Reconcile {
   return async (input) => {
     const mismatch = scopeMismatch(identity.declaration.resource, input.message);
     if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
-    /** The first pass in which the author's code may have made something that only its finalize removes. */
-    let effects: Pass | undefined;
+    let earlier: Pass | undefined;
     for (let passes = 1; ; passes += 1) {
-      const { pass, report } = await runPass(deps, identity, input);
-      effects ??= report.isCalled && identity.declaration.finalizes && pass?.task === 'reconcile' ? pass : undefined;
+      const { pass, report, effects, mayBeGone } = await runPass(deps, identity, input, earlier);
       if (effects !== undefined && isLost(effects, pass, report))
         return { ...report, orphan: await finalizeLost(deps, effects) };
-      if (effects !== undefined && report.mayBeGone === true) return { ...report, orphan: orphanOf(effects, unknown) };
+      if (effects !== undefined && mayBeGone) return { ...report, orphan: orphanOf(effects, unknown) };
+      earlier = effects;
       const isStale = report.outcome.type === 'postponed' && report.outcome.reason === 'conflict';
       if (!isStale || passes === maxPasses || input.signal.aborted) return report;
       input.log.debug('resource version conflict, reading again', { tries: passes });
@@ -44,7 +43,7 @@ export function createReconcile(given: ReconcileDeps): Reconcile {
 export type Reconcile = (input: ReconcileInput) => Promise<ReconcileReport>;
 type Deps = Required<Pick<ReconcileDeps, 'wait'>> & ReconcileDeps;
 
-async function runPass(deps: Deps, identity: Identity, input: ReconcileInput) {
+async function runPass(deps: Deps, identity: Identity, input: ReconcileInput, earlier: Pass | undefined) {
   let observed: Observed | undefined;
   /** The call of the author's code, once it has ended. */
   const progress: { called?: Called } = {};
@@ -54,10 +53,18 @@ async function runPass(deps: Deps, identity: Identity, input: ReconcileInput) {
     const outcome = observed.type === 'nothing' ? observed.outcome : await attempt(deps, observed.pass, progress);
     end = { outcome, mayBeGone: false };
   } catch (thrown) {
-    end = await afterError(thrown, input, { identity, observed, called: progress.called });
+    const effects = effectsOf(earlier, passOf(observed), progress.called);
+    const isRepeated = earlier !== undefined;
+    const read = observed?.read ?? undefined;
+    end = await afterError(thrown, input, { identity, read, called: progress.called, effects, isRepeated });
   }
-  const pass = observed?.type === 'pass' ? observed.pass : undefined;
-  return { pass, report: { ...reportPass(end.outcome, pass, progress.called), mayBeGone: end.mayBeGone } };
+  const pass = passOf(observed);
+  const effects = effectsOf(earlier, pass, progress.called);
+  return { pass, report: reportPass(end.outcome, pass, progress.called), effects, mayBeGone: end.mayBeGone };
+}
+
+function passOf(observed: Observed | undefined): Pass | undefined {
+  return observed?.type === 'pass' ? observed.pass : undefined;
 }
 
 /** Holds, calls, settles and commits. A failure of these is settled, too: the status has its error, if possible. */

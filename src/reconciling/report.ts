@@ -15,8 +15,6 @@ export type ReconcileReport = {
   readonly outcome: Outcome;
   /** The message as the object was read: a retry of an earlier generation begins anew. Absent: as it was received. */
   readonly message?: Message;
-  /** Whether the author's code was called. */
-  readonly isCalled?: boolean;
   /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
   readonly writes: number;
   /** Requests to the API server. */
@@ -26,8 +24,6 @@ export type ReconcileReport = {
   readonly generation?: number | undefined;
   /** An object that is gone, or may be, although its finalize was not completed. */
   readonly orphan?: Orphan | undefined;
-  /** A write has not found the object, and it cannot be read. */
-  readonly mayBeGone?: boolean;
   /** The reconciler still runs, although its signal was aborted. */
   readonly ignoredSignal?: boolean;
   /** Whether it wrote to the object again, although nothing but its own last write had it reconciled. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
 import { type Acceptance, groupRecords, orderRedelivered, readRecord } from '../../src/reconciling/group-records.ts';
-import { ofThisGeneration } from '../../src/reconciling/pass/observe.ts';
+import { asOfNow } from '../../src/reconciling/pass/observe.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
@@ -66,7 +66,7 @@ it('G1: a change between requeues of two generations stays in the group, with it
     expect(causes).toContainEqual(change.cause);
     expect(merged?.message.strays).toEqual(change.strays);
     // A reconcile of the later generation has observed it, and not the change.
-    expect(merged && ofThisGeneration(merged.message, { now: 3, observed: 3 })).toBeDefined();
+    expect(merged && asOfNow(merged.message, { now: 3, observed: 3, isFailing: false })).toBeDefined();
   }
   expect(groupsOf(requeue(1), requeue(2))[0]?.message).toEqual({ ...message, ...requeue(2) });
 });

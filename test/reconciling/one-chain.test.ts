@@ -188,6 +188,20 @@ it.each([
   await system.close();
 });
 
+it('an object that fails again after it has recovered is retried, though a time of its first failure woke it', async () => {
+  let isFailing = true;
+  const { system, calls } = await startTicks(() =>
+    isFailing ? { error: new Error('no'), failing: true, requeueAfterSeconds: 1800 } : {},
+  );
+  isFailing = false;
+  await system.advance(10);
+  isFailing = true;
+  const before = calls.length;
+  await system.advance(60);
+  expect(calls.length - before).toBeGreaterThan(5);
+  await system.close();
+});
+
 it('50 edits of a failing object are one chain of retries, and one dead letter', async () => {
   const { system, calls } = await startTicks(() => ({ error: new Error('no'), failing: true }));
   await triggers.edits(system, 50);

@@ -278,9 +278,17 @@ it('an object that was held is reconciled by a change at once, or by the resync 
   const held = { type: 'nothing', reason: 'held' } as const;
   const again = (from: Message) => decide(held, from, { nowMs }).again?.cause;
   expect(again(message)).toEqual({ type: 'change', observedAt: nowMs - 500 });
-  expect(again(aMessage(asCommand({ observedAt: 5 })))).toEqual({ type: 'change', observedAt: 5 });
   expect(again(aMessage(asResync({ run: '2026-01-01T00:00:00Z', dueAt: 7 })))).toEqual({
     type: 'resync',
     run: '2026-01-01T00:00:00Z',
   });
+});
+
+it.each([
+  ['a command is retried by all attempts', asCommand(), { attempt: 0, command: true }],
+  ['a retry goes on with its attempts', asRetry({ attempt: 3 }), { attempt: 3 }],
+])('an object that was held by %s', (_, from, cause) => {
+  const next = timerOf({ type: 'nothing', reason: 'held' }, aMessage(from));
+  expect(next.cause).toMatchObject({ type: 'retry', ...cause });
+  expect(waitOf(next)).toBeLessThanOrEqual(3);
 });

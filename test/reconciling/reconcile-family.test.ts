@@ -2,6 +2,8 @@
 // any API server.
 import { expect, it } from 'vitest';
 import { applyObject } from '../../src/kube/apply/apply.ts';
+import type { KubeRequest } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -41,6 +43,25 @@ it('a deletion in spite of the finalizer runs finalize once, and is a dead lette
   expect(outcome).toEqual({ type: 'nothing', reason: 'gone' });
   expect(orphan).toMatchObject({ uid: metadata.uid, object: expect.stringContaining('"size":3') });
   expect(finalized).toEqual([metadata.uid]);
+});
+
+it.each([
+  404, 409,
+])('an object that goes, and whose end is not verified before the deadline, is a dead letter after a %d', async (status) => {
+  const { metadata } = await apply('a', { size: 3 });
+  widgets.beforeReconciler(async () => await widgets.vanish('a'));
+  const deadline = new AbortController();
+  let isWritten = false;
+  const before = ({ method, path }: KubeRequest) => {
+    if (isWritten && method === 'GET') deadline.abort(new Error('out of time'));
+    isWritten ||= path.endsWith('/status');
+    if (path.endsWith('/status') && status === 409)
+      throw new ApiError(`PATCH ${path}`, 409, { kind: 'Status', reason: 'Conflict', message: 'no' });
+  };
+  const { outcome, orphan } = await widgets.reconcile('a', {}, { before, signal: deadline.signal });
+  expect(deadline.signal.aborted).toBe(true);
+  expect(outcome.type).toBe('failed');
+  expect(orphan).toMatchObject({ uid: metadata.uid, object: expect.stringContaining('"size":3') });
 });
 
 it.each([

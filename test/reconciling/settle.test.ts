@@ -10,7 +10,7 @@ import {
   TerminalError,
 } from '../../src/core/errors.ts';
 import { ApiError, ConnectError } from '../../src/kube/client/errors.ts';
-import { ofThisGeneration } from '../../src/reconciling/pass/observe.ts';
+import { asOfNow } from '../../src/reconciling/pass/observe.ts';
 import type { Ended, Task, Verdict } from '../../src/reconciling/pass/pass.ts';
 import { eventsOf, type Facts, settle } from '../../src/reconciling/pass/settle.ts';
 import { createStatusWriter } from '../../src/reconciling/status/status-writer.ts';
@@ -115,7 +115,7 @@ describe('settle', () => {
   });
 });
 
-describe('a message of an earlier generation', () => {
+describe('a message of an earlier generation, or of an earlier state,', () => {
   const retry = aMessage(asRetry({ attempt: 4, postponements: 2, conflicts: 1, later: 1, generation: 3 }));
   const requeue = aMessage(asRequeue({ generation: 3 }));
   const merged = (...causes: readonly ReturnType<typeof aMessage>['cause'][]) => ({ count: causes.length, causes });
@@ -143,12 +143,24 @@ describe('a message of an earlier generation', () => {
       { ...requeue, merged: merged(asChange().cause) },
     ],
     [
+      'of a failure that is over is a requeue like any other',
+      aMessage(asRequeue({ failed: true, generation: 4 })),
+      { now: 4, observed: 4, isFailing: false },
+      aMessage(asRequeue({ generation: 4 })),
+    ],
+    [
+      'of a failure that lasts starts no retries',
+      aMessage(asRequeue({ failed: true, generation: 4 })),
+      { now: 4, observed: 4 },
+      aMessage(asRequeue({ failed: true, generation: 4 })),
+    ],
+    [
       'is superseded with another of its kind',
       { ...retry, merged: merged(requeue.cause) },
       { now: 4, observed: 4 },
       undefined,
     ],
   ])('%s', (_, message, generations, expected) => {
-    expect(ofThisGeneration(message, generations)).toEqual(expected);
+    expect(asOfNow(message, generations && { isFailing: true, ...generations })).toEqual(expected);
   });
 });

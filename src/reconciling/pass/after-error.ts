@@ -1,37 +1,47 @@
 // What an error means for which no status could be written: neither the one that the pass computed, nor that of a
 // failure.
+import { ReconcileTimeoutError } from '../../core/errors.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ReconcileInput } from '../report.ts';
 import { outcomeOfUnwritten } from '../verified-outcome.ts';
 import { seemsGone } from './finalize-lost.ts';
-import type { Observed } from './observe.ts';
-import type { Called, Identity } from './pass.ts';
+import type { Called, Identity, Pass } from './pass.ts';
 
 /** The outcome, and whether the object may be gone: a write has not found it, and it cannot be read. */
 export type AfterError = { readonly outcome: Outcome; readonly mayBeGone: boolean };
 
-/** Decides the outcome of a pass that threw. Throws the signal's reason if it is aborted and nothing runs any more. */
-export async function afterError(
-  thrown: unknown,
-  input: ReconcileInput,
-  {
-    identity,
-    observed,
-    called,
-  }: {
-    readonly identity: Identity;
-    readonly observed: Observed | undefined;
-    readonly called: Called | undefined;
-  },
-): Promise<AfterError> {
-  if (called?.ended.type === 'still-running' && observed?.type === 'pass') {
-    const outcome: Outcome = { type: 'failed', error: called.ended.error, stalledBefore: false };
-    const isSuspected = isNotFound(thrown) || isConflict(thrown);
-    return { outcome, mayBeGone: isSuspected && (await seemsGone(observed.pass)) };
+/** What was known when a pass threw. */
+export type Known = {
+  readonly identity: Identity;
+  readonly read: KubeObject | undefined;
+  readonly called: Called | undefined;
+  /** The first pass that may have made something that only finalize removes, and whether it is an earlier one. */
+  readonly effects: Pass | undefined;
+  readonly isRepeated: boolean;
+};
+
+/**
+ * Decides the outcome of a pass that threw. Throws the signal's reason if it is aborted, nothing runs any more, and the
+ * object is there: the message is received again. If the object is gone, no later receipt would find what is left.
+ */
+export async function afterError(thrown: unknown, input: ReconcileInput, known: Known): Promise<AfterError> {
+  const { identity, read, called, effects, isRepeated } = known;
+  const { signal } = input;
+  const running = called?.ended.type === 'still-running' ? called.ended.error : undefined;
+  if (running === undefined && !signal.aborted) {
+    try {
+      const { resource } = identity.declaration;
+      const outcome = await outcomeOfUnwritten(thrown, { ...input, resource, read });
+      return { outcome, mayBeGone: isNotFound(thrown) && outcome.type === 'postponed' };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
-  if (input.signal.aborted) throw input.signal.reason;
-  const { resource } = identity.declaration;
-  const outcome = await outcomeOfUnwritten(thrown, { ...input, resource, read: observed?.read ?? undefined });
-  return { outcome, mayBeGone: isNotFound(thrown) && outcome.type === 'postponed' };
+  const isSuspected = isRepeated || isNotFound(thrown) || isConflict(thrown);
+  const mayBeGone = effects !== undefined && (await seemsGone(effects, { isSuspected }));
+  if (running === undefined && !mayBeGone) throw signal.reason;
+  const error = running ?? new ReconcileTimeoutError('the object was not found, and its time ended', { cause: thrown });
+  return { outcome: { type: 'failed', error, stalledBefore: false }, mayBeGone };
 }

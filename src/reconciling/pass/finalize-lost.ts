@@ -6,7 +6,20 @@ import { getObject } from '../../kube/client/read.ts';
 import { formatOrphan } from '../orphan.ts';
 import type { Orphan, ReconcileReport } from '../report.ts';
 import { callFor } from './author-call.ts';
-import type { Pass, ReconcileDeps } from './pass.ts';
+import type { Called, Pass, ReconcileDeps } from './pass.ts';
+
+/**
+ * Returns the first pass in which the author's code may have made something that only its finalize removes.
+ * @param earlier that of the passes before
+ */
+export function effectsOf(
+  earlier: Pass | undefined,
+  pass: Pass | undefined,
+  called: Called | undefined,
+): Pass | undefined {
+  const hasEffects = called !== undefined && pass?.task === 'reconcile' && pass.identity.declaration.finalizes;
+  return earlier ?? (hasEffects ? pass : undefined);
+}
 
 /**
  * Returns whether the object of a pass is gone: a later pass has read that, or another object of its name.
@@ -20,12 +33,22 @@ export function isLost(effects: Pass, latest: Pass | undefined, { outcome }: Rec
 /** Part of the time in which a failure is reported after the deadline. */
 const lastReadMs = 500;
 
-/** Returns whether the object of a pass cannot be read. Its reconciler still runs, so there is no later pass. */
-export async function seemsGone({ client, identity, message, read }: Pass): Promise<boolean> {
+/**
+ * Returns whether the object of a pass is gone, after the deadline: there is no later pass.
+ * @param isSuspected whether a write has not found it. Then it is taken for gone if it cannot be read.
+ */
+export async function seemsGone(
+  { client, identity, message, read }: Pass,
+  { isSuspected }: { readonly isSuspected: boolean },
+): Promise<boolean> {
   const { resource } = identity.declaration;
   const signal = AbortSignal.timeout(lastReadMs);
-  const fresh = await getObject(client, resource, message, { signal }).catch(() => undefined);
-  return fresh?.metadata.uid !== read.metadata.uid;
+  try {
+    const fresh = await getObject(client, resource, message, { signal });
+    return fresh?.metadata.uid !== read.metadata.uid;
+  } catch {
+    return isSuspected;
+  }
 }
 
 /**

@@ -32,7 +32,7 @@ export async function observe(identity: Identity, input: ReconcileInput): Promis
   if (task === 'finalize' && !primary.hasFinalizer()) return nothing('no-finalizer');
   if (task === 'leave' && !isMarked(read, identity.marks)) return nothing('not-selected');
   const ownedBefore = primary.ownedStatus();
-  const current = ofThisGeneration(message, generationsOf(identity, read, ownedBefore));
+  const current = asOfNow(message, shownBy(identity, read, ownedBefore));
   if (current === undefined) return nothing('superseded');
   const pass = { ...input, message: current, identity, task, read, ownedBefore, primary };
   return { type: 'pass', pass, read };
@@ -45,43 +45,53 @@ function taskOf({ declaration }: Identity, read: KubeObject): Task {
   return isSelected(declaration.selector, read) ? 'reconcile' : 'leave';
 }
 
-/** The generation of an object, and the one that its status shows as observed. */
-type Generations = { readonly now: number; readonly observed: number | undefined };
+/** The generation of an object, the one that its status shows as observed, and whether it shows a failure of it. */
+type Shown = { readonly now: number; readonly observed: number | undefined; readonly isFailing: boolean };
 
 /** Undefined for a kind whose status does not show what was observed: our own writes may raise its generation. */
-function generationsOf(
+function shownBy(
   { statusWriter }: Identity,
   { metadata: { generation } }: KubeObject,
   owned: Readonly<Record<string, unknown>>,
-): Generations | undefined {
+): Shown | undefined {
   if (!statusWriter.showsObserved || generation === undefined) return undefined;
-  return { now: generation, observed: statusWriter.observed(owned) };
+  const isFailing = statusWriter.isFailing(owned, generation);
+  return { now: generation, observed: statusWriter.observed(owned), isFailing };
 }
 
 /**
- * Returns a message from the timers as it is for the object's generation of now. A reconcile of a later generation has
- * decided anew what follows, so a retry or a requeue of an earlier one is superseded (undefined). Without this an
- * object that is edited while it fails would have a chain of retries for each edit. If the later generation was not
- * reconciled yet, the message reconciles it, with all attempts. So does one whose strays no reconcile has looked for.
- * Pure.
+ * Returns a message from the timers as it is for the object of now. A reconcile of a later generation has decided anew
+ * what follows, so a retry or a requeue of an earlier one is superseded (undefined). Without this an object that is
+ * edited while it fails would have a chain of retries for each edit. If the later generation was not reconciled yet,
+ * the message reconciles it, with all attempts. So does one whose strays no reconcile has looked for, and the requeue
+ * of a failure that is over. Pure.
  */
-export function ofThisGeneration(message: Message, generations: Generations | undefined): Message | undefined {
+export function asOfNow(message: Message, shown: Shown | undefined): Message | undefined {
   const { cause, merged } = message;
-  if (generations === undefined || !isOfEarlier(cause, generations)) return message;
+  if (shown === undefined || !isTimed(cause)) return message;
+  if (!isOfEarlier(cause, shown)) {
+    const isOver = cause.type === 'requeue' && shown.observed === shown.now && !shown.isFailing;
+    return isOver ? { ...message, cause: asFirstAttempt(cause) } : message;
+  }
   // What was merged into it counts as well. Not all of many causes are named.
   const others = merged?.causes ?? [];
-  const isAll = others.length === (merged?.count ?? 0) && others.every((one) => isOfEarlier(one, generations));
+  const isAll = others.length === (merged?.count ?? 0) && others.every((one) => isOfEarlier(one, shown));
   const isDone = isAll && message.strays === undefined;
-  if (isDone && (generations.observed ?? 0) >= generations.now) return undefined;
-  return cause.type === 'retry' ? { ...message, cause: asFirstAttempt(cause) } : message;
+  if (isDone && (shown.observed ?? 0) >= shown.now) return undefined;
+  return { ...message, cause: asFirstAttempt(cause) };
 }
 
-function isOfEarlier(cause: Cause, { now }: Generations): cause is CauseOf<'requeue'> | CauseOf<'retry'> {
+function isOfEarlier(cause: Cause, { now }: Shown): boolean {
   return isTimed(cause) && cause.generation !== undefined && cause.generation < now;
 }
 
-function asFirstAttempt({ conflicts: _, later: __, ...cause }: CauseOf<'retry'>): CauseOf<'retry'> {
-  return { ...cause, attempt: 0, postponements: 0 };
+function asFirstAttempt(cause: CauseOf<'requeue'> | CauseOf<'retry'>): Cause {
+  if (cause.type === 'requeue') {
+    const { failed: _, ...requeue } = cause;
+    return requeue;
+  }
+  const { conflicts: _, later: __, ...retry } = cause;
+  return { ...retry, attempt: 0, postponements: 0 };
 }
 
 /**

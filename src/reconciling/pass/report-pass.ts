@@ -18,7 +18,6 @@ export function reportPass(outcome: Outcome, pass: Pass | undefined, called: Cal
   return {
     outcome,
     message,
-    isCalled: called !== undefined,
     writes: primary.writes() + (called?.writes ?? 0),
     noops: primary.noops() + (called?.noops ?? 0),
     generation: read.metadata.generation,

@@ -76,6 +76,15 @@ export function isSliceStalled(owned: Readonly<Record<string, unknown>>, generat
   );
 }
 
+/** Returns whether the slice may show a failure: an author's condition that is not True may be one of a failure. */
+export function isSliceFailing(
+  owned: Readonly<Record<string, unknown>>,
+  { declared }: Pick<StatusInput, 'declared'>,
+): boolean {
+  const conditions = currentConditions(owned).filter(({ type }) => showingErrors({ declared }).includes(type));
+  return conditions.some(({ status }) => status !== 'True');
+}
+
 function failureCondition(error: Error, retryState: RetryState): DeclaredCondition {
   const message = redact(errorText(error));
   if (!isRetried(retryState)) return { status: 'False', reason: stateReasons[retryState], message };
@@ -84,7 +93,7 @@ function failureCondition(error: Error, retryState: RetryState): DeclaredConditi
 }
 
 /** The conditions that report an error. */
-function showingErrors({ declared }: StatusInput): readonly string[] {
+function showingErrors({ declared }: Pick<StatusInput, 'declared'>): readonly string[] {
   return declared.includes('Ready') ? ['Ready'] : declared;
 }
 

@@ -8,8 +8,15 @@ import type { AnyResult } from '../../api/parse-result.ts';
 import type { DeclaredCondition } from '../../api/result.ts';
 import { observedGenerationOf, type StatusSlice } from '../../api/status-slice.ts';
 import type { OwnStatus } from './own-status.ts';
-import { isSliceStalled, sliceAfterFailure, sliceAfterResult, sliceWhileFinalizing } from './slice-status.ts';
 import {
+  isSliceFailing,
+  isSliceStalled,
+  sliceAfterFailure,
+  sliceAfterResult,
+  sliceWhileFinalizing,
+} from './slice-status.ts';
+import {
+  isFailing,
   isStalled,
   type OwnedStatus,
   type RetryState,
@@ -31,6 +38,8 @@ export type StatusWriter = {
   afterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus;
   whileFinalizing(finalized: DeclaredCondition, input: StatusInput, retryState?: RetryState): OwnedStatus;
   isStalled(owned: Readonly<Record<string, unknown>>, generation: number): boolean;
+  /** Whether the status shows that the last reconcile of the generation has failed, or may have. */
+  isFailing(owned: Readonly<Record<string, unknown>>, generation: number): boolean;
   /** Whether the status shows what was observed. That of a foreign kind does not. */
   readonly showsObserved: boolean;
   /** Returns the generation from which the owned status was computed. */
@@ -54,6 +63,7 @@ export function createStatusWriter({
         afterFailure: statusAfterFailure,
         whileFinalizing: statusWhileFinalizing,
         isStalled,
+        isFailing,
         // The observedGeneration of a foreign kind is another controller's.
         observed: definition === undefined ? () => undefined : observed,
       }
@@ -68,6 +78,7 @@ export function createStatusWriter({
           afterFailure: sliceAfterFailure,
           whileFinalizing: sliceWhileFinalizing,
           isStalled: isSliceStalled,
+          isFailing: (owned) => isSliceFailing(owned, { declared: statusSlice.conditions }),
           observed,
         };
 }
@@ -100,6 +111,7 @@ function foreignSliceWriter({ conditions: declared, status: fields }: StatusSlic
     afterFailure: (...given) => foreign(sliceAfterFailure(...given)),
     whileFinalizing: (...given) => foreign(sliceWhileFinalizing(...given)),
     isStalled: () => false,
+    isFailing: () => true,
     observed: () => undefined,
   };
 }

@@ -100,9 +100,18 @@ export const stateReasons: Readonly<Record<RetryState, string>> = {
  * letter.
  */
 export function isStalled(owned: Readonly<Record<string, unknown>>, generation: number): boolean {
+  return hasAbnormal(owned, generation, ['Stalled']);
+}
+
+/** Returns whether the last reconcile of this generation has failed, or asked to come back later. */
+export function isFailing(owned: Readonly<Record<string, unknown>>, generation: number): boolean {
+  return hasAbnormal(owned, generation, ['Stalled', 'Reconciling']);
+}
+
+function hasAbnormal(owned: Readonly<Record<string, unknown>>, generation: number, types: readonly string[]): boolean {
   return currentConditions(owned).some(
     ({ type, status, observedGeneration }) =>
-      type === 'Stalled' && status === 'True' && observedGeneration === generation,
+      types.includes(type) && status === 'True' && observedGeneration === generation,
   );
 }
 
