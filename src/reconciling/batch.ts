@@ -55,122 +55,149 @@ export function createBatch(
 ): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
   const { isKnownCluster = () => true } = given;
   const deps = { ...given, metrics: labelKnownClusters(given.metrics, isKnownCluster) };
-  return async (records, { reconcileMs, graceMs }) => {
-    const startedAt = deps.monotonicMs();
-    const remaining = new Set(records.map(({ messageId }) => messageId));
-    let undeleted: QueueRecord[] = [];
+  return async (records, limits) => await new Batch(deps, records, limits).run();
+}
 
-    async function release(done: readonly QueueRecord[]): Promise<void> {
-      for (const { messageId } of done) remaining.delete(messageId);
-      undeleted.push(...done);
-      if (deps.monotonicMs() - startedAt >= earlyDeleteMs) await deleteDone();
-    }
+/** One batch: its deadlines, what runs, and what is done. */
+class Batch {
+  readonly #deps: BatchDeps;
+  readonly #records: readonly QueueRecord[];
+  readonly #limits: BatchLimits;
+  readonly #startedAt: number;
+  /** The ids of the messages that are not done. */
+  readonly #remaining: Set<string>;
+  /** Messages that are done, and not deleted yet. */
+  #undeleted: QueueRecord[] = [];
+  /** The keys whose reconciler runs: not those that wait for the clusters table, or for SQS. */
+  readonly #running = new Set<string>();
+  readonly #work = new AbortController();
+  readonly #sending = new AbortController();
+  readonly #finished = new AbortController();
 
-    /** Not after the deadline: the function's response, which follows soon, deletes the messages as well. */
-    async function deleteDone(signal = work.signal): Promise<void> {
-      if (signal.aborted) return;
-      if (undeleted.length === 0) return;
-      const batch = undeleted;
-      undeleted = [];
-      await deps.deleteMessages(
-        batch.map(({ receiptHandle }) => receiptHandle),
-        { signal },
-      );
-    }
+  constructor(deps: BatchDeps, records: readonly QueueRecord[], limits: BatchLimits) {
+    this.#deps = deps;
+    this.#records = records;
+    this.#limits = limits;
+    this.#startedAt = deps.monotonicMs();
+    this.#remaining = new Set(records.map(({ messageId }) => messageId));
+  }
 
-    const work = new AbortController();
-    const sending = new AbortController();
-    const finished = new AbortController();
-    const deadline = deps.wait(reconcileMs, finished.signal).then(() => {
-      if (!finished.signal.aborted) work.abort(new Error('out of time'));
-    });
-    const deadlines = { work: work.signal, sending: sending.signal };
-
-    const held = (await deps.hold?.(records, { signal: work.signal })) ?? records;
-    if (held.length < records.length)
-      deps.log({}).warn('messages not reconciled: another function may have received them', {
-        messages: records.length - held.length,
-      });
-    const read = held.map(readRecord);
-    // The senders are in the clusters table, which may be slow.
-    const judge = deps.senders && (await unlessAborted(deps.senders.judge(read), work.signal));
-    const { groups, refused } = groupRecords(deps.controller, read, {
-      ...(deps.retry === undefined ? {} : { attempts: deps.retry.attempts }),
-      ...(deps.declares === undefined ? {} : { declares: deps.declares }),
-      ...(judge === undefined ? {} : { judge }),
-    });
-    /** The keys whose reconciler runs: not those that wait for the clusters table, or for SQS. */
-    const running = new Set<string>();
-    async function dispatch(keyGroup: KeyGroup): Promise<void> {
-      const { key } = keyGroup;
-      const reconcile: BatchDeps['reconcile'] = async (input) => {
-        running.add(key);
-        let ignoredSignal: boolean | undefined;
-        try {
-          const report = await deps.reconcile(input);
-          ({ ignoredSignal } = report);
-          return report;
-        } finally {
-          if (ignoredSignal !== true) running.delete(key);
-        }
-      };
-      await dispatchKey({ ...deps, reconcile }, keyGroup, deadlines, release);
-    }
-
-    const firstDeliveries = groups.filter(({ redelivered }) => !redelivered);
-    const redeliveries = orderRedelivered(groups.filter(({ redelivered }) => redelivered));
-    const allDone = (async () => {
-      await Promise.all([
-        ...refused.map(async (one) => {
-          if (await reportRefused(deps, one, sending.signal)) await release([one.record]);
-          else await deps.returnMessages([one.record], { signal: work.signal });
-        }),
-        ...firstDeliveries.map(dispatch),
-      ]);
-      // One of the redelivered keys may have crashed its function, so the first runs alone. Each wave that ends doubles
-      // the next one: after Lambda has throttled the function all are redelivered, and one by one would take too long.
-      let longestMs = 0;
-      for (let begun = 0, waveSize = 1; begun < redeliveries.length; begun += waveSize, waveSize *= 2) {
-        const waveAt = deps.monotonicMs();
-        if (work.signal.aborted || longestMs > startedAt + reconcileMs - waveAt) {
-          // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent. One that has too
-          // little time would be ended at the deadline. Nothing has failed either, so they are not delayed by their
-          // receive count.
-          const options = { signal: sending.signal };
-          const kept = redeliveries.slice(begun).flatMap((keyGroup) => keyGroup.records);
-          await deps.returnMessages(
-            kept.map((record) => ({ ...record, receiveCount: 1 })),
-            options,
-          );
-          return;
-        }
-        await deleteDone();
-        await Promise.all(redeliveries.slice(begun, begun + waveSize).map(dispatch));
-        longestMs = Math.max(longestMs, deps.monotonicMs() - waveAt);
-      }
-    })();
+  /** Returns the ids of the messages that must stay on the queue. */
+  async run(): Promise<readonly string[]> {
+    const deadline = this.#unlessFinished(this.#limits.reconcileMs, () => this.#work.abort(new Error('out of time')));
+    const { groups, refused } = await this.#accept();
+    const allDone = this.#reconcileAll(groups, refused);
     // Messages that finished before this moment are deleted now. Without this they would wait for the next one to
     // finish, if there is one.
-    void deps.wait(earlyDeleteMs, finished.signal).then(async () => {
-      if (!finished.signal.aborted) await deleteDone();
-    });
-
-    const ended = await Promise.race([
+    void this.#unlessFinished(earlyDeleteMs, () => this.#deleteDone());
+    const isDone = await Promise.race([
       allDone.then(() => true),
-      deadline.then(() => deps.wait(graceMs, finished.signal)).then(() => false),
-    ]).finally(() => finished.abort('finished'));
-    if (!ended || running.size > 0) {
-      sending.abort(new Error('SQS did not respond before the deadline'));
-      const last = new AbortController();
-      // Calls to SQS end now, and log what they have not done. A reconciler that ignored its signal does not.
-      const ending = Promise.all([deleteDone(last.signal), running.size > 0 ? undefined : allDone]);
-      await Promise.race([ending, deps.wait(lastDeleteMs, last.signal)]);
-      // Lambda would freeze the process and thaw it later. The reconcile would then go on in parallel to the next one
-      // of the same key.
-      if (running.size > 0) deps.exitProcess(`the reconcile of ${[...running].join(', ')} ignored its signal`);
+      deadline.then(() => this.#unlessFinished(this.#limits.graceMs)).then(() => false),
+    ]).finally(() => this.#finished.abort('finished'));
+    if (!isDone || this.#running.size > 0) await this.#cutOff(allDone);
+    return [...this.#remaining];
+  }
+
+  async #unlessFinished(milliseconds: number, act: () => Promise<void> | void = () => {}): Promise<void> {
+    const { signal } = this.#finished;
+    await this.#deps.wait(milliseconds, signal);
+    if (!signal.aborted) await act();
+  }
+
+  /** Returns the messages of this controller by key, of those that no other function can receive now. */
+  async #accept() {
+    const { hold, senders, controller, retry, declares, log } = this.#deps;
+    const { signal } = this.#work;
+    const held = (await hold?.(this.#records, { signal })) ?? this.#records;
+    const messages = this.#records.length - held.length;
+    if (messages > 0) log({}).warn('messages not reconciled: another function may have received them', { messages });
+    const read = held.map(readRecord);
+    // The senders are in the clusters table, which may be slow.
+    const judge = senders && (await unlessAborted(senders.judge(read), signal));
+    return groupRecords(controller, read, { attempts: retry?.attempts, declares, judge });
+  }
+
+  async #reconcileAll(groups: readonly KeyGroup[], refused: readonly RefusedRecord[]): Promise<void> {
+    const firstDeliveries = groups.filter(({ redelivered }) => !redelivered);
+    const redeliveries = orderRedelivered(groups.filter(({ redelivered }) => redelivered));
+    await Promise.all([
+      ...refused.map(async (one) => {
+        if (await reportRefused(this.#deps, one, this.#sending.signal)) await this.#release([one.record]);
+        else await this.#deps.returnMessages([one.record], { signal: this.#work.signal });
+      }),
+      ...firstDeliveries.map((one) => this.#dispatch(one)),
+    ]);
+    await this.#reconcileInWaves(redeliveries);
+  }
+
+  /**
+   * One of the redelivered keys may have crashed its function, so the first runs alone. Each wave that ends doubles the
+   * next one: after Lambda has throttled the function all are redelivered, and one by one would take too long.
+   */
+  async #reconcileInWaves(redeliveries: readonly KeyGroup[]): Promise<void> {
+    const { monotonicMs, returnMessages } = this.#deps;
+    const endsAt = this.#startedAt + this.#limits.reconcileMs;
+    let longestMs = 0;
+    for (let begun = 0, waveSize = 1; begun < redeliveries.length; begun += waveSize, waveSize *= 2) {
+      const waveAt = monotonicMs();
+      if (this.#work.signal.aborted || longestMs > endsAt - waveAt) {
+        // No reconcile of these keys has begun, so their visibility timeout has nothing to prevent. One that has too
+        // little time would be ended at the deadline. Nothing has failed either, so they are not delayed by their
+        // receive count.
+        const kept = redeliveries.slice(begun).flatMap(({ records }) => records);
+        const asNew = kept.map((record) => ({ ...record, receiveCount: 1 }));
+        await returnMessages(asNew, { signal: this.#sending.signal });
+        return;
+      }
+      await this.#deleteDone();
+      await Promise.all(redeliveries.slice(begun, begun + waveSize).map((one) => this.#dispatch(one)));
+      longestMs = Math.max(longestMs, monotonicMs() - waveAt);
     }
-    return [...remaining];
-  };
+  }
+
+  async #dispatch(keyGroup: KeyGroup): Promise<void> {
+    const { key } = keyGroup;
+    const reconcile: BatchDeps['reconcile'] = async (input) => {
+      this.#running.add(key);
+      let ignoredSignal: boolean | undefined;
+      try {
+        const report = await this.#deps.reconcile(input);
+        ({ ignoredSignal } = report);
+        return report;
+      } finally {
+        if (ignoredSignal !== true) this.#running.delete(key);
+      }
+    };
+    const deadlines = { work: this.#work.signal, sending: this.#sending.signal };
+    await dispatchKey({ ...this.#deps, reconcile }, keyGroup, deadlines, (done) => this.#release(done));
+  }
+
+  async #release(done: readonly QueueRecord[]): Promise<void> {
+    for (const { messageId } of done) this.#remaining.delete(messageId);
+    this.#undeleted.push(...done);
+    if (this.#deps.monotonicMs() - this.#startedAt >= earlyDeleteMs) await this.#deleteDone();
+  }
+
+  /** Not after the deadline: the function's response, which follows soon, deletes the messages as well. */
+  async #deleteDone(signal = this.#work.signal): Promise<void> {
+    if (signal.aborted || this.#undeleted.length === 0) return;
+    const handles = this.#undeleted.map(({ receiptHandle }) => receiptHandle);
+    this.#undeleted = [];
+    await this.#deps.deleteMessages(handles, { signal });
+  }
+
+  /** Ends what is not done at the deadline. */
+  async #cutOff(allDone: Promise<void>): Promise<void> {
+    this.#sending.abort(new Error('SQS did not respond before the deadline'));
+    const last = new AbortController();
+    // Calls to SQS end now, and log what they have not done. A reconciler that ignored its signal does not.
+    const ending = Promise.all([this.#deleteDone(last.signal), this.#running.size > 0 ? undefined : allDone]);
+    await Promise.race([ending, this.#deps.wait(lastDeleteMs, last.signal)]);
+    // Lambda would freeze the process and thaw it later. The reconcile would then go on in parallel to the next one of
+    // the same key.
+    if (this.#running.size === 0) return;
+    this.#deps.exitProcess(`the reconcile of ${[...this.#running].join(', ')} ignored its signal`);
+  }
 }
 
 /**

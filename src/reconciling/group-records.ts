@@ -48,11 +48,11 @@ export type RefusedRecord = { readonly record: QueueRecord; readonly reason: str
 /** What else decides whether a message is accepted. */
 export type Acceptance = {
   /** Whether the controller declares the kind of a message. */
-  readonly declares?: (message: Message) => boolean;
+  readonly declares?: ((message: Message) => boolean) | undefined;
   /** Returns the message with what its sender may say, or undefined if it is refused. */
-  readonly judge?: (message: Message, record: QueueRecord) => Message | undefined;
+  readonly judge?: ((message: Message, record: QueueRecord) => Message | undefined) | undefined;
   /** The controller's attempts. Default: those of a controller without its own. */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
 };
 
 /** The most postponements that count: waits of 15 minutes for more than three months. */

@@ -148,13 +148,13 @@ export const batchDefences: readonly Mutant[] = [
   swap(
     'no early deletes: a message that kills the function causes the redelivery of all',
     batch,
-    'if (!finished.signal.aborted) await deleteDone();',
+    'void this.#unlessFinished(earlyDeleteMs, () => this.#deleteDone());',
     '',
   ),
   swap(
     'a reconcile that ignores its signal goes on beside its successor',
     batch,
-    'deps.exitProcess(`the reconcile',
+    'this.#deps.exitProcess(`the reconcile',
     'void (`the reconcile',
   ),
   swap(
