@@ -15,7 +15,7 @@ import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } from '../sqs/message.ts';
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
-import { createContext } from './context.ts';
+import { createContext } from './context/context.ts';
 import { scopeMismatch } from './pass/observe.ts';
 import type { ReconcileDeps } from './pass/pass.ts';
 import type { ReconcileInput, ReconcileReport } from './report.ts';

@@ -1,8 +1,7 @@
 // Only commands in a reconcile: the namespace, whether they count as a write, and the log line. The protocol is in
 // test/kube/client/exec.test.ts.
 import { expect, it } from 'vitest';
-import { Pod } from '../../src/kubernetes.ts';
-import { createContext } from '../../src/reconciling/context.ts';
+import { createContext } from '../../src/reconciling/context/context.ts';
 import { startExecServer } from '../kube/client/exec-server.ts';
 import { createRecorder } from '../support/recorder.ts';
 
@@ -25,7 +24,7 @@ async function contextWithExec(exitCode: number) {
       now: () => new Date(0),
       signal: new AbortController().signal,
     },
-    { namespace: 'shop', kind: Pod },
+    { namespace: 'shop' },
   );
   return { handle, server, lines };
 }
@@ -47,7 +46,7 @@ it.each([
 ])('%s counted as a write', async (_, rule, exitCode, writes) => {
   const { handle } = await contextWithExec(exitCode);
   const result = await handle.context.exec({ name: 'a' }, 'ctr', rule.argv, { rule });
-  expect([result.exitCode, handle.writes()]).toEqual([exitCode, writes]);
+  expect([result.exitCode, handle.effects().writes]).toEqual([exitCode, writes]);
 });
 
 it('a command is logged with its declared arguments only, without further arguments and output', async () => {

@@ -147,7 +147,7 @@ export const accessMutants: readonly Mutant[] = [
 export const placeMutants: readonly Mutant[] = [
   swap(
     'lists the whole cluster instead of a namespace',
-    'src/reconciling/context.ts',
+    'src/reconciling/context/context.ts',
     'const selection = { ...within, ',
     'const selection = { ',
   ),

@@ -5,7 +5,7 @@ import { currentSignal } from '../../api/current-signal.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import type { Wait } from '../../core/time.ts';
 import { isThorough } from '../../sqs/message.ts';
-import { createContext } from '../context.ts';
+import { createContext } from '../context/context.ts';
 import type { Called, Ended, Pass, ReconcileDeps, Task } from './pass.ts';
 
 /** How long a reconciler may run after its signal was aborted. */
@@ -37,7 +37,7 @@ export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Pr
       isThorough: task === 'leave' || isThorough(message),
       strays: message.strays?.objects,
     },
-    { object, kind, namespace: object.metadata.namespace, primary },
+    { namespace: object.metadata.namespace, own: { object, kind, primary } },
   );
   const finalize = async (): Promise<Ended> => {
     const said = await instance.finalize(primary.current(), handle.context);
@@ -59,7 +59,7 @@ export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Pr
   };
   const running = currentSignal.run(signal, run[task]).finally(handle.end);
   const ended = await endOf(running, { signal, wait });
-  return { ended, events: handle.recorded(), writes: handle.writes(), noops: handle.noops() };
+  return { ended, ...handle.effects() };
 }
 
 /** Waits for the author's code, and for a second longer if its signal is aborted. */

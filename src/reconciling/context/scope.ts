@@ -1,0 +1,72 @@
+// What the parts of a context share: its dependencies, the object that it is for, and what was done through it.
+import type { Kind } from '../../api/kind.ts';
+import { ChildrenRefusedError, PolicyDeniedError, toError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isPolicyDenied } from '../../kube/client/errors.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
+import type { ObjectName } from '../../sqs/message.ts';
+import type { PendingEvent } from '../pass/pass.ts';
+import type { PrimaryObject } from '../primary-object.ts';
+
+/** The dependencies of a context. */
+export type ContextDeps = {
+  readonly client: KubeClient;
+  readonly cluster: string;
+  readonly controller: string;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  /** Adds to a metric of the author. Absent: nothing is counted. */
+  readonly count?: ((name: string, value: number) => void) | undefined;
+  /**
+   * Whether children that have lost their labels are found too, for two lists of metadata, and applies are sent that
+   * changed nothing before.
+   */
+  readonly isThorough?: boolean;
+  /** Children that may have lost their labels. They are read by name. */
+  readonly strays?: readonly ObjectName[] | undefined;
+};
+
+/** Whose context it is. */
+export type Owner = {
+  /** That of the object, or for a mapping function of the watched object. */
+  readonly namespace: string | undefined;
+  /** Absent for a mapping function. */
+  readonly own?: OwnObject;
+};
+
+/** The object of a reconcile, as it was when the author's code was called, and as it is by now. */
+export type OwnObject = {
+  readonly object: KubeObject;
+  readonly kind: Kind;
+  readonly primary: Pick<PrimaryObject, 'current' | 'written'>;
+};
+
+/** What was done through a context so far. */
+export type Effects = {
+  readonly events: Map<string, PendingEvent>;
+  /** Writes to children and commands that changed something. */
+  writes: number;
+  /** Applies to children that changed nothing. */
+  noops: number;
+};
+
+/** Returns the object of a context. Throws TypeError for a mapping function, which has none. */
+export function ownObject({ own }: Owner, controller: string, doing: string): OwnObject {
+  if (own !== undefined) return own;
+  throw new TypeError(`${controller}: a mapping function has no object, so it cannot ${doing}`);
+}
+
+/** Names the error of a write that an admission policy refused. */
+export async function unlessDenied<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    const errors = error instanceof ChildrenRefusedError ? error.errors : [error];
+    if (errors.every(isPolicyDenied)) throw new PolicyDeniedError(toError(error).message, { cause: error });
+    throw error;
+  }
+}
