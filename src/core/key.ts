@@ -34,7 +34,8 @@ export const maxNameCharacters = 253;
 /**
  * Returns whether a name is valid as one segment of an API path, as Kubernetes' IsValidPathSegmentName does: it is not
  * empty, not `.` or `..`, and contains neither `/` nor `%`. RBAC names contain `:`, so no narrower rule fits all kinds.
+ * Half of a surrogate pair is valid in JSON, and cannot be encoded in a path.
  */
 export function isPathSegment(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('%');
+  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name) && name.isWellFormed();
 }

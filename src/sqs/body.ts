@@ -9,11 +9,8 @@ export class MessageError extends Error {
   override readonly name = 'MessageError';
 }
 
-/** A name that becomes a segment of an API path. A lone surrogate is valid in JSON, but cannot be encoded in a path. */
-export const segment = z
-  .string()
-  .max(maxNameCharacters)
-  .refine((name) => isPathSegment(name) && name.isWellFormed(), { message: 'must be one path segment' });
+/** A name that becomes a segment of an API path. */
+export const segment = z.string().max(maxNameCharacters).refine(isPathSegment, { message: 'must be one path segment' });
 
 /** The name of a resource or a namespace (RFC 1123, DNS label): it has no dot. */
 export const dnsLabel = z

@@ -129,7 +129,7 @@ it('formatReconcileKey never returns the same string for two different keys', ()
   );
 });
 
-it.each(['', '.', '..', 'a/b', 'a%2fb', '/'])('isPathSegment rejects %j', (name) =>
+it.each(['', '.', '..', 'a/b', 'a%2fb', '/', '\ud800'])('isPathSegment rejects %j', (name) =>
   expect(isPathSegment(name)).toBe(false));
 it.each(['a', 'system:node', 'a.b', '...'])('isPathSegment accepts %j', (name) =>
   expect(isPathSegment(name)).toBe(true));

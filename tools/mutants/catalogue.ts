@@ -165,7 +165,11 @@ export const subjects: readonly Subject[] = [
     name: 'machinery',
     generic: [],
     own: [
-      { mutants: wakingMutants, suites: [...statements('owner', 'wake'), ...cross('borders')], of: 'foo' },
+      {
+        mutants: wakingMutants,
+        suites: [...statements('owner', 'wake'), ...cross('borders'), ...forwarding('predicates')],
+        of: 'foo',
+      },
       { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...resync('plan')] },
       { mutants: eventMutants, suites: kube('apply/events') },
       { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
@@ -199,7 +203,7 @@ export const subjects: readonly Subject[] = [
           'test/settings.test.ts',
         ],
       },
-      { mutants: messageMutants, suites: reconciling('any-message', 'reconcile') },
+      { mutants: messageMutants, suites: ['test/core/decisions.test.ts', ...reconciling('any-message', 'reconcile')] },
     ],
   },
   {

@@ -5,8 +5,7 @@ import type { ObjectKey, ResourceName } from './object.ts';
 
 /** Encodes one path segment. Throws a TypeError that quotes the segment if it is invalid, after the kind `of` it. */
 export function pathSegment(name: string, of?: string): string {
-  // An unpaired surrogate cannot be encoded.
-  if (!isPathSegment(name) || !name.isWellFormed())
+  if (!isPathSegment(name))
     throw new TypeError(`${of === undefined ? '' : `${of}: `}not a valid API path segment: ${JSON.stringify(name)}`);
   return encodeURIComponent(name);
 }

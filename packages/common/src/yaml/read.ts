@@ -29,7 +29,7 @@ export function readYaml(text: string): YamlValue {
   const lines = text.replace(/^\ufeff/, '').replaceAll(/\r\n?|\x85/g, '\n');
   try {
     // In this schema every scalar is its text.
-    const options = { schema: 'failsafe', uniqueKeys: false, logLevel: 'error', prettyErrors: true } as const;
+    const options = { schema: 'failsafe', uniqueKeys: false, prettyErrors: true } as const;
     checkCharacters(lines);
     const [document] = parseAllDocuments(lines, options);
     const [problem] = document?.errors ?? [];
