@@ -3,7 +3,7 @@
 // The keys of the batch return by their visibility timeout.
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { errorFields } from '../reconciling/report.ts';
+import { errorFields } from '../core/log.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** The listener of this process. */

@@ -5,7 +5,7 @@ import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
 import type { Context as LambdaContext } from 'aws-lambda';
-import { type Log, loggedField } from '../core/log.ts';
+import { errorFields, type Log, loggedField } from '../core/log.ts';
 import {
   causeDimension,
   clusterDimension,
@@ -16,7 +16,6 @@ import {
   troubleDimension,
 } from '../core/metrics.ts';
 import { printableField } from '../core/printable.ts';
-import { errorFields } from '../reconciling/report.ts';
 import { readTraceHeader, type TimersSettings } from '../settings.ts';
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];

@@ -19,8 +19,9 @@ import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
 import { type KeyGroup, mayWaitForTable, undeclaredReason } from './group-records.ts';
+import { keyFields } from './key-fields.ts';
 import { decide, type FollowUp, limitConflicts, type Outcome } from './outcome.ts';
-import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
+import { type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
 
 /** The dependencies of dispatching a key. */
 export type DispatchDeps = {

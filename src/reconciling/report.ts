@@ -1,12 +1,11 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
 
-import { errorText, KindNotServedError, maxCauses, StatusSubresourceMissingError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import { errorText, KindNotServedError, StatusSubresourceMissingError } from '../core/errors.ts';
+import { type Log, stackFrames } from '../core/log.ts';
 import { type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
-import { redact } from '../core/redact.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { attemptOf, describeCause, dueAtOf, type Message, originOf, postponementsOf } from '../sqs/message.ts';
+import { dueAtOf, type Message } from '../sqs/message.ts';
 import type { KeyGroup } from './group-records.ts';
 import type { FollowUp, Outcome } from './outcome.ts';
 
@@ -115,31 +114,6 @@ export function reportReconcile(
 /** An operator has to correct the clusters table. */
 const tableReasons: readonly string[] = ['unknown-cluster', 'other-cluster'];
 
-const maxFrames = 5;
-
-/** Returns the log fields of an error. */
-export function errorFields(error: Error): { readonly error: string; readonly stack: readonly string[] } {
-  return { error: redact(errorText(error)), stack: stackFrames(error) };
-}
-
-/**
- * Returns where an error was thrown: the frames of its stack outside of Node and of packages, and those of the errors
- * that caused it. Messages are left out, because those of causes may quote a response.
- */
-function stackFrames(error: Error): readonly string[] {
-  const frames: string[] = [];
-  let one: unknown = error;
-  for (let causes = 0; one instanceof Error && frames.length < maxFrames && causes <= maxCauses; causes += 1) {
-    const found = (one.stack ?? '').split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
-    const own = found.filter((line) => !/node:|node_modules/.test(line)).map((line) => redact(line));
-    // The name of a cause says something, or its frames do.
-    if (one !== error && (own.length > 0 || one.name !== 'Error')) frames.push(`caused by ${redact(one.name)}`);
-    frames.push(...own);
-    one = one.cause;
-  }
-  return frames.slice(0, maxFrames);
-}
-
 /** Returns the metric of an error that has one of its own: an operator fixes the cluster, not the object. */
 function problemMetricOf(error: Error): MetricName | undefined {
   if (error instanceof KindNotServedError) return metricNames.kindNotServed;
@@ -156,30 +130,3 @@ const outcomeMetrics = {
   refused: metricNames.reconcilesRefused,
   postponed: metricNames.reconcilesPostponed,
 } as const;
-
-/**
- * Returns the log fields of every line about a key. Logs are the largest part of the cost of a reconcile, so zeros are
- * left out.
- */
-export function keyFields({ message, key, records }: KeyGroup): object {
-  const { namespace, name, cause, cluster, merged } = message;
-  const attempt = attemptOf(message);
-  const postponements = postponementsOf(message);
-  const retries = { ...(attempt > 0 ? { attempt } : {}), ...(postponements > 0 ? { postponements } : {}) };
-  const origin = originOf(cause);
-  // Names from another cluster or account are cleaned, as all text in logs.
-  const causedBy = origin === undefined ? {} : { causedBy: origin };
-  const mergedCount =
-    merged === undefined ? {} : { merged: merged.count, mergedCauses: merged.causes.map(describeCause) };
-  return {
-    key,
-    namespace,
-    name,
-    cause: cause.type,
-    ...causedBy,
-    ...retries,
-    ...mergedCount,
-    cluster,
-    messageId: records[0]?.messageId,
-  };
-}

@@ -7,7 +7,7 @@ import type { WatchedResource } from '../../src/core/watch-list.ts';
 import { affectedKeys } from '../../src/forwarding/predicates.ts';
 import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
 import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
-import { keyFields } from '../../src/reconciling/report.ts';
+import { keyFields } from '../../src/reconciling/key-fields.ts';
 import { formatMessage, type Message, parseMessage, withMerged } from '../../src/sqs/message.ts';
 import { forwarderFixture } from '../forwarding/forwarder-harness.ts';
 import { aMessage, asResync } from '../sqs/messages.ts';
