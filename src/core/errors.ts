@@ -174,6 +174,15 @@ function textOf(error: Error, depth: number): string {
   return parts.filter((part) => part.trim() !== '').join(': ') || error.name || 'Error';
 }
 
+/** OpenSSL's and Node's codes for a certificate that is not accepted. */
+const certificateCode =
+  /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_|INVALID_CA$|INVALID_PURPOSE$|HOSTNAME_MISMATCH$)/;
+
+/** Returns whether the code of an error is that of a certificate that is not accepted. */
+export function isCertificateCode(code: string | undefined): code is string {
+  return code !== undefined && certificateCode.test(code);
+}
+
 /** How far causes are followed. A chain of them may be circular. */
 export const maxCauses = 4;
 

@@ -5,13 +5,10 @@ import { SendMessageBatchCommand, type SQSClient, SQSServiceException } from '@a
 import { UserError } from '../core/errors.ts';
 import { timersQueue } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { ConnectError, isUnauthorized } from '../kube/client/errors.ts';
+import { isUnauthorized } from '../kube/client/errors.ts';
+import { untrustedCodeOf } from '../kube/client/transport.ts';
 import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { queueUrl } from '../sqs/sqs-client.ts';
-
-/** OpenSSL's and Node's codes for an invalid certificate. */
-const certificateCodes =
-  /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/;
 
 /** The deadline of each check. */
 const checkSeconds = 10;
@@ -33,7 +30,7 @@ export async function checkApiServer(
     if (isUnauthorized(error)) {
       throw new UserError(`${source}: user: the API server does not accept its credentials (401); renew them`);
     }
-    const code = certificateCode(error);
+    const code = untrustedCodeOf(error);
     if (code !== undefined) {
       throw new UserError(
         `${source}: cluster: the server's certificate is not valid (${code}); ` +
@@ -69,10 +66,4 @@ export async function requireQueues(
     const fix = 'check the address, AWS_ENDPOINT_URL and the credentials';
     return new Error(`QUEUE_URL_PREFIX: no response from ${QueueUrl} (${sqsErrorReason(error)}); ${fix}`);
   }
-}
-
-function certificateCode(error: unknown): string | undefined {
-  const cause = error instanceof ConnectError ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return certificateCodes.test(code) ? code : undefined;
 }

@@ -9,7 +9,7 @@ import { objectLimits, pageLimits } from './answer.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectError, ResponseError } from './errors.ts';
 import { parseWarnings, readBody, readErrorBody, retryAfter } from './response.ts';
-import { connectError, createTransport, deadline, isUntrusted } from './transport.ts';
+import { connectError, createTransport, deadline, untrustedCodeOf } from './transport.ts';
 import { openWebSocket } from './web-socket.ts';
 import { wireText } from './wire-text.ts';
 
@@ -174,7 +174,7 @@ export function createClient(
       }
     };
     let response = await attempt().catch((thrown: unknown) => {
-      if (connection.refresh !== undefined && isUntrusted(thrown)) return 'untrusted' as const;
+      if (connection.refresh !== undefined && untrustedCodeOf(thrown) !== undefined) return 'untrusted' as const;
       throw thrown;
     });
     if (response === 'untrusted' || (response.statusCode === 401 && connection.refresh !== undefined)) {

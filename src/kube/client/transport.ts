@@ -5,6 +5,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import { isCertificateCode } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 import { isLoopback } from './connection.ts';
 import { ConnectError, DeadlineError } from './errors.ts';
@@ -165,10 +166,6 @@ export function limitConnect(request: http.ClientRequest, secure: boolean, secon
   });
 }
 
-/** Node's codes for an untrusted certificate (tls.X509CertificateError), and for one with a different name. */
-const certificateCode =
-  /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
-
 /** What to do about a certificate that another authority would not make valid. */
 const validityAdvice: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'renew the certificate of the server or of its authority, or correct the clock here',
@@ -176,9 +173,10 @@ const validityAdvice: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'give the server by a name of its certificate',
 };
 
-/** Returns whether the server's certificate was not trusted, so that no request was sent. */
-export function isUntrusted(error: unknown): boolean {
-  return error instanceof ConnectError && certificateCode.test(codeOf(error.cause) ?? '');
+/** Returns the code of an error if the server's certificate was not accepted, so that no request was sent. */
+export function untrustedCodeOf(error: unknown): string | undefined {
+  const code = error instanceof ConnectError ? codeOf(error.cause) : undefined;
+  return isCertificateCode(code) ? code : undefined;
 }
 
 /**
@@ -194,7 +192,7 @@ export function connectError(
   // Node's own advice is cut off: it is to add the authority to the system's.
   const [text = ''] = (error instanceof Error ? error.message : String(error)).split('; if the root CA');
   const code = codeOf(error) ?? '';
-  const fix = certificateCode.test(code) ? (validityAdvice[code] ?? untrustedAdvice) : undefined;
+  const fix = isCertificateCode(code) ? (validityAdvice[code] ?? untrustedAdvice) : undefined;
   const advice = fix === undefined ? '' : ` (${code}); ${fix}`;
   return new ConnectError(`${label}: ${text === '' ? code || 'no connection' : text}${advice}`, { cause: error });
 }

@@ -1,6 +1,7 @@
 // The next step for a person after a failed call. Errors of the AWS SDK and of Node name the problem, and not the fix.
+import { isCertificateCode } from 'outrigger/internal/core/errors';
 import { isUnauthorized } from 'outrigger/internal/kube/client/errors';
-import { isUntrusted } from 'outrigger/internal/kube/client/transport';
+import { untrustedCodeOf } from 'outrigger/internal/kube/client/transport';
 import { isMissingQueue } from 'outrigger/internal/sqs/call';
 
 /** By the names and codes of errors, of the SDK and of AWS responses. */
@@ -23,28 +24,22 @@ const steps: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'check the address or the --region, and that this machine is on the network'],
   [/^(TimeoutError|ETIMEDOUT)$/, 'check that this machine reaches it (network, VPN, proxy), and try again'],
   [/^ECONNREFUSED$/, 'no server listens there; check that it still runs'],
-  [
-    anyOf(
-      'DEPTH_ZERO_SELF_SIGNED_CERT',
-      'SELF_SIGNED_CERT_IN_CHAIN',
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-      'UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?',
-      'CERT_\\w+',
-    ),
-    'the configured ca did not sign this server’s certificate; if the ca has changed, configure the new one',
-  ],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'the certificate has another name; check the server’s address'],
 ];
+
+const certificateStep =
+  'the configured ca did not sign this server’s certificate; if the ca has changed, configure the new one';
 
 /** Finds the next step for an error or one of its causes; undefined if none is known. */
 export function nextStep(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
-  if (isUntrusted(error)) return undefined; // Its message has the advice.
+  if (untrustedCodeOf(error) !== undefined) return undefined; // Its message has the advice.
   if (isUnauthorized(error)) return 'the API server does not accept these credentials; renew them';
   if (isMissingQueue(error)) return 'outrigger doctor prints the command that creates it again';
   if (hasNoRegion(error)) return 'name one with --region, or set AWS_REGION';
   const names = [error.name, 'code' in error ? String(error.code) : ''];
   const found = steps.find(([pattern]) => names.some((name) => pattern.test(name)));
+  if (found === undefined && names.some(isCertificateCode)) return certificateStep;
   return found?.[1] ?? nextStep(error.cause, depth + 1);
 }
 

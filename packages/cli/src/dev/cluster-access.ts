@@ -6,7 +6,7 @@ import path from 'node:path';
 import { loadKubeconfig, loadOfficialClient } from 'outrigger/internal/clusters/kubeconfig/load-kubeconfig';
 import { readFile } from 'outrigger/internal/clusters/kubeconfig/read-files';
 import { parseTable } from 'outrigger/internal/clusters/registry/source';
-import { UserError } from 'outrigger/internal/core/errors';
+import { isCertificateCode, UserError } from 'outrigger/internal/core/errors';
 import { isRecord } from 'outrigger/internal/core/json';
 import { createClient, type KubeClient } from 'outrigger/internal/kube/client/client';
 import type { Connection } from 'outrigger/internal/kube/client/connection';
@@ -124,7 +124,7 @@ async function checkConnection(
     // A 403 proves that the credentials are valid. A missing permission is reported by the request that needs it.
     if (error instanceof ApiError && error.status < 500) return;
     const code = errorCode(error);
-    if (code !== undefined && certificateCodes.test(code)) {
+    if (isCertificateCode(code)) {
       const problem = `certificate-authority did not sign the certificate of ${server.origin} (${code})`;
       throw new UserError(`${file}: cluster "${cluster}": ${problem}; set the authority that did`, cause);
     }
@@ -138,8 +138,6 @@ async function checkConnection(
     );
   }
 }
-
-const certificateCodes = /CERT|TLS|SSL|UNABLE_TO_(VERIFY|GET)/;
 
 async function namesIn(
   file: string,
