@@ -24,7 +24,7 @@ export async function f12({ objects = 50_000 }: { readonly objects?: number } = 
   Object.assign(process.env, {
     ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     ...{ AWS_ENDPOINT_URL_SQS: first.url, QUEUE_URL_PREFIX: `${first.url}/000000000000/` },
-    POWERTOOLS_METRICS_DISABLED: 'true',
+    MONITORING: 'off',
   });
   const controllers = registry.map(({ name }) => name);
   const dueAt = Math.floor(Date.now() / 1000);

@@ -2,7 +2,7 @@
 // and cluster a value belongs to. The writer decides which labels become dimensions, because CloudWatch charges for
 // each dimension value.
 
-/** The dimension of every metric, with Powertools' name. Its value is a controller, `timers` or `resync`. */
+/** The dimension of every metric. Its value is a controller, `timers` or `resync`. */
 export const serviceDimension = 'service';
 /** The second dimension, with METRICS_PER_CLUSTER. */
 export const clusterDimension = 'cluster';

@@ -1,20 +1,21 @@
 // The time in a function: waits, the deadline of an invocation, and the clock of SQS.
-import type { Context as LambdaContext } from 'aws-lambda';
+
 import { functionLimits, visibilitySecondsOf } from '../core/controller-options.ts';
 import { sleep } from '../core/time.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { sqsNow } from '../timers/slots.ts';
+import type { InvocationContext } from './events.ts';
 
 /** Reserved before the function's own deadline, for deleting finished messages and for the response. */
 const reserveMs = 2_000;
 
 /** Returns the milliseconds that an invocation may still use. */
-export function remainingMs(context: LambdaContext): number {
+export function remainingMs(context: InvocationContext): number {
   return Math.max(1, context.getRemainingTimeInMillis() - reserveMs);
 }
 
 /** Creates a signal that aborts before the function's deadline. */
-export function deadlineOf(context: LambdaContext): AbortSignal {
+export function deadlineOf(context: InvocationContext): AbortSignal {
   return AbortSignal.timeout(remainingMs(context));
 }
 
@@ -24,7 +25,7 @@ export function deadlineOf(context: LambdaContext): AbortSignal {
  */
 export type SqsClock = {
   /** Records that this batch was received now, at the start of an invocation. */
-  received(records: readonly QueueRecord[], context?: LambdaContext): void;
+  received(records: readonly QueueRecord[], context?: InvocationContext): void;
   /** Returns the milliseconds since 1970 by the clock of SQS, calculated from a record of that batch. */
   now(record: QueueRecord): number;
   /** Returns the visibility timeout of the queue, calculated from the timeout of the function. */

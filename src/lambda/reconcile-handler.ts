@@ -1,7 +1,6 @@
 // The Lambda handler of a controller. Settings, clients and telemetry are created once, at the first invocation. Every
 // invocation processes one batch of the controller's queue, with the code of src/reconciling.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
@@ -25,6 +24,7 @@ import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
+import type { SqsBatchResponse, SqsEvent } from './events.ts';
 import { logFatalErrors } from './fatal-errors.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
@@ -40,11 +40,11 @@ const graceMs = (graceSeconds + reportSeconds + followUpSeconds) * 1000;
  * Creates the handler of a controller's queue. Its first call throws SettingsError if settings are missing, and names
  * them.
  */
-export function createReconcileHandler(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResponse> {
+export function createReconcileHandler(controller: ControllerDefinition): Handler<SqsEvent, SqsBatchResponse> {
   return startOnce(() => start(controller));
 }
 
-function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResponse> {
+function start(controller: ControllerDefinition): Started<SqsEvent, SqsBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
   // Mostly that of the code that made a promise or a timer. A promise that another key's code rejects has the other's.
@@ -92,7 +92,7 @@ function start(controller: ControllerDefinition): Started<SQSEvent, SQSBatchResp
     },
   });
 
-  const handle: Handler<SQSEvent, SQSBatchResponse> = async ({ Records }, context) => {
+  const handle: Handler<SqsEvent, SqsBatchResponse> = async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
     clock.received(records, context);
     const reconcileMs = Math.max(1, remainingMs(context) - graceMs);

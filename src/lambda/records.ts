@@ -1,7 +1,8 @@
 // Converts the records of an SQS event, and the response to it.
-import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
+
 import type { QueueRecord } from '../sqs/record.ts';
 import { senderAttribute, unknownSinceAttribute } from '../sqs/senders.ts';
+import type { SqsBatchResponse, SqsRecord } from './events.ts';
 
 /** Reads a record of an SQS event. */
 export function toQueueRecord({
@@ -10,7 +11,7 @@ export function toQueueRecord({
   body,
   attributes,
   messageAttributes,
-}: SQSRecord): QueueRecord {
+}: SqsRecord): QueueRecord {
   const stampedSender = messageAttributes[senderAttribute]?.stringValue;
   const unknownSince = messageAttributes[unknownSinceAttribute]?.stringValue;
   return {
@@ -28,6 +29,6 @@ export function toQueueRecord({
 }
 
 /** Makes the response that keeps these messages on the queue (AWS Lambda: reporting batch item failures). */
-export function toBatchResponse(messageIds: readonly string[]): SQSBatchResponse {
+export function toBatchResponse(messageIds: readonly string[]): SqsBatchResponse {
   return { batchItemFailures: messageIds.map((itemIdentifier) => ({ itemIdentifier })) };
 }

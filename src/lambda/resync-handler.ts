@@ -1,6 +1,6 @@
 // The Lambda handler of the resync. The schedule invokes it to start a resync run, and the resync queue invokes it to
 // list a kind. The code is in src/resync.
-import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+
 import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
 import { functionUserAgent, resyncQueue } from '../core/names.ts';
@@ -12,13 +12,14 @@ import { createSend } from '../sqs/send.ts';
 import { createCopyLimit } from '../sqs/senders.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
+import type { SqsBatchResponse, SqsEvent } from './events.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** The events of the resync function: its queue's records, or the input of its schedule. */
-export type ResyncEvent = SQSEvent | Partial<Pick<EventBridgeEvent<string, unknown>, 'time'>>;
+export type ResyncEvent = SqsEvent | { readonly time?: string };
 
 /**
  * Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them.
@@ -27,14 +28,14 @@ export type ResyncEvent = SQSEvent | Partial<Pick<EventBridgeEvent<string, unkno
 export function createResyncHandler(
   registry: readonly ControllerDefinition[],
   options: { readonly namespaces?: readonly string[] } = {},
-): Handler<ResyncEvent, SQSBatchResponse> {
+): Handler<ResyncEvent, SqsBatchResponse> {
   return startOnce(() => start(registry, options));
 }
 
 function start(
   registry: readonly ControllerDefinition[],
   { namespaces }: { readonly namespaces?: readonly string[] },
-): Started<ResyncEvent, SQSBatchResponse> {
+): Started<ResyncEvent, SqsBatchResponse> {
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
@@ -68,7 +69,7 @@ function start(
     },
     ...(periodSeconds === undefined ? {} : { periodSeconds }),
   });
-  const handle: Handler<ResyncEvent, SQSBatchResponse> = async (event, context) => {
+  const handle: Handler<ResyncEvent, SqsBatchResponse> = async (event, context) => {
     const signal = deadlineOf(context);
     if (!('Records' in event)) {
       const time = scheduledTime(event, { periodSeconds: settings.RESYNC_SCHEDULE_SECONDS, nowMs: Date.now() });

@@ -1,10 +1,10 @@
 // A handler that starts at its first call, and not when its module is loaded. A missing setting is then the error of an
 // invocation, with its own log, and a failed start is retried by the next invocation.
-import type { Context as LambdaContext } from 'aws-lambda';
+import type { InvocationContext } from './events.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** The function that Lambda calls. */
-export type Handler<Event, Response> = (event: Event, context: LambdaContext) => Promise<Response>;
+export type Handler<Event, Response> = (event: Event, context: InvocationContext) => Promise<Response>;
 
 /** A handler that has started, and the telemetry whose metrics are written at the end of each invocation. */
 export type Started<Event, Response> = {

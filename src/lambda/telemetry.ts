@@ -1,10 +1,8 @@
-// Logs and metrics of the functions, with Powertools: one JSON line for each log entry, and metrics in the embedded
-// metric format. The controller is the only dimension of a metric, because every value of a dimension is a metric that
-// is billed. A deployment can choose a second set of metrics, by controller and cluster.
-import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
-import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
-import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
-import type { Context as LambdaContext } from 'aws-lambda';
+// Logs and metrics of the functions: one JSON line for each log entry, and metrics in the embedded metric format. The
+// controller is the only dimension of a metric, because every value of a dimension is a metric that is billed. A
+// deployment can choose a second set of metrics, by controller and cluster.
+import { Console } from 'node:console';
+import { inspect } from 'node:util';
 import { errorFields, type Log, loggedField } from '../core/log.ts';
 import {
   causeDimension,
@@ -13,12 +11,13 @@ import {
   type MetricName,
   type Metrics,
   metricNames,
+  serviceDimension,
   troubleDimension,
 } from '../core/metrics.ts';
 import { printableField } from '../core/printable.ts';
 import { readTraceHeader, type TimersSettings } from '../settings.ts';
-
-type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];
+import { EmbeddedMetrics, type MetricUnit } from './embedded-metrics.ts';
+import type { InvocationContext } from './events.ts';
 
 /** The logs and metrics of a function. */
 export type Telemetry = {
@@ -26,14 +25,17 @@ export type Telemetry = {
   log(fields: object): Log;
   readonly metrics: Metrics;
   /** Names the invocation in the lines of warnings and errors. Called once, at its start. */
-  begin(context: LambdaContext): void;
+  begin(context: InvocationContext): void;
   /** Writes the metrics. Called once, at the end of an invocation. */
   flush(): void;
 };
 
+const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+type Level = (typeof levels)[number];
+
 /** The options of a function's telemetry. */
 export type TelemetryOptions = {
-  readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+  readonly level: Level;
   readonly namespace: string;
   /** Whether the metrics of a cluster are also written with the cluster as a second dimension. */
   readonly perCluster?: boolean;
@@ -74,20 +76,19 @@ export function createTelemetry(
   service: string,
   { level, namespace, perCluster = false, monitoring = 'full' }: TelemetryOptions,
 ): Telemetry {
-  const logger = new Logger({
-    serviceName: service,
-    logLevel: level,
-    logFormatter: new LineFormatter(),
-    // Texts of objects and peers are read on terminals, too.
-    jsonReplacerFn: (name, value) => printableField(name, loggedField(name, value)),
-  });
-  const byDimensions = new Map<string, PowertoolsMetrics>();
-  /** Metrics with the same dimensions are written in one line. */
-  const metricsOf = (serviceName: string, defaultDimensions: Record<string, string> = {}): PowertoolsMetrics => {
-    const id = JSON.stringify([serviceName, defaultDimensions]);
-    const before = byDimensions.get(id);
-    if (before !== undefined) return before;
-    const metrics = new PowertoolsMetrics({ namespace, serviceName, defaultDimensions });
+  // Not the global console, whose lines get a prefix from Lambda.
+  const { log: write } = new Console(process.stdout);
+  let requestId: string | undefined;
+  const writeLine = (of: Level, message: string, fields: object) => {
+    if (levels.indexOf(of) < levels.indexOf(level)) return;
+    const timestamp = new Date().toISOString();
+    write(formatLine({ level: of, message, timestamp, service, ...invocationFields(of, requestId), ...fields }));
+  };
+  const byDimensions = new Map<string, EmbeddedMetrics>();
+  const metricsOf = (of: string, more: Readonly<Record<string, string>> = {}): EmbeddedMetrics => {
+    const dimensions = { [serviceDimension]: of, ...more };
+    const id = JSON.stringify(dimensions);
+    const metrics = byDimensions.get(id) ?? new EmbeddedMetrics(write, namespace, dimensions);
     byDimensions.set(id, metrics);
     return metrics;
   };
@@ -95,46 +96,48 @@ export function createTelemetry(
     monitoring === 'full' || (monitoring === 'lean' && leanMetrics.includes(name));
   const add = (
     name: MetricName,
-    unit: MetricUnitOf,
+    unit: MetricUnit,
     value: number,
     { controller = service, cluster, cause }: MetricLabels = {},
   ) => {
     if (!isWritten(name)) return;
-    metricsOf(controller, cause === undefined ? {} : { [causeDimension]: cause }).addMetric(name, unit, value);
+    metricsOf(controller, cause === undefined ? {} : { [causeDimension]: cause }).add(name, unit, value);
     if (perCluster && cluster !== undefined)
-      metricsOf(controller, { [clusterDimension]: cluster }).addMetric(name, unit, value);
+      metricsOf(controller, { [clusterDimension]: cluster }).add(name, unit, value);
   };
   return {
     log: (fields) => {
       const entry = (more?: object) => ({ ...fields, ...besides(fields, readable(more)) });
       return {
-        debug: (message, more) => logger.debug(message, entry(more)),
-        info: (message, more) => logger.info(message, entry(more)),
-        warn: (message, more) => logger.warn(message, entry(more)),
-        error: (message, more) => logger.error(message, entry(more)),
+        debug: (message, more) => writeLine('DEBUG', message, entry(more)),
+        info: (message, more) => writeLine('INFO', message, entry(more)),
+        warn: (message, more) => writeLine('WARN', message, entry(more)),
+        error: (message, more) => writeLine('ERROR', message, entry(more)),
       };
     },
     metrics: {
-      count: (name, value = 1, labels) => add(name, MetricUnit.Count, value, labels),
+      count: (name, value = 1, labels) => add(name, 'Count', value, labels),
       // Whatever the monitoring is: the author asks for it.
-      author: (name, value) => metricsOf(service).addMetric(name, MetricUnit.Count, value),
-      milliseconds: (name, value, labels) => add(name, MetricUnit.Milliseconds, value, labels),
+      author: (name, value) => metricsOf(service).add(name, 'Count', value),
+      milliseconds: (name, value, labels) => add(name, 'Milliseconds', value, labels),
       trouble: (cluster, what) => {
         if (!isWritten(metricNames.clusterTrouble)) return;
         const dimensions = { [clusterDimension]: cluster, [troubleDimension]: what };
-        metricsOf(service, dimensions).addMetric(metricNames.clusterTrouble, MetricUnit.Count, 1);
+        metricsOf(service, dimensions).add(metricNames.clusterTrouble, 'Count', 1);
       },
     },
-    begin: (context) => logger.addContext(context),
+    begin: ({ awsRequestId }) => {
+      requestId = awsRequestId;
+    },
     flush: () => {
-      for (const metrics of byDimensions.values()) if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
+      for (const metrics of byDimensions.values()) metrics.flush();
     },
   };
 }
 
 /**
  * Returns the fields of an entry beside those of its line. One of the same name, such as `service`, is written under
- * another: Powertools would drop it, or it would hide whose line it is.
+ * another name, because it would hide whose line it is.
  */
 function besides(fields: object, more: object): object {
   const own = new Map<string, unknown>(Object.entries(fields));
@@ -149,13 +152,10 @@ function besides(fields: object, more: object): object {
 
 /** Before the name of a field that every line has. */
 const takenPrefix = 'author_';
-/** The fields of every line, and what Powertools refuses besides (its `ReservedKeys`). */
-const lineFields = [
-  ...['level', 'message', 'timestamp', 'service', 'function_request_id', 'xray_trace_id'],
-  'sampling_rate',
-];
+/** The fields of a line. */
+const lineFields = ['level', 'message', 'timestamp', 'service', 'function_request_id', 'xray_trace_id'];
 
-/** Returns fields with each Error as text. Powertools would write all its properties, which may quote a request. */
+/** Returns fields with each Error as text. Its other properties may quote a request. */
 function readable(fields: object = {}): object {
   if (fields instanceof Error) return errorFields(fields);
   return Object.assign({}, ...Object.entries(fields).map(readableField));
@@ -168,27 +168,34 @@ function readableField([name, value]: readonly [string, unknown]): object {
 }
 
 /** The levels of lines that name their invocation: of the others, the id would be a tenth of the bytes. */
-const withRequestId: readonly unknown[] = ['WARN', 'ERROR'];
+const withRequestId: readonly Level[] = ['WARN', 'ERROR'];
 
 /**
- * Removes fields from the log lines of Powertools: the sampling rate, those of the Lambda context but for the id of the
- * invocation in warnings and errors, and the id of a trace that is not sampled (Lambda gives every invocation an id).
- * Every byte of a log is billed. It is a class because Powertools requires one.
+ * The fields that tell which invocation wrote a line. Every byte of a log is billed, so the id is only in warnings and
+ * errors, and the trace only if it is sampled (Lambda gives every invocation one).
  */
-class LineFormatter extends LogFormatter {
-  override formatAttributes(
-    { logLevel, message, timestamp, serviceName, xRayTraceId, lambdaContext }: UnformattedAttributes,
-    more: LogAttributes,
-  ): LogItem {
-    const traced = readTraceHeader()?.includes('Sampled=1') === true ? { xray_trace_id: xRayTraceId } : {};
-    const attributes = {
-      level: logLevel,
-      message,
-      timestamp: this.formatTimestamp(timestamp),
-      service: serviceName,
-      ...(withRequestId.includes(logLevel) ? { function_request_id: lambdaContext?.awsRequestId } : {}),
-      ...traced,
-    };
-    return new LogItem({ attributes }).addAttributes(more);
+function invocationFields(level: Level, requestId: string | undefined): object {
+  const [, root] = /^(?=.*Sampled=1)(?:.*;)?Root=([^;]+)/.exec(readTraceHeader() ?? '') ?? [];
+  return {
+    ...(withRequestId.includes(level) ? { function_request_id: requestId } : {}),
+    ...(root === undefined ? {} : { xray_trace_id: root }),
+  };
+}
+
+/** Formats a line. What JSON cannot have, such as a cycle in a field of the author, is text. */
+function formatLine(line: object): string {
+  try {
+    return JSON.stringify(line, lineField);
+  } catch {
+    const texts = Object.entries(line).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : inspect(value),
+    ]);
+    return JSON.stringify(Object.fromEntries(texts), lineField);
   }
+}
+
+/** Texts of objects and peers are read on terminals, too. */
+function lineField(name: string, value: unknown): unknown {
+  return printableField(name, loggedField(name, typeof value === 'bigint' ? String(value) : value));
 }

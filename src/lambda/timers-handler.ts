@@ -1,5 +1,5 @@
 // The Lambda handler of the timers queue. The code is in src/timers.
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../clusters/auth/secret-reader.ts';
 import { resyncQueue, timersQueue } from '../core/names.ts';
@@ -11,6 +11,7 @@ import { createCopyLimit } from '../sqs/senders.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createTimers } from '../timers/run.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
+import type { SqsBatchResponse, SqsEvent } from './events.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
@@ -20,11 +21,11 @@ import { createTelemetry, telemetryOptions } from './telemetry.ts';
  * Creates the handler of the timers queue. Its first call throws SettingsError if settings are missing, and names them.
  * @param controllers the names in the registry: messages for any other controller become dead letters
  */
-export function createTimersHandler(controllers: readonly string[]): Handler<SQSEvent, SQSBatchResponse> {
+export function createTimersHandler(controllers: readonly string[]): Handler<SqsEvent, SqsBatchResponse> {
   return startOnce(() => start(new Set(controllers)));
 }
 
-function start(controllers: ReadonlySet<string>): Started<SQSEvent, SQSBatchResponse> {
+function start(controllers: ReadonlySet<string>): Started<SqsEvent, SqsBatchResponse> {
   const settings = readTimersSettings();
   const telemetry = createTelemetry(timersQueue, telemetryOptions(settings));
   const clock = createSqsClock();
@@ -48,7 +49,7 @@ function start(controllers: ReadonlySet<string>): Started<SQSEvent, SQSBatchResp
     metrics: telemetry.metrics,
     sqsNow: clock.now,
   });
-  const handle: Handler<SQSEvent, SQSBatchResponse> = async ({ Records }, context) => {
+  const handle: Handler<SqsEvent, SqsBatchResponse> = async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
     clock.received(records, context);
     return toBatchResponse(await timers(records, { signal: deadlineOf(context) }));

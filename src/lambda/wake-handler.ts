@@ -1,5 +1,4 @@
 // The Lambda handler of events outside of the clusters. The rules of EventBridge invoke it. The code is in src/waking.
-import type { EventBridgeEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
 import { functionUserAgent, wakeFunction } from '../core/names.ts';
@@ -16,13 +15,11 @@ import { createTelemetry, telemetryOptions } from './telemetry.ts';
 /** Creates the handler of the wake function. Its first call throws SettingsError if settings are missing. */
 export function createWakeHandler(
   registry: readonly ControllerDefinition[],
-): Handler<EventBridgeEvent<string, unknown>, { readonly keys: number }> {
+): Handler<unknown, { readonly keys: number }> {
   return startOnce(() => start(registry));
 }
 
-function start(
-  registry: readonly ControllerDefinition[],
-): Started<EventBridgeEvent<string, unknown>, { readonly keys: number }> {
+function start(registry: readonly ControllerDefinition[]): Started<unknown, { readonly keys: number }> {
   const settings = readWakeSettings();
   const telemetry = createTelemetry(wakeFunction, telemetryOptions(settings));
   logFatalErrors(telemetry);

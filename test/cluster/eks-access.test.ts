@@ -64,7 +64,7 @@ function runAs({ accessKeyId, secretAccessKey, sessionToken = '' }: KnownIdentit
     QUEUE_URL_PREFIX: queues.urlPrefix,
     CLUSTERS: folder.at('clusters.json'),
     LOG_LEVEL: 'ERROR',
-    POWERTOOLS_METRICS_DISABLED: 'true',
+    MONITORING: 'off',
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 }

@@ -25,7 +25,7 @@ it.each([
     ['NODE_OPTIONS', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_ENV', 'UV_THREADPOOL_SIZE', 'SSL_CERT_FILE'],
   ],
   ['variable of Lambda', ['AWS_REGION', 'LAMBDA_TASK_ROOT', 'TZ', 'LANG', 'PATH', 'LD_LIBRARY_PATH']],
-  ['variable of a library', ['POWERTOOLS_SERVICE_NAME', 'OTEL_SDK_DISABLED']],
+  ['variable of a library', ['OTEL_SERVICE_NAME', 'OTEL_SDK_DISABLED']],
 ])('B4: a setting with the name of a %s is refused', (_, names) => {
   expect(names.length).toBeGreaterThan(1);
   for (const name of names)

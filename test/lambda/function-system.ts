@@ -72,7 +72,7 @@ export function functionSystem({
   });
   afterAll(async () => await system[Symbol.asyncDispose]());
   const environmentNow = (): Readonly<Record<string, string>> => ({
-    ...{ LOG_LEVEL: 'ERROR', POWERTOOLS_METRICS_DISABLED: 'true' },
+    ...{ LOG_LEVEL: 'ERROR', MONITORING: 'off' },
     ...system.environment,
     ...environment,
   });

@@ -105,7 +105,7 @@ it.each([
 });
 
 it('a metric of a cluster that is not in the clusters table does not have its name', async () => {
-  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+  vi.stubEnv('MONITORING', 'full');
   vi.stubEnv('METRICS_PER_CLUSTER', 'true');
   const lines = logLines();
   const reconcileAt = async (cluster: string) =>
@@ -223,7 +223,6 @@ it.each([
   const { sqs, urlPrefix, drain } = functions.queues;
   await sqs.send(new SendMessageCommand({ QueueUrl: `${urlPrefix}timers-dlq`, MessageBody: 'x' }));
   vi.stubEnv('MONITORING', monitoring);
-  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
   const lines = logLines();
   await createResyncHandler([controller])({}, aContext());
   await drain('timers-dlq');

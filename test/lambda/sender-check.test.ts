@@ -1,6 +1,6 @@
-import type { SQSRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import { wake } from '../../src/api/wake.ts';
+import type { SqsRecord } from '../../src/lambda/events.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
@@ -33,7 +33,7 @@ const { deadLetters } = functions;
 
 /** A record with the name of its object as its id, as SQS delivers it from this sender. */
 const from = (senderId: string, name: string, more: Partial<Message>) => sentBy(senderId, widgetRecord(name, more));
-const sentBy = (senderId: string, one: SQSRecord): SQSRecord => ({
+const sentBy = (senderId: string, one: SqsRecord): SqsRecord => ({
   ...one,
   attributes: { ...one.attributes, SenderId: senderId },
 });

@@ -63,8 +63,7 @@ it('B11: a field with the name of one that the line has is written under another
       log(fields).warn('found', more);
     });
   const [line = {}] = written();
-  // Whatever the line has, and what Powertools reserves.
-  const given = Object.fromEntries([...Object.keys(line), 'sampling_rate'].map((name) => [name, `my ${name}`]));
+  const given = Object.fromEntries(Object.keys(line).map((name) => [name, `my ${name}`]));
   const expected = Object.fromEntries(Object.entries(given).map(([name, value]) => [`author_${name}`, value]));
   const { timestamp: _, ...same } = line;
   const lines = written({ ...given, size: 2 });
@@ -158,4 +157,35 @@ it.each([
       },
     },
   ]);
+});
+
+it('a value that JSON does not have is written as text, and the entry is not lost', () => {
+  const cycle: { self?: object } = {};
+  cycle.self = cycle;
+  const lines = printed(() => {
+    const log = createTelemetry('widget', settings).log({ key: 'a' });
+    log.info('counted', { size: 2n });
+    log.info('seen', { cycle, token: 'hvs.abcdefghijkl' });
+  });
+  expect(lines).toMatchObject([
+    { message: 'counted', size: '2' },
+    { message: 'seen', key: 'a', cycle: expect.stringContaining('Circular') },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('hvs.abc');
+});
+
+it('a line of metrics has at most 100 values of a metric and 100 metrics, and none is lost', () => {
+  const lines = printed(() => {
+    const { metrics, flush } = createTelemetry('widget', settings);
+    for (let value = 0; value < 250; value += 1) metrics.author('Records', value);
+    for (let number = 0; number < 250; number += 1) metrics.author(`Own${number}`, 1);
+    flush();
+  });
+  const values = lines.flatMap(({ Records = [] }) => Records);
+  expect(values).toEqual(Array.from({ length: 250 }, (_, value) => value));
+  expect(new Set(lines.flatMap((line) => Object.keys(line)).filter((name) => name.startsWith('Own'))).size).toBe(250);
+  for (const line of lines) {
+    expect(Object.keys(line).length).toBeLessThanOrEqual(102);
+    for (const value of Object.values(line)) if (Array.isArray(value)) expect(value.length).toBeLessThanOrEqual(100);
+  }
 });

@@ -79,7 +79,7 @@ function start(flags: readonly string[], args: readonly string[], environment: R
     env: {
       ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' },
       ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
-      ...{ CLUSTERS: folder.at('clusters.json'), POWERTOOLS_METRICS_DISABLED: 'true' },
+      ...{ CLUSTERS: folder.at('clusters.json'), MONITORING: 'off' },
       ...environment,
     },
     stdio: ['pipe', 'pipe', 'pipe'],

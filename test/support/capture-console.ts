@@ -1,4 +1,4 @@
-// What the functions write to their standard output. Powertools writes to a console of its own, so all are captured.
+// What the functions write to their standard output. They write to a console of their own, so all are captured.
 import { Console } from 'node:console';
 import { vi } from 'vitest';
 

@@ -52,7 +52,7 @@ async function invoke(...events: readonly object[]): Promise<readonly unknown[]>
       env: {
         ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' },
         ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
-        ...{ CLUSTERS: root.at('clusters.json'), POWERTOOLS_METRICS_DISABLED: 'true' },
+        ...{ CLUSTERS: root.at('clusters.json'), MONITORING: 'off' },
       },
     },
   );

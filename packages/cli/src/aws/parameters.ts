@@ -16,10 +16,10 @@ const deploymentOptions = [...Object.keys(optionDefaults), 'CLUSTERS_KEY'];
 
 /**
  * Variables of Lambda (AWS Lambda, "Defined runtime environment variables"), of Node and what it is made of (Node,
- * "Command-line API", "Environment variables"), of OpenTelemetry and of Powertools.
+ * "Command-line API", "Environment variables"), and of OpenTelemetry.
  */
 const ofOthers = [
-  /^(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL|POWERTOOLS)_/,
+  /^(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL)_/,
   /^(?:LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/,
 ];
 

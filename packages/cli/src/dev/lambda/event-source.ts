@@ -12,7 +12,6 @@ import {
   type ReceiveMessageCommandInput,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
 import { toError } from 'outrigger/internal/core/errors';
 import * as z from 'zod';
 import type { QueueCalls } from './queue-calls.ts';
@@ -22,7 +21,7 @@ export type EventSourceDeps = {
   readonly client: SQSClient;
   /** Receives and deletes batches. */
   readonly calls: QueueCalls;
-  readonly invoke: (event: { readonly Records: readonly SQSRecord[] }) => Promise<unknown>;
+  readonly invoke: (event: { readonly Records: readonly object[] }) => Promise<unknown>;
   /** Receives the errors of failed invocations, with their batch, of receives and of deletes. The mapping continues. */
   readonly onFailure: (error: Error, batch?: readonly Message[]) => void;
 };
@@ -168,7 +167,7 @@ async function deliver(
 function recordOf(
   { MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '', Attributes = {}, MessageAttributes = {} }: Message,
   { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,
-): SQSRecord {
+): { readonly messageId: string; readonly receiptHandle: string; readonly [field: string]: unknown } {
   return {
     messageId: MessageId,
     receiptHandle: ReceiptHandle,
@@ -190,7 +189,7 @@ function recordOf(
   };
 }
 
-function attributeOf({ StringValue, BinaryValue, DataType = 'String' }: MessageAttributeValue): SQSMessageAttribute {
+function attributeOf({ StringValue, BinaryValue, DataType = 'String' }: MessageAttributeValue): object {
   return {
     ...(StringValue === undefined ? {} : { stringValue: StringValue }),
     ...(BinaryValue === undefined ? {} : { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
