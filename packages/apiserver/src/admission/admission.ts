@@ -70,9 +70,9 @@ export function createAdmission(store: Store): Admission {
 }
 
 function boundPolicies(store: Store): readonly BoundPolicy[] {
-  const bindings = Map.groupBy(store.list(bindingsCollection), (one) => getString(one, 'spec', 'policyName'));
+  const bindings = store.list(bindingsCollection);
   return store.list(policiesCollection).flatMap((policy) => {
-    const bound = bindings.get(policy.metadata.name ?? '') ?? [];
+    const bound = bindings.filter((one) => getString(one, 'spec', 'policyName') === policy.metadata.name);
     return bound.length === 0 ? [] : [{ policy, bindings: bound }];
   });
 }
