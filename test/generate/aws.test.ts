@@ -12,10 +12,15 @@ import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Pod } from '../../src/kubernetes.ts';
 import { fixtureRegistry, only, withGrafter } from './sample-registry.ts';
 
+const arnOfQueue = z.object({ 'Fn::GetAtt': z.array(z.string()) });
 const template = z.object({
   functions: z.record(
     z.string(),
-    z.looseObject({ timeout: z.unknown(), environment: z.record(z.string(), z.unknown()) }),
+    z.looseObject({
+      timeout: z.unknown(),
+      environment: z.record(z.string(), z.unknown()),
+      events: z.array(z.looseObject({ sqs: z.object({ arn: arnOfQueue }).optional() })).default([]),
+    }),
   ),
   stackParameters: z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() })),
   resources: z.object({
@@ -38,6 +43,18 @@ describe('awsOf', () => {
     expect(Resources.TreePrunerDeadLetters?.Properties.QueueName).toBe(
       `\${self:custom.prefix}-${controllerDeadLetterQueue('tree-pruner')}`,
     );
+  });
+
+  it('the queue of each function is invisible for six times its time limit, also of one that the author sets', () => {
+    const seconds = 77;
+    const limits = Object.fromEntries(Object.keys(functions).map((id) => [id, { timeout: seconds }]));
+    const { resources: given } = template.parse(awsOf(fixtureRegistry, undefined, limits));
+    const queues = Object.values(functions).flatMap(({ events }) => events.flatMap(({ sqs }) => sqs?.arn ?? []));
+    expect(queues).toHaveLength(fixtureRegistry.length + 2);
+    for (const {
+      'Fn::GetAtt': [id = ''],
+    } of queues)
+      expect(given.Resources[id]?.Properties.VisibilityTimeout, id).toBe(6 * seconds);
   });
 
   // Control T5.

@@ -23,7 +23,7 @@ import { arnOf, clustersTable, deduplicationSecret, namePrefix, ownArn, ref, rol
 import { parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
 import { queriesOf } from './queries.ts';
 import { permissionPoliciesOf, roleOf, sendsToItself } from './role.ts';
-import { maxRetentionSeconds, sharedFunctionsOf, sharedResourcesOf } from './shared.ts';
+import { maxRetentionSeconds, sharedFunctionsOf, sharedResourcesOf, type TimeoutOf } from './shared.ts';
 import { sharedAlarmsOf } from './shared-alarms.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
@@ -51,9 +51,8 @@ export function awsOf(
   deployment?: Deployment,
   functions: Readonly<Record<string, { readonly timeout?: unknown } | undefined>> = {},
 ): Aws {
-  const shared = sharedResourcesOf(registry);
-  const timeoutOf = ({ name, declaration }: ControllerDefinition) =>
-    Number(functions[functionId(name)]?.timeout ?? declaration.options.timeoutSeconds);
+  const timeoutOf: TimeoutOf = (id, declaredSeconds) => Number(functions[id]?.timeout ?? declaredSeconds);
+  const shared = sharedResourcesOf(registry, timeoutOf);
   const parts = {
     functions: {
       ...merge(registry.map((controller) => ({ [functionId(controller.name)]: functionOf(controller) }))),
@@ -64,7 +63,7 @@ export function awsOf(
     resources: {
       Parameters: { ...parametersOf(registry), ...shared.Parameters },
       Resources: {
-        ...merge(registry.map((controller) => resourcesOf(controller, timeoutOf(controller)))),
+        ...merge(registry.map((controller) => resourcesOf(controller, timeoutOf))),
         // The name of a resource that every stack has had, so that an update does not replace it.
         TimersQueuePolicy: secureTransportOnly([...sharedQueues(registry), ...registry.flatMap(queuesOf)]),
         ...wakeResourcesOf(registry),
@@ -133,8 +132,9 @@ function queuesOf({ name }: ControllerDefinition): readonly string[] {
   return [`${logicalId(name)}Queue`, `${logicalId(name)}DeadLetters`];
 }
 
-function resourcesOf(controller: ControllerDefinition, timeoutSeconds: number): Readonly<Record<string, JsonObject>> {
+function resourcesOf(controller: ControllerDefinition, timeoutOf: TimeoutOf): Readonly<Record<string, JsonObject>> {
   const { name } = controller;
+  const timeoutSeconds = timeoutOf(functionId(name), controller.declaration.options.timeoutSeconds);
   const id = logicalId(name);
   return {
     [`${id}Queue`]: fifoQueue(controllerQueue(name), {

@@ -19,6 +19,9 @@ import { wakers } from './wakes.ts';
 /** The longest that SQS keeps a message: 14 days. */
 export const maxRetentionSeconds = 1_209_600;
 
+/** Returns the time limit of a function in seconds, by its name in serverless.yml and the one that is declared. */
+export type TimeoutOf = (functionId: string, declaredSeconds: number) => number;
+
 /** Makes the timers and resync functions, as osls has functions. Each has the name of its queue. */
 export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
   const all = [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
@@ -61,7 +64,10 @@ export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Re
 }
 
 /** Makes the resources, parameters and outputs. */
-export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
+export function sharedResourcesOf(
+  registry: readonly ControllerDefinition[],
+  timeoutOf: TimeoutOf,
+): {
   readonly Parameters: JsonObject;
   readonly Resources: Readonly<Record<string, JsonObject>>;
   readonly Outputs: JsonObject;
@@ -85,7 +91,7 @@ export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
       ...clustersBucket(),
       ...queueWithDeadLetters('Timers', {
         names: [timersQueue, timersDeadLetterQueue],
-        visibilitySeconds: visibilitySecondsOf(sharedTimeouts.timers),
+        visibilitySeconds: visibilitySecondsOf(timeoutOf('timers', sharedTimeouts.timers)),
         retention: maxRetentionSeconds,
         // The maximum of SQS. Throttles count as receives, and the dead letter of a requeue ends its chain. The
         // function itself sends what can never be forwarded to the dead-letter queue, at its first receive.
@@ -93,7 +99,7 @@ export function sharedResourcesOf(registry: readonly ControllerDefinition[]): {
       }),
       ...queueWithDeadLetters('Resync', {
         names: [resyncQueue, resyncDeadLetterQueue],
-        visibilitySeconds: visibilitySecondsOf(sharedTimeouts.resync),
+        visibilitySeconds: visibilitySecondsOf(timeoutOf('resync', sharedTimeouts.resync)),
         retention: 86_400,
         receives: 3,
       }),
