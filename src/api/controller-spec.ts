@@ -31,8 +31,8 @@ export interface NoClientsDeclaredAbove {
   readonly 'declare `clients` first, above `watches` and `reconcile`': never;
 }
 
-/** The type of `owns` and `reads` where there are none. The compiler's errors show its name. */
-export type NothingIn<List extends string> = Kind<`add the kind to ${List}`, never>;
+/** A kind that is in neither of the lists. The compiler's errors show its name, after the kinds that are. */
+export type AddItTo<List extends string> = Kind<`add the kind to ${List}`, never>;
 
 /**
  * A watched kind, which is neither owned nor the primary kind. A label's value or a function maps its changes to keys.
@@ -56,7 +56,7 @@ export type Watch<T extends ContextTypes> = {
        */
       readonly via?: Kind;
     }
-  | { mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> }
+  | { mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> | readonly Key[] }
 );
 
 /** The types on which the context of a controller depends. */
@@ -67,7 +67,14 @@ export type TypesOfContext<
   Clients,
   Exec extends ExecSpec,
   Sets extends MetadataSpec,
-> = { scope: P['scope']; owns: Owns; reads: KindOfRead<Reads>; clients: Clients; exec: Exec; sets: Sets };
+> = {
+  scope: P['scope'];
+  owns: Owns | AddItTo<'owns'>;
+  reads: KindOfRead<Reads> | AddItTo<'reads'>;
+  clients: Clients;
+  exec: Exec;
+  sets: Sets;
+};
 
 /**
  * What an author writes. `Owns`, `Reads`, `Settings`, `Clients` and `Exec` are parameters of their own: TypeScript
@@ -152,8 +159,8 @@ export type Controller<
  * parameters.
  */
 export type DefineController<P extends PrimaryTypes> = <
-  Owns extends Kind = NothingIn<'owns'>,
-  Reads extends Read = NothingIn<'reads'>,
+  Owns extends Kind = AddItTo<'owns'>,
+  Reads extends Read = AddItTo<'reads'>,
   Settings extends z.ZodObject = z.ZodObject,
   Clients = NoClientsDeclaredAbove,
   Exec extends ExecSpec = NoExecDeclared,

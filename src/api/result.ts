@@ -75,14 +75,17 @@ export type Finalized =
     ));
 
 /**
- * A result as it was returned, and `never` for each field that no result has. An inferred return type would let them
+ * A result as it was returned, or the names of the fields that no result has. An inferred return type would let them
  * pass, because TypeScript checks surplus fields of fresh literals only.
  */
 export type Exactly<R, Status, C extends string> = [Surplus<R, C> | SurplusStatus<R, Status>] extends [never]
   ? R
-  : R & { readonly [F in Surplus<R, C>]: never } & {
-      readonly status?: { readonly [F in SurplusStatus<R, Status>]: never };
-    };
+  : NotInAResult<Surplus<R, C> | SurplusStatus<R, Status>>;
+
+/** What is returned in place of a result with a field that no result has. The compiler's errors show it. */
+export interface NotInAResult<Field extends PropertyKey> {
+  readonly 'annotate reconcile with Promise<ResultOf<typeof ItsKind>>, which shows the place': Field;
+}
 
 type SurplusStatus<R, Status> = R extends { readonly status: infer S } ? Exclude<KeyOfEach<S>, keyof Status> : never;
 type KeyOfEach<U> = U extends object ? keyof U : never;

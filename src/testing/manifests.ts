@@ -12,6 +12,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { ApiError, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { pathSegment } from '../kube/client/path.ts';
+import { getObject } from '../kube/client/read.ts';
 
 /** A manifest, and its file. */
 export type Manifest = {
@@ -35,6 +36,7 @@ const resourceList = z.looseObject({
   resources: z.array(z.looseObject({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 });
 
+const crdKind = 'CustomResourceDefinition';
 const fieldManager = 'outrigger-dev';
 const established = { everySeconds: 0.05, attempts: 200 };
 
@@ -78,14 +80,22 @@ function manifestsOf(value: unknown, file: string): readonly Manifest[] {
   }
 }
 
-/**
- * Applies manifests. Throws UserError with the file and the object for a manifest that the API server rejects.
- * @param attempts how many times the API server is asked for a kind that it does not serve, every 50 ms
- */
+/** How manifests are applied. */
+export type ApplyManifests = {
+  readonly signal: AbortSignal;
+  /** How many times the API server is asked for a kind that it does not serve, every 50 ms. */
+  readonly attempts?: number;
+  /** Leaves objects that exist as they are, but for CRDs. */
+  readonly keep?: boolean;
+  /** Receives the error of a manifest that is refused, which then is not among the applied ones. */
+  readonly onRefused?: (error: UserError) => void;
+};
+
+/** Applies manifests. Throws UserError with the file and the object for a manifest that the API server rejects. */
 export async function applyManifests(
   client: KubeClient,
   manifests: readonly Manifest[],
-  { signal, attempts = established.attempts }: { readonly signal: AbortSignal; readonly attempts?: number },
+  { signal, attempts = established.attempts, keep = false, onRefused }: ApplyManifests,
 ): Promise<readonly AppliedManifest[]> {
   const known = new Map<string, z.infer<typeof resourceList>['resources']>();
 
@@ -125,6 +135,9 @@ export async function applyManifests(
       metadata: { ...metadata, ...(resource.namespaced ? { namespace } : {}) },
     };
     try {
+      const kept =
+        keep && kind !== crdKind ? await getObject(client, resource, wanted.metadata, { signal }) : undefined;
+      if (kept !== undefined) return { resource, kind, object: kept, created: false };
       return { resource, kind, ...(await createOrApply(client, resource, wanted, { fieldManager, signal })) };
     } catch (error) {
       // Any refusal: a field of the wrong type is a 500, an immutable one a 422, a policy a 403.
@@ -133,8 +146,15 @@ export async function applyManifests(
     }
   }
 
-  const isFirst = ({ kind }: Manifest) => kind === 'CustomResourceDefinition' || kind === 'Namespace';
-  const first = await Promise.all(manifests.filter(isFirst).map(apply));
-  const rest = await Promise.all(manifests.filter((manifest) => !isFirst(manifest)).map(apply));
-  return [...first, ...rest];
+  async function applyEach(some: readonly Manifest[]): Promise<readonly AppliedManifest[]> {
+    const refused = (error: unknown) => {
+      if (onRefused === undefined || !(error instanceof UserError)) throw error;
+      onRefused(error);
+      return [];
+    };
+    return (await Promise.all(some.map((manifest) => apply(manifest).catch(refused)))).flat();
+  }
+  const isFirst = ({ kind }: Manifest) => kind === crdKind || kind === 'Namespace';
+  const first = await applyEach(manifests.filter(isFirst));
+  return [...first, ...(await applyEach(manifests.filter((manifest) => !isFirst(manifest))))];
 }

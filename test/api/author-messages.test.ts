@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const preamble = `
 import * as z from 'zod';
 import { ConfigMap, Deployment, NetworkPolicy, Service } from '${root}/src/kubernetes.ts';
-import { defineKind, foreignKind, type Key, ok, type ResultOf } from '${root}/src/outrigger.ts';
+import { defineKind, type Desired, foreignKind, type Key, ok, type ResultOf } from '${root}/src/outrigger.ts';
 import { testContext } from '${root}/src/testing.ts';
 const Tank = defineKind({
   group: 'plant.example.com', version: 'v1', kind: 'Tank', conditions: ['AtLevel', 'SensorReachable'],
@@ -23,7 +23,7 @@ const Tenant = defineKind({
 const conditions = { AtLevel: ok('InBand'), SensorReachable: ok('Reading') };
 const settings = z.object({ PLANT_URL: z.url() });
 const status = { action: 'Holding' } as const;
-export { ConfigMap, conditions, Deployment, foreignKind, type Key, NetworkPolicy, ok, type ResultOf, Service, settings, status, Tank, Tenant, testContext, z };
+export { ConfigMap, conditions, Deployment, type Desired, foreignKind, type Key, NetworkPolicy, ok, type ResultOf, Service, settings, status, Tank, Tenant, testContext, z };
 `;
 const reconciling = (body: string, more = '') =>
   `Tank.controller('a', { ${more}async reconcile(object, context): Promise<ResultOf<typeof Tank>> { ${body} return { status, conditions }; } });`;
@@ -40,14 +40,32 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
   {
     what: 'a typo in a result, not annotated',
     code: `Tank.controller('a', { reconcile: async () => ({ status, conditions, requeueAfter: 5 }) });`,
-    first: /^Type 'Promise<\{.*requeueAfter: number; \}>' is not assignable to type /,
-    last: "Type 'number' is not assignable to type 'never'.",
+    first: /^Type 'Promise<\{.*requeueAfter: number; \}>' is .* type 'Promise<NotInAResult<"requeueAfter">>'\.$/,
+    last: /^Property ''annotate reconcile with Promise<ResultOf<typeof ItsKind>>, which shows the place'' is missing/,
   },
   {
     what: 'a status field that the kind does not have, not annotated',
     code: `Tank.controller('a', { reconcile: async () => ({ status: { ...status, liters: 5 }, conditions }) });`,
-    first: /^Type 'Promise<\{.*liters: number; .*\}>' is not assignable to type /,
-    last: "Type 'number' is not assignable to type 'never'.",
+    first: /^Type 'Promise<\{.*liters: number; .*\}>' is .* type 'Promise<NotInAResult<"liters">>'\.$/,
+  },
+  {
+    what: 'a missing condition, not annotated',
+    code: `Tank.controller('a', { reconcile: async () => ({ status, conditions: { AtLevel: ok('A') } }) });`,
+    first: /^Type 'Promise<\{.*AtLevel: .*\}>' is not assignable to type .*Record<"AtLevel" \| "SensorReachable", /,
+    last: /^Property 'SensorReachable' is missing in type /,
+  },
+  {
+    what: 'a mapping function that returns names',
+    code: `Tank.controller('a', { watches: [{ kind: Service, mapToKeys: ({ name }) => [name] }], reconcile: async () => ({ status, conditions }) });`,
+    first: "Type 'string' is not assignable to type 'Key'.",
+  },
+  {
+    what: 'Desired of a child of a cluster-scoped object',
+    code: `const policy = (): Desired<typeof NetworkPolicy> => ({ metadata: { name: 'x' } });
+      Tenant.controller('a', { owns: [NetworkPolicy], async reconcile(_, { apply }) {
+      await apply(NetworkPolicy, policy()); return { status: {}, conditions: { Isolated: ok('Isolated') } }; } });`,
+    first: /^Argument of type /,
+    last: /^Property 'namespace' is missing in type 'ChildMeta<"Namespaced", "Namespaced">'/,
   },
   {
     what: 'an expression of a selector without its values',
@@ -77,20 +95,20 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     what: 'a kind that is not declared',
     code: reconciling('await context.applyAll(Service, []);', 'owns: [Deployment], '),
     first:
-      'Argument of type \'ForeignKind<"Service", Live<V1Service, "Namespaced">, "Namespaced">\' is not assignable to parameter of type \'ForeignKind<"Deployment", Live<WithGeneration<V1Deployment>, "Namespaced">, "Namespaced">\'.',
+      'Argument of type \'ForeignKind<"Service", Live<V1Service, "Namespaced">, "Namespaced">\' is not assignable to parameter of type \'AddItTo<"owns"> | ForeignKind<"Deployment", Live<WithGeneration<V1Deployment>, "Namespaced">, "Namespaced">\'.',
     last: 'Type \'"Service"\' is not assignable to type \'"Deployment"\'.',
   },
   {
     what: 'a child where nothing is owned',
     code: reconciling('await context.applyAll(Service, []);'),
     first:
-      'Argument of type \'ForeignKind<"Service", Live<V1Service, "Namespaced">, "Namespaced">\' is not assignable to parameter of type \'NothingIn<"owns">\'.',
+      'Argument of type \'ForeignKind<"Service", Live<V1Service, "Namespaced">, "Namespaced">\' is not assignable to parameter of type \'AddItTo<"owns">\'.',
     last: 'Type \'"Service"\' is not assignable to type \'"add the kind to owns"\'.',
   },
   {
     what: 'a list where nothing is read',
     code: reconciling('await context.list(Service);'),
-    first: /^Argument of type 'ForeignKind<"Service", .*'NothingIn<"owns"> \| NothingIn<"reads">'\.$/,
+    first: /^Argument of type 'ForeignKind<"Service", .*'AddItTo<"owns"> \| AddItTo<"reads">'\.$/,
   },
   {
     what: 'clients where none are declared',

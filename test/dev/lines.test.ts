@@ -13,6 +13,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { deletedMark } from '../../src/core/names.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
 
 const resource = { group: 'g', version: 'v1', plural: 'watertanks', namespaced: true };
 const tank = (generation: number, targetLevel: number, status?: object, deletionTimestamp?: string) => ({
@@ -133,7 +134,12 @@ describe('formatLog', () => {
 });
 
 describe('formatLambdaEvent', () => {
-  const at = { prefix: 'outrigger-dev-', kindOf: new Map([['pump', 'watertank']]), root: '/work/shop' };
+  const kind = { group: resource.group, version: 'v1', kind: 'WaterTank', conditions: [] };
+  const pump = defineKind({ ...kind, spec: z.object({}), status: z.object({}) }).controller('pump', {
+    reconcile: async () => ({ status: {}, conditions: {} }),
+  });
+  const labeller = ConfigMap.controller('labeller', { reconcile: async () => undefined });
+  const at = { prefix: 'outrigger-dev-', controllers: [pump, labeller], root: '/work/shop' };
   const failure = (errorType: string, errorMessage: string) =>
     new FunctionError({
       ...{ errorType, errorMessage },
@@ -169,6 +175,17 @@ describe('formatLambdaEvent', () => {
     const event = { type: 'line', function: 'outrigger-dev-pump', text, pid: 7, stream: 'stdout' } as const;
     expect(formatLambdaEvent(event, at)).toMatchObject([{ source: 'pump', object: 'watertank/north', text: 'low' }]);
   });
+
+  it.each([
+    ['pump', 2, true],
+    ['labeller', 2, undefined],
+    ['labeller', 0, true],
+  ])('U13: a run of %s with %i writes is a line without --verbose only where no status shows it', (name, writes, verbose) => {
+    const entry = { level: 'INFO', message: 'reconciled', name: 'a', cause: 'change', outcome: 'done', writes };
+    const event = { type: 'line', pid: 7, stream: 'stdout', text: JSON.stringify(entry) } as const;
+    const [line] = formatLambdaEvent({ ...event, function: `outrigger-dev-${name}` }, at);
+    expect(line?.verbose).toBe(verbose);
+  });
 });
 
 it.each([
@@ -178,7 +195,7 @@ it.each([
   [{ type: 'watching', text: '{"kinds":3}' }, 'watches 3 kinds (pid 7)'],
   [
     { type: 'watching', text: '{"kinds":2,"notServed":["foos.a"]}' },
-    'watches 2 kinds (pid 7); the API server does not serve foos.a: watched as soon as the CRD is there',
+    'watches 2 kinds (pid 7); the API server does not serve foos.a: give its CRD, as with outrigger dev --apply FILE or kubectl apply, and it is watched',
   ],
   [{ type: 'watching', text: 'no JSON' }, 'watches its kinds (pid 7)'],
   [{ type: 'line', text: '{"level":"WARN","message":"watch failed","error":"reset"}' }, 'watch failed: reset'],

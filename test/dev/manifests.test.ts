@@ -1,5 +1,6 @@
 // Only the reading of manifests, and what the API server refuses. The journeys apply them.
 import { expect, it } from 'vitest';
+import { ConfigMap } from '../../src/kubernetes.ts';
 import { applyManifests, parseManifests, readManifests } from '../../src/testing/manifests.ts';
 import { startApiServer } from '../../src/testing.ts';
 import { useFolder } from '../support/folder.ts';
@@ -60,4 +61,27 @@ it('applyManifests names the file and the object that the API server refuses, al
   const manifests = parseManifests(`${document('a')}data: text\n`, 'a.yaml');
   const applied = applyManifests(server.client, manifests, { signal: new AbortController().signal });
   await expect(applied).rejects.toThrow(/^a\.yaml: ConfigMap a: .*\.data: expected map/);
+});
+
+it('U12: of samples that are applied again an object that exists stays as it is, and a refused one leaves the others', async () => {
+  await using server = await startApiServer();
+  const { signal } = new AbortController();
+  const apply = async (text: string) => {
+    const refused: string[] = [];
+    const onRefused = ({ message }: Error) => void refused.push(message);
+    const manifests = parseManifests(text, 'a.yaml');
+    const applied = await applyManifests(server.client, manifests, { signal, keep: true, onRefused });
+    return { applied: applied.map(({ object, created }) => [object.metadata.name, created]), refused };
+  };
+  await apply(document('a'));
+  expect(
+    await apply(`${document('a')}data: {edited: no}\n---\n${document('b')}data: text\n---\n${document('c')}`),
+  ).toEqual({
+    applied: [
+      ['a', false],
+      ['c', true],
+    ],
+    refused: [expect.stringMatching(/^a\.yaml: ConfigMap b: .*\.data: expected map/)],
+  });
+  expect(await server.get(ConfigMap, { namespace: 'default', name: 'a' })).not.toHaveProperty('data');
 });

@@ -28,6 +28,16 @@ it('a site has a record', async () => {
 });
 `;
 
+/** A controller that is new while the system runs (U13). */
+const note = `import { defineKind, ok } from 'outrigger';
+import * as z from 'zod';
+const names = { group: 'sites.example.com', version: 'v1', kind: 'Note', conditions: ['Read'] } as const;
+export const Note = defineKind({ ...names, spec: z.object({}), status: z.object({}) });
+export const notes = Note.controller('notes', {
+  reconcile: async () => ({ status: {}, conditions: { Read: ok('Read') } }),
+});
+`;
+
 /** The controller of docs/authoring.md, with the imports that it says a project has. */
 async function documentedController(): Promise<string> {
   const [, block = ''] = (await readFile('docs/authoring.md', 'utf8')).split('```ts\n');
@@ -37,7 +47,7 @@ async function documentedController(): Promise<string> {
   )}\n`;
 }
 
-/** Saves a new field of the schema, then an error of types, while the system runs. */
+/** Saves a new field of the schema, an error of types, and a new controller, while the system runs. */
 async function saveSources(
   dev: RunningDev,
   apiServer: string,
@@ -56,6 +66,17 @@ async function saveSources(
   const mark = dev.mark();
   await write(file, changed);
   await dev.until(/types +no errors any more/, mark);
+  await write('src/controllers/note.ts', note);
+  await dev.until(/note\.ts was saved: built, and loaded/, mark);
+  const at = `${apiServer}/apis/sites.example.com/v1/namespaces/default/notes`;
+  const body = JSON.stringify({
+    apiVersion: 'sites.example.com/v1',
+    kind: 'Note',
+    metadata: { name: 'one' },
+    spec: {},
+  });
+  await fetch(at, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  await dev.until(/status +note\/one .*Ready$/, mark);
 }
 
 it(

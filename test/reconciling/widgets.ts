@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
 import type { Context } from '../../src/api/context.ts';
-import type { NoClientsDeclaredAbove, NothingIn } from '../../src/api/controller-spec.ts';
+import type { AddItTo, NoClientsDeclaredAbove } from '../../src/api/controller-spec.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { NoExecDeclared } from '../../src/api/exec.ts';
@@ -62,7 +62,7 @@ type Paint = Pick<Status, 'coat'>;
 type WidgetContext = Context<{
   scope: 'Namespaced';
   owns: typeof configMap;
-  reads: NothingIn<'reads'>;
+  reads: AddItTo<'reads'>;
   clients: NoClientsDeclaredAbove;
   exec: NoExecDeclared;
   sets: NoMetadataDeclared;

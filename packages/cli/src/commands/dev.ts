@@ -144,7 +144,14 @@ async function run(flags: Flags): Promise<void> {
       parameters: settings,
       ...(source === undefined ? {} : { onEvent: source.onEvent }),
     };
-    const dev = await startDev({ controllers: registry, build, root }, options, stop);
+    const loadSaved = async () => {
+      const saved = await loadProject(root, { again: true });
+      return {
+        ...saved,
+        parameters: await readDevSettings(saved.registry, sources, flags.queueEndpoint !== undefined),
+      };
+    };
+    const dev = await startDev({ controllers: registry, build, loadSaved, root }, options, stop);
     const onError = (error: Error) => print({ source: 'system', text: `the plant's event: ${error.message}` });
     wakeByPlant(dev, registry, { signal: stop, onError });
     let end: Ending = { status: 0, text: '' };
@@ -171,6 +178,7 @@ function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions
     flags;
   return {
     apply,
+    warnsOfRefused: flags.untilReady !== true,
     keep: flags.keep === true,
     watchers,
     resync,
@@ -232,7 +240,9 @@ async function live(
   const page = await explainListening('--console-port', consolePort, () =>
     startConsole({ source: source.attach(dev, operator, stop), page: readPage }, { port: consolePort }),
   );
-  const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
+  // The name alone may be that of a built-in kind, such as a CronJob of the project.
+  const names = registry.map(({ declaration: { resource } }) => [resource.plural, resource.group].filter(Boolean));
+  const kinds = [...new Set(names.map((one) => one.join('.')))].join(',');
   const isReal = kubeconfig !== undefined && cleanup !== true;
   const kept =
     keep === true
@@ -242,7 +252,7 @@ async function live(
     [
       'everything runs. Try this in another terminal:',
       `  export KUBECONFIG=${path.relative(process.cwd(), dev.kubeconfigFile)}`,
-      `  kubectl get ${plurals}`,
+      `  kubectl get ${kinds}`,
       '  npx outrigger status',
       `  the console in a browser: ${page.url}`,
       'a saved source file is built and loaded; Ctrl-C stops it',

@@ -60,18 +60,22 @@ export function formatObjectChange(
   return lines;
 }
 
-/** Formats an event of the Lambda service. `prefix` is the deployment's, `kindOf` returns a controller's kind. */
+/** Formats an event of the Lambda service. `prefix` is the deployment's. */
 export function formatLambdaEvent(
   event: LambdaEvent,
   {
     prefix,
-    kindOf,
+    controllers,
     root,
-  }: { readonly prefix: string; readonly kindOf: ReadonlyMap<string, string>; readonly root: string },
+  }: { readonly prefix: string; readonly controllers: readonly ControllerDefinition[]; readonly root: string },
 ): readonly OutputLine[] {
   const source = event.function.startsWith(prefix) ? event.function.slice(prefix.length) : event.function;
   if (event.type === 'failed') return [{ source, text: failureText(event.error, root, event.groups) }];
-  return formatLog(event.text, { source, kind: kindOf.get(source), nowSeconds: Date.now() / 1000, root });
+  const resource = controllers.find(({ name }) => name === source)?.declaration.resource;
+  const kind = resource?.kind.toLowerCase();
+  // No status shows what a controller of a kind of others has written.
+  const showsWrites = resource !== undefined && isForeignKind(controllers, resource);
+  return formatLog(event.text, { source, kind, nowSeconds: Date.now() / 1000, root, showsWrites });
 }
 
 /** Formats the start and end of a watcher's process, and its warnings. */
@@ -92,7 +96,7 @@ function watchingText({ pid, text }: { readonly pid: number; readonly text: stri
   const { kinds, notServed } = watchingEntry.parse(parseJson(text) ?? {});
   const watched = `watches ${kinds ?? 'its'} kinds (pid ${pid})`;
   if (notServed.length === 0) return watched;
-  return `${watched}; the API server does not serve ${notServed.join(', ')}: watched as soon as the CRD is there`;
+  return `${watched}; the API server does not serve ${notServed.join(', ')}: give its CRD, as with outrigger dev --apply FILE or kubectl apply, and it is watched`;
 }
 
 /** Formats a line of a log; `kind` is the controller's. A line that is no log entry of Outrigger stays as it is. */
@@ -103,12 +107,15 @@ export function formatLog(
     kind,
     nowSeconds,
     root,
+    showsWrites = false,
   }: {
     readonly source: string;
     readonly kind: string | undefined;
     readonly nowSeconds: number;
     /** The project's folder: frames of a stack are shown relative to it. */
     readonly root?: string;
+    /** Whether a run that wrote is shown without --verbose. */
+    readonly showsWrites?: boolean;
   },
 ): readonly OutputLine[] {
   const value = parseJson(text);
@@ -121,9 +128,9 @@ export function formatLog(
   const about = object === undefined ? {} : { object };
   const run = message === 'reconciled' ? reconciled.safeParse(entry.data) : undefined;
   if (run?.success === true) {
-    const { outcome, stack } = run.data;
-    const hasSucceeded = outcome === 'done' || outcome === 'nothing';
-    const ran = { source, ...about, fields: entry.data, ...(hasSucceeded ? { verbose: true as const } : {}) };
+    const { outcome, stack, writes = 0 } = run.data;
+    const isDetail = outcome === 'nothing' || (outcome === 'done' && !(showsWrites && writes > 0));
+    const ran = { source, ...about, fields: entry.data, ...(isDetail ? { verbose: true as const } : {}) };
     return [{ ...ran, text: [ranText(run.data, nowSeconds), ...stackLines(stack, root)].join('\n') }];
   }
   if (level === 'DEBUG' || (level === 'INFO' && runtimeEntries.includes(message))) return [];

@@ -22,6 +22,8 @@ export type CachedChange = {
 export type ObjectCache = {
   get(resource: ResourceName, key: ObjectKey): KubeObject | undefined;
   list(resource: ResourceName): readonly KubeObject[];
+  /** Watches a kind besides the others. */
+  follow(resource: ResourceName): void;
   /**
    * Resolves with the check's result when it is not undefined. Checks after every change. Rejects when the signal
    * aborts.
@@ -49,9 +51,10 @@ export function createObjectCache(
     for (const listener of [...listeners]) listener();
   };
   // A kind with several controllers is watched once.
-  for (const resource of new Map(resources.map((one) => [nameOf(one), one])).values()) void follow(resource);
+  for (const resource of resources) void follow(resource);
 
   async function follow(resource: ResourceName): Promise<void> {
+    if (collections.has(nameOf(resource))) return;
     const known = new Map<string, KubeObject>();
     collections.set(nameOf(resource), known);
     // An object that cannot be shown, such as one that is nested too deeply, must not end the watch of the others.
@@ -92,6 +95,7 @@ export function createObjectCache(
   return {
     get,
     list,
+    follow: (resource) => void follow(resource),
     until: (check, untilSignal) =>
       new Promise((resolve, reject) => {
         const checkNow = () => {

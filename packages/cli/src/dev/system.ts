@@ -8,6 +8,7 @@ import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { type AppliedManifest, applyManifests, readManifests } from 'outrigger/internal/testing/manifests';
+import { listControllers } from '../project/list-controllers.ts';
 import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
@@ -17,7 +18,7 @@ import { createFolder, reserveFolder } from './folder-lock.ts';
 import { readGenerated } from './generated-manifests.ts';
 import { startLambdaApi } from './lambda/lambda-api.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
-import { createQueues } from './lambda/queues.ts';
+import { createQueues, type LocalQueue } from './lambda/queues.ts';
 import { parseTemplate } from './lambda/template.ts';
 import {
   debounceStatuses,
@@ -50,6 +51,11 @@ export type DevDeps = {
   /** The registry. */
   readonly controllers: readonly ControllerDefinition[];
   readonly build: Build;
+  /** Loads the registry as it is saved now, and its settings by parameter. Without it a reload starts no controller. */
+  readonly loadSaved?: () => Promise<{
+    readonly registry: readonly ControllerDefinition[];
+    readonly parameters: Readonly<Record<string, string>>;
+  }>;
   /** The service's root folder: where serverless.yml, functions/ and infra/ are. */
   readonly root: string;
 };
@@ -74,6 +80,8 @@ export type DevOptions = AllowedHosts & {
   readonly queuePort?: number;
   /** Files and folders of manifests, applied after the CRDs. */
   readonly apply?: readonly string[];
+  /** Warns of a manifest that the API server refuses, and goes on: a run that lasts, where it can be corrected. */
+  readonly warnsOfRefused?: boolean;
   readonly watchers?: number;
   /** Whether the scheduled resync runs. */
   readonly resync?: boolean;
@@ -124,12 +132,20 @@ export type Dev = {
   close(): Promise<void>;
 };
 
+const sayMilliseconds = 5_000;
+
+/** Waits for work, and says so every five seconds. */
+async function saying<T>(work: Promise<T>, say: () => void): Promise<T> {
+  const timer = setInterval(say, sayMilliseconds);
+  return await work.finally(() => clearInterval(timer));
+}
+
 /**
  * Starts a local system. If it fails, every started part is stopped. Throws UserError for a problem that a person can
  * fix.
  */
 export async function startDev(
-  { controllers, build, root }: DevDeps,
+  { controllers: atStart, build, loadSaved, root }: DevDeps,
   {
     folder = path.join(root, '.outrigger'),
     kubeconfig,
@@ -139,6 +155,7 @@ export async function startDev(
     queueEndpoint,
     queuePort = 0,
     apply = [],
+    warnsOfRefused = false,
     watchers: watcherCount = 1,
     resync = true,
     resyncSeconds = shortResync,
@@ -163,6 +180,7 @@ export async function startDev(
   const startedAt = performance.now();
   const step = (text: string) => print(`${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${text}`);
   step('building the bundles, if they are stale');
+  const controllers = [...atStart];
   const samples = (await Promise.all(apply.map(readManifests))).flat();
 
   const templateText = await localTemplate(root, controllers);
@@ -171,7 +189,7 @@ export async function startDev(
   injectFaults(simulators, simulatorFaults);
   const { execute } = simulators.bitcoin;
   const [, cluster, queueServer] = await startAll(signal, (starting) => [
-    buildBundles(build, root, starting),
+    saying(buildBundles(build, root, starting), () => step('still building; the first build takes the longest')),
     startCluster(parts, { folder, kubeconfig, context, apiPort, keep, execute, allowedHosts, signal: starting }),
     startQueueServer(parts, { queueEndpoint, queuePort, allowedHosts, signal: starting }),
   ]);
@@ -181,12 +199,14 @@ export async function startDev(
     const addresses = Object.entries(simulated).map(([name, url]) => `${name} ${url}`);
     print(`simulators: ${addresses.join(', ')}`);
   }
-  if (cluster.keptObjects > 0) print(`${cluster.keptObjects} objects of the last run are there again`);
+  if (cluster.keptObjects > 0)
+    print(`${cluster.keptObjects} objects of the last run are there again; samples do not replace them`);
   if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
   const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters, retry);
   const prefix = stackNamePrefix(stack);
-  const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
+  const toQueues = { endpoint: queueServer.endpoint, signal };
+  const queues = [...(await createQueues(queueServer.client, stack.queues, toQueues))];
   const appliedGenerated: AppliedManifest[] = [];
   const applyGenerated = async () => {
     // Functions have an identity of their own only on the embedded server.
@@ -225,7 +245,6 @@ export async function startDev(
 
   const onLost = notWritten(logFileName, 'logs, history and explain lack lines');
   const logFile = createLogFile(path.join(folder, logFileName), { onFailed: onLost });
-  const kindOf = new Map(controllers.map(({ name, declaration }) => [name, declaration.resource.kind.toLowerCase()]));
   const lambda = startLambda(
     {
       stack,
@@ -238,7 +257,7 @@ export async function startDev(
           logFile.write(event.text);
           onEvent({ type: 'log', function: event.function, text: event.text });
         }
-        formatLambdaEvent(event, { prefix, kindOf, root }).forEach(onLine);
+        formatLambdaEvent(event, { prefix, controllers, root }).forEach(onLine);
       },
       onProcesses: () => writeState(),
     },
@@ -271,7 +290,32 @@ export async function startDev(
   parts.defer(() => watchers.stop());
 
   const withoutPrefix = (name: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
-  const queueUrls = Object.fromEntries(queues.map(({ name, url }) => [withoutPrefix(name), url]));
+  const queueUrls: Record<string, string> = {};
+  const name = (some: readonly LocalQueue[]) => {
+    for (const one of some) queueUrls[withoutPrefix(one.name)] = one.url;
+  };
+  name(queues);
+  /** Starts the controllers that have been saved since the start. */
+  async function startSaved(): Promise<void> {
+    const listed = await listControllers(root);
+    const isNew = (one: { readonly name: string }) => !controllers.some(({ name }) => name === one.name);
+    if (loadSaved === undefined || !listed.some(isNew)) return;
+    const saved = await loadSaved();
+    const added = saved.registry.filter(isNew);
+    const given = { ...parameters, ...saved.parameters };
+    const text = await localTemplate(root, [...controllers, ...added]);
+    const grown = readLocalStack(text, cluster, simulators, resyncSeconds, given, retry);
+    const functions = grown.functions.filter(({ arn }) => !lambda.functions.some((one) => one.arn === arn));
+    const mappings = grown.mappings.filter(({ functionArn }) => functions.some(({ arn }) => arn === functionArn));
+    const missing = grown.queues.filter(({ arn }) => !queues.some((one) => one.arn === arn));
+    const created = await createQueues(queueServer.client, missing, toQueues);
+    queues.push(...created);
+    name(created);
+    controllers.push(...added);
+    lambda.add({ functions, mappings }, queues);
+    for (const { declaration } of added) view.follow(declaration.resource);
+    print(`new: ${added.map((one) => one.name).join(', ')}; the console shows it after a restart`);
+  }
   const currentState = (): DevState => ({
     apiServer: cluster.server.origin,
     queueEndpoint: queueServer.endpoint,
@@ -285,7 +329,12 @@ export async function startDev(
   step('queues and CRDs are there; starting the functions and the watcher');
   await watchers.ready(signal);
   step('the kinds are watched');
-  const applied = await applyManifests(cluster.client, samples, { signal });
+  const warn = ({ message }: Error) => print(`WARNING: ${message}; correct it, and kubectl apply it`);
+  const applied = await applyManifests(cluster.client, samples, {
+    signal,
+    keep: cluster.keptObjects > 0,
+    ...(warnsOfRefused ? { onRefused: warn } : {}),
+  });
   pour(
     simulators,
     applied.map(({ object }) => object),
@@ -325,6 +374,7 @@ export async function startDev(
     reload: async () => {
       await build(root, { signal: following.signal });
       await applyGenerated();
+      await startSaved();
       await lambda.reload();
       watchers.restart();
     },

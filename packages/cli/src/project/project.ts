@@ -34,15 +34,21 @@ const project = z.object({ registry: z.array(controller), crdsOnly: z.array(kind
 export const controllersFolder = 'src/controllers';
 export const registryFile = `${controllersFolder}/registry.ts`;
 
-/** Loads the controllers of a folder. Throws UserError if there are none, or if they cannot be loaded. */
-export async function loadProject(root: string): Promise<Project> {
+/**
+ * Loads the controllers of a folder. Throws UserError if there are none, or if they cannot be loaded. With `again` the
+ * files of the folder are read as they are saved now, and not what the process has loaded of them before.
+ */
+export async function loadProject(root: string, { again = false }: { again?: boolean } = {}): Promise<Project> {
   await requireProject(root);
   const files = await controllerFiles(root);
   const hasRegistry = await fileExists(path.join(root, registryFile));
   const source = hasRegistry ? registryFile : controllersFolder;
   let loaded: unknown;
   try {
-    loaded = hasRegistry ? await import(pathToFileURL(path.join(root, registryFile)).href) : await found(root, files);
+    const version = again ? `?saved=${Date.now()}` : '';
+    loaded = hasRegistry
+      ? await import(`${pathToFileURL(path.join(root, registryFile)).href}${version}`)
+      : await found(root, files, version);
   } catch (error) {
     const problem = toError(error).message;
     if (problem.startsWith('Unknown file extension ".ts"')) {
@@ -75,15 +81,15 @@ async function controllerFiles(root: string): Promise<readonly string[]> {
   return files.filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.d\.[cm]?ts$/.test(file)).toSorted();
 }
 
-async function loadExports(root: string, file: string): Promise<readonly (readonly [string, unknown])[]> {
-  const loaded: unknown = await import(pathToFileURL(path.join(root, controllersFolder, file)).href);
+async function loadExports(root: string, file: string, version = ''): Promise<readonly (readonly [string, unknown])[]> {
+  const loaded: unknown = await import(`${pathToFileURL(path.join(root, controllersFolder, file)).href}${version}`);
   return Object.entries(Object(loaded));
 }
 
 /** Without a registry: each controller and each kind that a file exports. */
-async function found(root: string, files: readonly string[]): Promise<Project> {
+async function found(root: string, files: readonly string[], version: string): Promise<Project> {
   const exported = new Set<unknown>();
-  for (const file of files) for (const [, value] of await loadExports(root, file)) exported.add(value);
+  for (const file of files) for (const [, value] of await loadExports(root, file, version)) exported.add(value);
   const registry = [...exported].flatMap((one) => controller.safeParse(one).data ?? []);
   const controlled = new Set<unknown>(registry.map(({ declaration }) => declaration.resource));
   const kinds = [...exported].flatMap((one) => kind.safeParse(one).data ?? []);

@@ -58,6 +58,8 @@ export type LocalMapping = EventSource & { readonly uuid: string; readonly queue
 export type LocalLambda = {
   readonly functions: readonly LocalFunction[];
   readonly mappings: readonly LocalMapping[];
+  /** Starts functions and mappings of a stack beside those that run. Throws TemplateError as the start does. */
+  add(stack: Pick<Stack, 'functions' | 'mappings'>, queues: readonly LocalQueue[]): void;
   /** Loads new bundles, and retries the messages on which the old ones failed. */
   reload(): Promise<void>;
   /** Retries failed messages at once, instead of after their visibility timeout. */
@@ -80,7 +82,17 @@ export function startLambda(
   }: LambdaOptions = {},
 ): LocalLambda {
   const local = localAddresses(queues, awsQueueBase(region, accountId));
-  const functions = stack.functions.map((definition) =>
+  const functions: LocalFunction[] = [];
+  const functionOf = (arn: string) => find(functions, arn);
+  const sources: LocalMapping[] = [];
+  const calls = httpQueueCalls(client);
+  const failure =
+    (of: LocalFunction) =>
+    (error: Error, batch: readonly Message[] = []) => {
+      const groups = new Set(batch.flatMap(({ Attributes }) => Attributes?.MessageGroupId ?? []));
+      onEvent({ type: 'failed', function: of.name, error, groups: [...groups] });
+    };
+  const startFunction = (definition: Stack['functions'][number]) =>
     createFunction(
       {
         taskRoot,
@@ -97,36 +109,33 @@ export function startLambda(
         ),
       },
       { warm: true },
-    ),
-  );
-  const functionOf = (arn: string) => find(functions, arn);
-  const calls = httpQueueCalls(client);
-  const failure =
-    (of: LocalFunction) =>
-    (error: Error, batch: readonly Message[] = []) => {
-      const groups = new Set(batch.flatMap(({ Attributes }) => Attributes?.MessageGroupId ?? []));
-      onEvent({ type: 'failed', function: of.name, error, groups: [...groups] });
-    };
-
-  const sources = stack.mappings.map(
-    ({ queueArn, functionArn, batchSize, reportsFailures, enabled, maximumConcurrency = concurrency }) => {
-      const target = functionOf(functionArn);
-      const source = startEventSource(
-        { client, calls, invoke: (event) => target.invoke(event), onFailure: failure(target) },
-        {
-          queueUrl: find(queues, queueArn).url,
-          queueArn,
-          region,
-          batchSize,
-          reportsFailures,
-          concurrency: Math.min(maximumConcurrency, concurrency),
-          longPollSeconds,
-        },
-        { paused: !enabled },
-      );
-      return { ...source, uuid: randomUUID(), queueArn };
-    },
-  );
+    );
+  const startSource = (
+    { queueArn, functionArn, enabled, maximumConcurrency = concurrency, ...mapping }: Stack['mappings'][number],
+    queueUrl: string,
+  ): LocalMapping => {
+    const { batchSize, reportsFailures } = mapping;
+    const target = functionOf(functionArn);
+    const source = startEventSource(
+      { client, calls, invoke: (event) => target.invoke(event), onFailure: failure(target) },
+      {
+        queueUrl,
+        queueArn,
+        region,
+        batchSize,
+        reportsFailures,
+        concurrency: Math.min(maximumConcurrency, concurrency),
+        longPollSeconds,
+      },
+      { paused: !enabled },
+    );
+    return { ...source, uuid: randomUUID(), queueArn };
+  };
+  const add: LocalLambda['add'] = (more, from) => {
+    functions.push(...more.functions.map(startFunction));
+    sources.push(...more.mappings.map((one) => startSource(one, find(from, one.queueArn).url)));
+  };
+  add(stack, queues);
   const schedulesRunning: Schedule[] = stack.schedules
     .filter(({ enabled }) => enabled && schedules)
     .map((definition) => {
@@ -143,6 +152,7 @@ export function startLambda(
   return {
     functions,
     mappings: sources,
+    add,
     retry,
     reload: async () => {
       for (const one of functions) one.reload();
