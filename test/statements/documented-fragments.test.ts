@@ -3,8 +3,19 @@
 import type { V1RuntimeClass } from '@kubernetes/client-node';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import type { UntypedContext } from '../../src/api/context.ts';
 import { ConfigMap, Deployment, Namespace, Secret } from '../../src/kubernetes.ts';
-import { defineKind, foreignKind, notOk, ok, type ResultOf, RetryLater, wake, withRule } from '../../src/outrigger.ts';
+import {
+  defineKind,
+  foreignKind,
+  notOk,
+  ok,
+  type ResultOf,
+  RetryLater,
+  TerminalError,
+  wake,
+  withRule,
+} from '../../src/outrigger.ts';
 import { startApiServer, startSystem } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
 import { site } from './authoring-example.ts';
@@ -60,6 +71,25 @@ const tank = Tank.controller('tank', {
     ]),
   ],
   reconcile: async () => ({ status: {}, conditions: {} }),
+});
+
+const zoned = Tank.controller('zoned', {
+  settings: z.object({ ZONES: z.string().transform((text) => new Map(Object.entries(JSON.parse(text)))) }),
+  clients: ({ ZONES }) => ({ zoneOf: (cluster: string) => ZONES.get(cluster) }),
+  async reconcile(_, { cluster, clients }): Promise<ResultOf<typeof Tank>> {
+    const zone = clients.zoneOf(cluster);
+    if (zone === undefined) throw new TerminalError(`the setting ZONES has no zone of the cluster ${cluster}`);
+    return { status: {}, conditions: {} };
+  },
+});
+
+it('U16: one setting has a value for each cluster', async () => {
+  const start = (ZONES: string) => zoned.start({ ZONES }, undefined);
+  const one = { metadata: { name: 'one', uid: 'one' }, spec: {} };
+  const reconcile = async (cluster: string) =>
+    await start('{"north": "Z01"}').reconcile(one, { cluster } as unknown as UntypedContext);
+  await expect(reconcile('north')).resolves.toMatchObject({ conditions: {} });
+  await expect(reconcile('south')).rejects.toThrow('the setting ZONES has no zone of the cluster south');
 });
 
 const App = defineKind({

@@ -179,7 +179,57 @@ it('a child of a kind that the author keeps may stay after a change', async () =
   expect(failed).toEqual({});
 });
 
+describe('U11: children of which one keeps the content of an earlier spec, as of a blue-green deployment', () => {
+  /** Gives a changed spec to the idle one of two children, and makes it the active one. */
+  const blueGreen = List.controller('list', {
+    owns: [ConfigMap],
+    async reconcile({ metadata: { name }, spec }, { apply, get }): Promise<ResultOf<typeof List>> {
+      const text = JSON.stringify(spec.entries);
+      const active = (await get(ConfigMap, { name: `${name}-active` }))?.data?.colour ?? 'blue';
+      const held = (await get(ConfigMap, { name: `${name}-${active}` }))?.data?.text ?? text;
+      const colour = held === text ? active : active === 'blue' ? 'green' : 'blue';
+      await apply(ConfigMap, { metadata: { name: `${name}-${colour}` }, data: { text } });
+      await apply(ConfigMap, { metadata: { name: `${name}-active` }, data: { colour } });
+      return { status: {}, conditions: written };
+    },
+  });
+  const loses = List.controller('list', {
+    owns: [ConfigMap],
+    async reconcile({ metadata: { name, generation }, spec }, { applyAll }): Promise<ResultOf<typeof List>> {
+      await applyAll(ConfigMap, generation === 1 ? childrenOf(name, spec.entries) : []);
+      return { status: {}, conditions: written };
+    },
+  });
+
+  it('keeps accepts it, and without keeps the message names it', async () => {
+    expect(await resultsOf(blueGreen, { samples, keeps: [ConfigMap] }, changed)).toEqual({ failed: {}, skipped: {} });
+    const { failed } = await resultsOf(blueGreen, { samples }, changed);
+    expect(failed[both]).toMatch(/ConfigMap\/one-.*for children that stay, or keep their content, on purpose, give/);
+  });
+
+  it('fewer than a new object has are caught', async () => {
+    const { failed } = await resultsOf(loses, { samples, keeps: [ConfigMap] }, changed);
+    expect(failed[both]).toMatch(/^after List one was changed .*, ConfigMap: 0 are there instead of 1\./);
+  });
+});
+
 describe('a check that cannot be made', () => {
+  it('U11: each check that finds nothing to check is skipped with its reason', async () => {
+    const idle = List.controller('list', { reconcile: async () => ({ status: {}, conditions: written }) });
+    const { failed, skipped } = await resultsOf(idle, { samples: samples.slice(0, 1), changesWithTime: true });
+    expect(failed).toEqual({});
+    expect(Map.groupBy(Object.keys(skipped), (name) => skipped[name])).toEqual(
+      new Map([
+        ['not checked: changesWithTime is given', ['a converged object is reconciled a day later without a write']],
+        ['not checked: the controller owns no kind', expect.any(Array)],
+        ['not checked: the controller has no finalize, or no selector', [expect.stringContaining('selection')]],
+        ['not checked: the controller has no finalize', expect.any(Array)],
+        ['not checked: no sample calls an outside system by fetch', expect.any(Array)],
+        ['not checked: give a second sample, whose spec is another one', [changed]],
+      ]),
+    );
+  });
+
   it('a change that the API server refuses is skipped with its reason', async () => {
     const zoned = [listOf({ a: '1' }, 'north'), listOf({ b: '2' }, 'south')];
     const { failed, skipped } = await resultsOf(right, { samples: zoned }, changed);

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Secret } from '../../src/kubernetes.ts';
-import { defineKind, notOk, ok, type ResultOf, secret, TerminalError } from '../../src/outrigger.ts';
+import { defineKind, notOk, ok, type ResultOf, secret, TerminalError, unknown } from '../../src/outrigger.ts';
 import { type BatteryOptions, battery, type OutsideWorld } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
 
@@ -192,6 +192,16 @@ describe('an object that the outside system refuses, because another one has its
     expect(await run({ removes: 'own' })).toBeUndefined();
   });
 
+  it('U11: two objects that take the record from each other are caught, and one that waits is not', async () => {
+    const taking = 'two objects with the same spec do not take a record from each other';
+    const outside = async () => await namesWithOwners(200);
+    const failures = await failuresOf(registrar({ removes: 'own', takes: true }), taking, { outside });
+    expect(failures[taking]).toMatch(
+      /^after two objects with the same spec were reconciled in turn, the outside system/,
+    );
+    expect(await failuresOf(registrar({ removes: 'own' }), taking, { outside })).toEqual({});
+  });
+
   it('a reconcile that takes over the record is caught, and a name that two objects may share is accepted', async () => {
     expect(await run({ removes: 'own', takes: true })).toMatch(/^after Entry one-second, which .* was reconciled, /);
     expect(await run({ removes: 'named', isSilent: true }, 200)).toBeUndefined();
@@ -229,6 +239,70 @@ async function failuresOf(
   }
   return failures;
 }
+
+describe('U11: a controller that reports an outage as a condition, and asks again in a minute', () => {
+  const check = 'an outside system that is down between any two calls ends the same';
+  const patient = (asksAgain: boolean) =>
+    Entry.controller('entry', {
+      ...declared,
+      async reconcile({ spec, conditions }, { clients, signal, now }): Promise<ResultOf<typeof Entry>> {
+        const outage = conditions?.find(({ type, status }) => type === 'Made' && status === 'Unknown');
+        const requeueAt = new Date(Date.parse(outage?.lastTransitionTime ?? now().toISOString()) + 60_000);
+        if (outage !== undefined && (!asksAgain || now() < requeueAt))
+          return { status: {}, conditions: { Made: unknown(outage.reason) }, requeueAt };
+        const id = await clients.send('PUT', spec.host, signal).catch(() => undefined);
+        if (id === undefined) return { status: {}, conditions: { Made: unknown('Unreachable') }, requeueAt };
+        return { status: { id }, conditions: made };
+      },
+    });
+
+  it('is right if it asks when that is due, and if not the message says when that was', async () => {
+    expect(await failuresOf(patient(true), check)).toEqual({});
+    expect((await failuresOf(patient(false), check))[check]).toMatch(
+      /What to change: call it again when the requeue of that reconcile is due, which was (59|60) s later\.$/,
+    );
+  });
+});
+
+it('U11: a sample has the port that the outside system got', async () => {
+  const fetching = Entry.controller('entry', {
+    async reconcile({ spec }, { signal }): Promise<ResultOf<typeof Entry>> {
+      const response = await fetch(spec.host, { method: 'PUT', signal });
+      return { status: { id: await response.text() }, conditions: made };
+    },
+  });
+  const outside = async () => {
+    const { environment, ...world } = await directory();
+    const place = (object: object) => ({ ...object, spec: { host: `${environment?.DIRECTORY_URL}/a` } });
+    return { ...world, place };
+  };
+  const check = 'an outside system that is down between any two calls ends the same';
+  expect(await failuresOf(fetching, check, { outside })).toEqual({});
+});
+
+it('an object that deletes itself must end like a deleted one', async () => {
+  const check = 'an object that deletes itself ends like a deleted one';
+  const guest = Entry.controller('entry', {
+    ...{ ...declared, deletesSelf: true },
+    async reconcile(entry, context): Promise<ResultOf<typeof Entry>> {
+      const ends = new Date(Date.parse(entry.metadata.creationTimestamp ?? '') + 3_600_000);
+      if (context.now() >= ends) await context.deleteSelf();
+      return { ...(await putRecord(entry, context)), requeueAt: ends };
+    },
+  });
+  const host = async ({ spec }: { readonly spec: { host: string } }, { clients, signal }: Context) => {
+    await clients.send('DELETE', spec.host, signal);
+    return 'done' as const;
+  };
+  const tidy = Entry.controller('entry', {
+    ...declared,
+    deletesSelf: true,
+    reconcile: guest.reconcile,
+    finalize: host,
+  });
+  expect(await failuresOf(tidy, check)).toEqual({});
+  expect((await failuresOf(guest, check))[check]).toMatch(/^after the object deleted itself, the outside system/);
+});
 
 describe('a controller that is wrong', () => {
   it('a record that every reconcile makes is caught, although the object converges', async () => {

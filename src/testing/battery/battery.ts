@@ -3,14 +3,14 @@
 // change.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { checkPermissions, permissionsName } from './aws-check.ts';
-import { changeChecks, createdOnceCheck } from './change-checks.ts';
+import { changeChecks, createdOnceCheck, deletesSelfCheck } from './change-checks.ts';
 import type { BatteryCheck, BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
 import { checkDropped, droppedName, foreignWritersCheck } from './foreign-checks.ts';
 import { ignoredStatus } from './ignored-status.ts';
 import { converged } from './report.ts';
 import { checkSampleKind } from './sample.ts';
-import { secondObjectCheck } from './second-object.ts';
+import { secondObjectCheck, takenRecordCheck } from './second-object.ts';
 import { checkSpecChange, renamed, type SampleRuns, specChangeName } from './spec-change.ts';
 import { openStage, type SampleCheck } from './stage.ts';
 import type { EndState, TwoRuns } from './varying.ts';
@@ -52,9 +52,11 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
   const checks = [
     ...changeChecks,
     ...(createdOnce.length === 0 ? [] : [createdOnceCheck]),
+    ...(controller.declaration.deletesSelf === true ? [deletesSelfCheck] : []),
     ...faultChecks,
     foreignWritersCheck({ seed, rounds }),
     secondObjectCheck,
+    takenRecordCheck,
   ];
   /** What all samples have together: children, and calls by `fetch`. */
   const found = once(async () => {
@@ -72,23 +74,26 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     return { children, calls };
   });
   const { owns } = controller.declaration;
-  /** Returns why a check has proved nothing. A controller that owns no kind, or has no `outside`, needs no note. */
+  /** Returns why a check has proved nothing. */
   async function unproved(needs: SampleCheck['needs']): Promise<string | undefined> {
-    if (needs === 'children' && owns.length > 0 && (await found()).children === 0) {
+    if (needs === 'children' && owns.length === 0) return 'the controller owns no kind';
+    if (needs === 'children' && (await found()).children === 0) {
       const kinds = owns.map(({ kind }) => kind).join(', ');
       return `no sample has a child of ${kinds}, which the controller owns; give a sample with one`;
     }
-    if (needs === 'calls' && outside !== undefined && (await found()).calls === 0)
-      return 'no sample calls the outside system by fetch; give a sample that does';
-    return undefined;
+    if (needs !== 'calls' || (await found()).calls > 0) return undefined;
+    return outside === undefined
+      ? 'no sample calls an outside system by fetch'
+      : 'no sample calls the outside system by fetch; give a sample that does';
   }
   const perSample = checks.flatMap(({ name, needs, run }) =>
     all.map(
       ({ open, calm }, index): BatteryCheck => ({
         name: `${name}${suffix(index)}`,
         run: async (...[context]) => {
-          await run(open, calm);
-          const note = await unproved(needs);
+          const notes: string[] = [];
+          await run(open, calm, (why) => void notes.push(why));
+          const note = (await unproved(needs)) ?? notes[0];
           if (note !== undefined) context?.skip?.(`not checked: ${note}`);
         },
       }),

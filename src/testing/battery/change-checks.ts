@@ -10,7 +10,7 @@ import { getObject, listPages } from '../../kube/client/read.ts';
 import { requeueSeconds } from '../../reconciling/outcome.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { convergedBeforeDeletion, deselected, expectLeft, lostKey, removed } from './removal.ts';
-import { converged, describe, expectSame, fail, giveCreatedOnce } from './report.ts';
+import { converged, describe, expectSame, fail, giveCreatedOnce, noFinalize } from './report.ts';
 import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
 import { varyingText } from './varying.ts';
 
@@ -55,9 +55,10 @@ export const changeChecks: readonly SampleCheck[] = [
   },
   {
     name: 'a converged object is reconciled a day later without a write',
-    run: async (open) => {
+    run: async (open, _, skip) => {
       await using stage = await open();
-      if (stage.options.changesWithTime) return;
+      if (stage.options.changesWithTime) return skip('changesWithTime is given');
+      if (stage.controller.declaration.deletesSelf === true) return skip('the controller deletes its objects');
       await converged(stage);
       const before = await stage.endState();
       stage.advance(dayLaterSeconds);
@@ -257,17 +258,18 @@ export const changeChecks: readonly SampleCheck[] = [
   },
   {
     name: 'an object that leaves the selection is finalized with the end of a deleted one',
-    run: async (open) => {
+    run: async (open, _, skip) => {
       await using stage = await open();
       const left = await convergedBeforeDeletion(stage);
-      if (await deselected(stage)) await expectLeft(stage, left, 'after the object left the selection', `; ${lostKey}`);
+      if (!(await deselected(stage))) return skip('the controller has no finalize, or no selector');
+      await expectLeft(stage, left, 'after the object left the selection', `; ${lostKey}`);
     },
   },
   {
     name: 'an object that is deleted with --cascade=orphan does not wait for its former children',
-    run: async (open) => {
+    run: async (open, _, skip) => {
       await using stage = await open();
-      if (!stage.controller.declaration.finalizes) return;
+      if (!stage.controller.declaration.finalizes) return skip(noFinalize);
       await converged(stage);
       const change = 'in finalize wait for children with the owner reference of the object, not for all with a label';
       await removed(stage, { propagationPolicy: 'Orphan' }, change);
@@ -284,14 +286,34 @@ function writesStatus({ controller: { declaration } }: Stage): boolean {
   return declaration.resource.definition !== undefined || declaration.statusSlice !== undefined;
 }
 
+/** The check of a controller that deletes its objects. */
+export const deletesSelfCheck: SampleCheck = {
+  name: 'an object that deletes itself ends like a deleted one',
+  run: async (open, _, skip) => {
+    await using stage = await open();
+    const left = await convergedBeforeDeletion(stage);
+    const isThere = async () => {
+      const object = await stage.subject();
+      return object !== undefined && object.metadata.deletionTimestamp === undefined;
+    };
+    for (let time = 0; time < 10 && (await isThere()); time += 1) {
+      stage.advance(requeueSeconds(await stage.reconcile(), stage.now()) ?? dayLaterSeconds);
+    }
+    if (await isThere()) return skip('the sample has not deleted itself by its tenth requeue; give one that does');
+    await removed(stage);
+    await expectLeft(stage, left, 'after the object deleted itself');
+  },
+};
+
 /** The check of children that are created once. */
 export const createdOnceCheck: SampleCheck = {
   name: 'a child that is created once is not created again after its deletion',
-  run: async (open) => {
+  run: async (open, _, skip) => {
     await using stage = await open();
     await converged(stage);
-    for (const { kind, object } of await stage.children()) {
-      if (!isCreatedOnce(stage, kind)) continue;
+    const once = (await stage.children()).filter(({ kind }) => isCreatedOnce(stage, kind));
+    if (once.length === 0) return skip('no child of a kind in createdOnce; give a sample with one');
+    for (const { kind, object } of once) {
       await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
       await converged(stage);
       if ((await getObject(stage.client, kind, object.metadata)) === undefined) continue;

@@ -13,6 +13,11 @@ export type OutsideWorld = {
    * record that is made twice, or that stays when the object is deleted.
    */
   state?(): unknown;
+  /**
+   * Gives an object of the battery (a sample, one of `objects`) what is known only now, such as the port of this
+   * system: `place: (object) => ({ ...object, spec: { url } })`.
+   */
+  place?(object: object): object;
   close?(): Promise<void>;
 };
 
@@ -54,8 +59,9 @@ export type BatteryOptions = {
    */
   readonly ignoreStatus?: readonly string[];
   /**
-   * Kinds of children that may be left of an earlier spec on purpose, such as a configuration that pods still mount.
-   * Default none.
+   * Kinds of children that may have the content of an earlier spec, or stay of one, on purpose: a configuration that
+   * pods still mount, the blue and the green one of two and the Service that selects one of them. After a change there
+   * must be as many as a new object has. Default none.
    */
   readonly keeps?: readonly Kind[];
   /**

@@ -8,6 +8,9 @@ import { isWrite, lineOf, type Stage } from './stage.ts';
 export const giveCreatedOnce =
   'for a child that is created once on purpose, such as the Job of a schedule, give the battery createdOnce';
 
+/** Why the checks of finalize have nothing to check. */
+export const noFinalize = 'the controller has no finalize';
+
 /** Fails a check. A test's runner shows the stack of the cause. */
 export function fail(happened: string, change: string, cause?: Error): never {
   const sentence = /[.!?]$/.test(happened) ? happened : `${happened}.`;

@@ -2,20 +2,52 @@
 // name, it must leave the records of the first one as they are: in its reconciles, and when it is deleted.
 import { isRecord } from '../../core/json.ts';
 import { removed } from './removal.ts';
-import { converged, fail } from './report.ts';
+import { converged, expectSame, fail } from './report.ts';
 import { refusalOf } from './spec-change.ts';
 import type { SampleCheck, Stage } from './stage.ts';
 
 /** Responses of a system that has such a record, or where the precondition of the call does not hold. */
 const refusals: readonly number[] = [409, 412];
 
-/** The check. */
+const noState = 'outside gives no state()';
+const oneAlone = 'the API server refuses a second object with the same spec';
+
+/** The check of two objects that both stay. */
+export const takenRecordCheck: SampleCheck = {
+  name: 'two objects with the same spec do not take a record from each other',
+  needs: 'calls',
+  run: async (open, _, skip) => {
+    await using stage = await open();
+    if ((await stage.outsideState()) === undefined) return skip(noState);
+    await converged(stage);
+    if ((await refusalOf(stage.applySecond())) !== undefined) return skip(oneAlone);
+    const states: unknown[] = [];
+    for (let time = 0; time < turns; time += 1) {
+      await stage.poll();
+      states.push(await stage.outsideState());
+      stage.turn();
+    }
+    const [last, ...before] = states.toReversed().slice(0, 3);
+    for (const state of before)
+      expectSame(
+        { 'the outside system': state },
+        { 'the outside system': last },
+        'after two objects with the same spec were reconciled in turn',
+        'mark a record with the uid of its object, and leave one that another object has marked: it is an error',
+      );
+  },
+};
+
+/** Reconciles of two objects in turn. The last three must find the same. */
+const turns = 8;
+
+/** The check of a second object that the outside system refuses. */
 export const secondObjectCheck: SampleCheck = {
   name: 'an object that the outside system refuses leaves the records of another one',
   needs: 'calls',
-  run: async (open) => {
+  run: async (open, _, skip) => {
     await using stage = await open();
-    if ((await stage.outsideState()) === undefined) return;
+    if ((await stage.outsideState()) === undefined) return skip(noState);
     await converged(stage);
     const records = itemsOf(await stage.outsideState());
     let isRefused = false;
@@ -27,9 +59,9 @@ export const secondObjectCheck: SampleCheck = {
       },
     });
     // A rule of the kind may permit one object alone.
-    if ((await refusalOf(stage.applySecond())) !== undefined) return;
+    if ((await refusalOf(stage.applySecond())) !== undefined) return skip(oneAlone);
     for (let time = 0; time < 3; time += 1) isRefused = (await endsRefused(stage)) || isRefused;
-    if (!isRefused) return;
+    if (!isRefused) return skip('the outside system accepts a second object with the same spec');
     const second = `${stage.kind.kind} ${stage.key.name}, which the outside system refuses`;
     expectKept(records, itemsOf(await stage.outsideState()), `${second}, was reconciled`);
     await removed(stage);

@@ -36,7 +36,8 @@ const askForMetadata =
   "declare changes: 'metadata' if reconcile reads labels or annotations: by default a change of them is not sent";
 const rememberFirst =
   'a status that was not written is no memory: derive names from the uid of the object, or make the spec immutable';
-const readSpecOrKeep = `${readSpec}; for children that stay on purpose, give the battery keeps; ${giveCreatedOnce}`;
+const giveKeeps = 'for children that stay, or keep their content, on purpose, give the battery keeps';
+const readSpecOrKeep = `${readSpec}; ${giveKeeps}; ${giveCreatedOnce}`;
 
 /** Gives a sample the name and the namespace of another one. */
 export function renamed(sample: object, other: object): object {
@@ -134,16 +135,18 @@ export async function expectEnd(
   const wanted = maskVarying(runs[0], runs);
   const isOf = (kinds: readonly Kind[], name: string) => kinds.some(({ kind }) => name.startsWith(`${kind}/`));
   const followsSpec = ([name]: [string, unknown]) => !isOf(stage.options.createdOnce, name);
-  const isLeft = ([name]: [string, unknown]) => name in wanted || !isOf(keeps, name);
-  const state = Object.entries(maskVarying(await stage.endState(), runs))
-    .filter(followsSpec)
-    .filter(isLeft);
+  const isCompared = (entry: [string, unknown]) => followsSpec(entry) && !isOf(keeps, entry[0]);
+  const is = maskVarying(await stage.endState(), runs);
   expectSame(
-    comparable(Object.fromEntries(state)),
-    comparable(Object.fromEntries(Object.entries(wanted).filter(followsSpec))),
+    comparable(Object.fromEntries(Object.entries(is).filter(isCompared))),
+    comparable(Object.fromEntries(Object.entries(wanted).filter(isCompared))),
     after,
     advice,
   );
+  for (const kind of keeps) {
+    const [has, needs] = [is, wanted].map((one) => Object.keys(one).filter((name) => isOf([kind], name)).length);
+    if ((has ?? 0) < (needs ?? 0)) fail(`${after}, ${kind.kind}: ${has} are there instead of ${needs}`, advice);
+  }
 }
 
 export async function runsOf({ open, runs }: SampleRuns): Promise<TwoRuns> {

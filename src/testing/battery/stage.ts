@@ -64,6 +64,8 @@ export type Stage = AsyncDisposable & {
   apply(object: object): Promise<void>;
   /** Applies the sample under another name, and follows that object from now on. Throws as `apply` does. */
   applySecond(): Promise<void>;
+  /** Follows the other one of the sample and its second object. */
+  turn(): void;
   /** Polls until a reconcile ends well and writes nothing. Returns its outcome; undefined if none did. */
   settle(): Promise<Outcome | undefined>;
   subject(): Promise<KubeObject | undefined>;
@@ -78,8 +80,15 @@ export type SampleCheck = {
   readonly name: string;
   /** What a sample must have for the check to prove something. Absent: nothing. */
   readonly needs?: 'children' | 'calls';
-  /** @param calm returns how the sample ends without faults. */
-  readonly run: (open: () => Promise<Stage>, calm: () => Promise<EndState>) => Promise<void>;
+  /**
+   * @param calm returns how the sample ends without faults
+   * @param skip receives why there was nothing to check
+   */
+  readonly run: (
+    open: () => Promise<Stage>,
+    calm: () => Promise<EndState>,
+    skip: (note: string) => void,
+  ) => Promise<void>;
 };
 
 const mostRounds = 12;
@@ -129,12 +138,14 @@ export async function openStage(
   const omitIgnored = ignoredStatus(kind, ignoreStatus);
   const withoutIgnored = (of: Kind, status: unknown) => (of === kind ? omitIgnored(status) : status);
   const world = await outside?.({ now });
+  const placed = (object: object) => world?.place?.(object) ?? object;
+  const own = placed(sample);
   const server = await startServerOf([controller], {
     crds: [...ownKinds([controller]), ...crds],
-    objects: [...objects, sample],
+    objects: [...objects.map(placed), own],
     now,
   });
-  const { metadata } = parseObject(sample);
+  const { metadata } = parseObject(own);
   let key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
   const close = async () => {
     await server.close();
@@ -170,12 +181,12 @@ export async function openStage(
   let strays: ObjectName[] = [];
   let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
   const watchFetch = createFetchWatch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
-  const own = server.clientOf(name);
+  const ownClient = server.clientOf(name);
   const client: KubeClient = {
-    ...own,
+    ...ownClient,
     request: async (request) => {
       requests.push(request);
-      const proceed = async () => await own.request(request);
+      const proceed = async () => await ownClient.request(request);
       return disturbance.api === undefined ? await proceed() : await disturbance.api(request, proceed);
     },
   };
@@ -266,18 +277,22 @@ export async function openStage(
       strays = [...strays, [group, plural, child.namespace ?? '', child.name]];
     },
     abort: () => deadline.controller.abort(new Error('the function has no time left')),
-    apply: async (object) => await server.apply(object),
+    apply: async (object) => await server.apply(placed(object)),
     applySecond: async () => {
       const second = { ...metadata, name: `${metadata.name}-second` };
-      await server.apply({ ...sample, metadata: second });
+      await server.apply({ ...own, metadata: second });
       key = { ...key, name: second.name };
+    },
+    turn: () => {
+      const { name: first } = metadata;
+      key = { ...key, name: key.name === first ? `${first}-second` : first };
     },
     settle,
     subject,
     children,
     endState: async () => {
-      const own = await subject();
-      const all = [...(own === undefined ? [] : [{ kind, object: own }]), ...(await children())];
+      const object = await subject();
+      const all = [...(object === undefined ? [] : [{ kind, object }]), ...(await children())];
       const outsideNow = await outsideState();
       const there = outsideNow === undefined ? {} : { 'the outside system': outsideNow };
       return maskVarying({ ...endStateOf(name, all, withoutIgnored), ...there }, runs);

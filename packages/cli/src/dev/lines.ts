@@ -96,7 +96,9 @@ function watchingText({ pid, text }: { readonly pid: number; readonly text: stri
   const { kinds, notServed } = watchingEntry.parse(parseJson(text) ?? {});
   const watched = `watches ${kinds ?? 'its'} kinds (pid ${pid})`;
   if (notServed.length === 0) return watched;
-  return `${watched}; the API server does not serve ${notServed.join(', ')}: give its CRD, as with outrigger dev --apply FILE or kubectl apply, and it is watched`;
+  const missing = notServed.join(', ');
+  const next = 'give its CRD, as with outrigger dev --apply FILE or kubectl apply, and it is watched';
+  return `${watched}; the API server does not serve ${missing}: ${next}`;
 }
 
 /** Formats a line of a log; `kind` is the controller's. A line that is no log entry of Outrigger stays as it is. */
