@@ -29,15 +29,37 @@ export function definitionsOf(
   });
 }
 
-/** Lists the fields of the registry's kinds whose rules an API server may reject for their cost. */
+/**
+ * Lists the fields of the registry's kinds whose rules an API server may reject for their cost, and the kinds of which
+ * kubectl prefers a former version.
+ */
 export function generatedHints(
   registry: readonly ControllerDefinition[],
   kinds: readonly AnyCustomKind[] = [],
 ): readonly string[] {
-  return ownKinds(registry, kinds).flatMap(({ kind, definition: { spec, status } }) =>
+  return ownKinds(registry, kinds).flatMap(({ kind, version, definition: { spec, status, formerVersions } }) =>
     [
+      ...formerVersions
+        .filter((former) => isPreferred(former, version))
+        .map((former) => `kubectl and other clients prefer the former version ${former} to ${version} by its name`),
       ...ruleHints(structuralSchema(spec, 'spec'), 'spec'),
       ...ruleHints(structuralSchema(status, 'status'), 'status'),
     ].map((hint) => `${kind}: ${hint}`),
   );
+}
+
+const stages = ['alpha', 'beta', ''];
+
+/**
+ * Returns whether clients prefer a version to another one: v2 to v1, and both to v3beta1 ("Versions in
+ * CustomResourceDefinitions", version priority).
+ */
+function isPreferred(one: string, other: string): boolean {
+  const rank = (version: string) => {
+    const [, major, stage = '', minor = 0] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+    return major === undefined ? [-1] : [stages.indexOf(stage), Number(major), Number(minor)];
+  };
+  const [left, right] = [rank(one), rank(other)];
+  const index = left.findIndex((part, at) => part !== right[at]);
+  return index === -1 ? one < other : (left[index] ?? 0) > (right[index] ?? 0);
 }

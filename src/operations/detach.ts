@@ -170,7 +170,7 @@ async function detachOne(
  * current state: the controllers no longer run, so an object that was created meanwhile has nothing of theirs. Without
  * a new token the list is restarted. Objects that were detached need no second write.
  */
-async function eachPage(
+export async function eachPage(
   client: KubeClient,
   resource: ResourceName,
   options: Pick<ListOptions, 'labelSelector' | 'signal'>,

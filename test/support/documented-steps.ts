@@ -147,6 +147,10 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npx outrigger dlq redrive --controller water-tank --dry-run': ['test/cli/dlq.test.ts', "'--dry-run'"],
   'npx outrigger dlq redrive --controller water-tank': ['test/cli/dlq.test.ts', "'redrive', '--controller'"],
   'npx outrigger dlq redrive --key water-tank:default/north': ['test/cli/dlq.test.ts', "'redrive', '--key'"],
+  'npx outrigger versions migrate WaterTank --kubeconfig admin.yaml': [
+    'test/cli/versions.test.ts',
+    "'versions', 'migrate'",
+  ],
   'npx outrigger detach WaterTank': ['test/cli/detach.test.ts', 'nothing was changed; '],
   'outrigger build --cloudformation': ['test/deploy/other-tools.test.ts', 'writeCloudFormation(service.folder'],
   'outrigger build --chart': ['test/cluster/chart.test.ts', 'writeChart(folder'],

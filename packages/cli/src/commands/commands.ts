@@ -17,6 +17,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   resume: async () => (await import('./pause.ts')).resumeCommand(),
   clusters: async () => (await import('./clusters/clusters.ts')).clustersCommand(),
   detach: async () => (await import('./detach.ts')).detachCommand(),
+  versions: async () => (await import('./versions.ts')).versionsCommand(),
   new: async () => (await import('./new/new-controller.ts')).newCommand(),
   import: async () => (await import('./import-crd.ts')).importCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),

@@ -17,6 +17,7 @@ import { type DetachCount, type DetachTarget, detach, findControllers } from 'ou
 import { alignColumns } from '../dev/columns.ts';
 import { loadProject, readProjectName } from '../project/project.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
+import { findKind } from './find-kind.ts';
 import {
   clusterClient,
   type InstallationFlags,
@@ -179,22 +180,6 @@ async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: Kub
 type ScopeControllers = Pick<DetachTarget['scope'], 'controllers' | 'project'>;
 type Target = DetachTarget & { readonly resource: ServedKind };
 type DetachResult = { readonly target: Target; readonly count: DetachCount };
-
-function findKind(registry: readonly ControllerDefinition[], text: string, kinds: readonly ServedKind[]): ServedKind {
-  const wanted = text.toLowerCase();
-  const found = kinds.filter((one) =>
-    [one.kind.toLowerCase(), one.plural, collectionName(one), ...one.shortNames].includes(wanted),
-  );
-  // A kind of the registry comes before other kinds of that name.
-  const ours = found.filter((one) => registry.some(({ declaration }) => isSameKind(declaration.resource, one)));
-  const [kind, ...more] = ours.length === 1 ? ours : found;
-  if (kind === undefined) {
-    const known = [...new Set(registry.map(({ declaration }) => declaration.resource.kind))].join(', ');
-    throw new UserError(`the cluster has no kind ${JSON.stringify(text)}; those with a controller are ${known}`);
-  }
-  if (more.length === 0) return kind;
-  throw new UserError(`${JSON.stringify(text)} is ${found.map(collectionName).join(' or ')}; write one of these`);
-}
 
 /**
  * Every kind that can be listed and patched: an earlier version of a controller may have had children of another kind.
