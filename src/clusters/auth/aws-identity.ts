@@ -3,10 +3,10 @@
 //
 // Sources: AWS STS API reference, GetCallerIdentity ("No permissions are required"; UserId of an assumed role is
 // `AROA...:session`); IAM API reference, GetRole; IAM user guide, "Unique identifiers".
-import { partition } from '@aws-sdk/core/client';
-import { Sha256 } from '@smithy/core/checksum';
-import { SignatureV4 } from '@smithy/signature-v4';
+
 import { toError, UserError } from '../../core/errors.ts';
+import { partitionOf } from '../../signing/partition.ts';
+import { signedHeaders } from '../../signing/signature.ts';
 import { type AwsCredentials, readCredentials } from './aws-credentials.ts';
 
 /** How to send a request to a service of AWS. */
@@ -28,7 +28,7 @@ const maxCharacters = 65_536;
 /** Asks STS which identity this process has. Needs no permission. Throws an Error if STS cannot be reached. */
 export async function callerIdentity(caller: AwsCaller): Promise<AwsIdentity> {
   const region = await caller.region();
-  const host = `sts.${region}.${partition(region).dnsSuffix}`;
+  const host = `sts.${region}.${partitionOf(region).dnsSuffix}`;
   const parameters = { Action: 'GetCallerIdentity', Version: '2011-06-15' };
   const { status, text } = await sendQuery(caller, { host, service: 'sts', region, parameters });
   const arn = xmlValue(text, 'Arn');
@@ -58,7 +58,7 @@ export async function findRole(arn: string, caller: AwsCaller): Promise<AwsIdent
 
 /** IAM is one service for each partition ("IAM endpoints and quotas"). */
 function iamOf(region: string): { readonly host: string; readonly region: string } {
-  const { name, dnsSuffix } = partition(region);
+  const { name, dnsSuffix } = partitionOf(region);
   if (name === 'aws') return { host: `iam.${dnsSuffix}`, region: 'us-east-1' };
   if (name === 'aws-us-gov') return { host: `iam.us-gov.${dnsSuffix}`, region: 'us-gov-west-1' };
   if (name === 'aws-cn') return { host: `iam.cn-north-1.${dnsSuffix}`, region: 'cn-north-1' };
@@ -78,20 +78,10 @@ export async function sendQuery(
   const { host, service, region, parameters } = request;
   const url = new URL(endpoint ?? `https://${host}`);
   const body = new URLSearchParams(parameters).toString();
-  const identity = await readCredentials(credentials, url.host);
+  const signer = { credentials: await readCredentials(credentials, url.host), region, service, at: now() };
+  const ownHeaders = { host: url.host, 'content-type': 'application/x-www-form-urlencoded' };
   try {
-    const signer = new SignatureV4({ credentials: identity, region, service, sha256: Sha256 });
-    const { headers } = await signer.sign(
-      {
-        method: 'POST',
-        protocol: url.protocol,
-        hostname: url.hostname,
-        path: url.pathname,
-        body,
-        headers: { host: url.host, 'content-type': 'application/x-www-form-urlencoded' },
-      },
-      { signingDate: now() },
-    );
+    const headers = signedHeaders({ method: 'POST', path: url.pathname, headers: ownHeaders, body }, signer);
     const signal = AbortSignal.timeout(deadlineMilliseconds);
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
     return { status: response.status, text: (await response.text()).slice(0, maxCharacters) };

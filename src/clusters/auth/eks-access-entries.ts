@@ -2,11 +2,11 @@
 // those to STS and IAM.
 //
 // Sources: Amazon EKS API reference, CreateAccessEntry, UpdateAccessEntry, DeleteAccessEntry.
-import { partition } from '@aws-sdk/core/client';
-import { Sha256 } from '@smithy/core/checksum';
-import { SignatureV4 } from '@smithy/signature-v4';
+
 import { toError, UserError } from '../../core/errors.ts';
 import { rememberCredentials } from '../../core/known-secrets.ts';
+import { partitionOf } from '../../signing/partition.ts';
+import { signedHeaders } from '../../signing/signature.ts';
 import type { AwsCaller } from './aws-identity.ts';
 
 /** The access entries of one cluster. All functions throw a UserError. */
@@ -61,20 +61,14 @@ async function send(
   region: string,
   { method, path, body }: { readonly method: 'POST' | 'DELETE'; readonly path: string; readonly body?: object },
 ): Promise<Answer> {
-  const url = new URL(path, endpoint ?? `https://eks.${region}.${partition(region).dnsSuffix}`);
+  const url = new URL(path, endpoint ?? `https://eks.${region}.${partitionOf(region).dnsSuffix}`);
   const text = body === undefined ? undefined : JSON.stringify(body);
   try {
-    const identity = rememberCredentials(await credentials());
-    const signer = new SignatureV4({ credentials: identity, region, service: 'eks', sha256: Sha256 });
-    const request = {
-      method,
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: url.pathname,
-      ...(text === undefined ? {} : { body: text }),
-      headers: { host: url.host, ...(text === undefined ? {} : { 'content-type': 'application/json' }) },
-    };
-    const { headers } = await signer.sign(request, { signingDate: now() });
+    const contentType = text === undefined ? {} : { 'content-type': 'application/json' };
+    const headers = signedHeaders(
+      { method, path: url.pathname, headers: { host: url.host, ...contentType }, body: text },
+      { credentials: rememberCredentials(await credentials()), region, service: 'eks', at: now() },
+    );
     const signal = AbortSignal.timeout(deadlineMilliseconds);
     const response = await fetch(url, { method, headers, body: text ?? null, redirect: 'error', signal });
     return { status: response.status, text: (await response.text()).slice(0, 4096) };

@@ -3,9 +3,8 @@
 // pkg/token/token.go. The authenticator accepts only these parameters, only the regional host of STS and only https. It
 // rejects the additional parameters of a client library.
 
-import { partition } from '@aws-sdk/core/client';
-import { Sha256 } from '@smithy/core/checksum';
-import { SignatureV4 } from '@smithy/signature-v4';
+import { partitionOf } from '../../signing/partition.ts';
+import { presignedQuery } from '../../signing/signature.ts';
 import { type AwsCredentials, readCredentials } from './aws-credentials.ts';
 
 /** An EKS cluster. */
@@ -46,7 +45,7 @@ export function createEksToken(
   async function renew(): Promise<string> {
     const identity = await readCredentials(credentials, target.where, credentialsSeconds);
     const signedAt = now();
-    const token = await sign(identity, signedAt, target);
+    const token = sign(identity, signedAt, target);
     const expiresAt = (identity.expiration?.getTime() ?? Infinity) - reserveSeconds * 1000;
     current = { token, until: Math.min(signedAt.getTime() + usableSeconds * 1000, expiresAt) };
     return token;
@@ -66,21 +65,13 @@ export function createEksToken(
   };
 }
 
-async function sign(credentials: AwsCredentials, signingDate: Date, { cluster, region }: EksCluster): Promise<string> {
-  const hostname = `sts.${region}.${partition(region).dnsSuffix}`;
-  const signer = new SignatureV4({ credentials, region, service: 'sts', sha256: Sha256 });
-  const { query = {} } = await signer.presign(
-    {
-      method: 'GET',
-      protocol: 'https:',
-      hostname,
-      path: '/',
-      query: { Action: 'GetCallerIdentity', Version: '2011-06-15' },
-      headers: { host: hostname, 'x-k8s-aws-id': cluster },
-    },
-    { expiresIn: expiresSeconds, signingDate },
+function sign(credentials: AwsCredentials, at: Date, { cluster, region }: EksCluster): string {
+  const host = `sts.${region}.${partitionOf(region).dnsSuffix}`;
+  const query = { Action: 'GetCallerIdentity', Version: '2011-06-15' };
+  const signed = presignedQuery(
+    { path: '/', headers: { host, 'x-k8s-aws-id': cluster }, query },
+    { credentials, region, service: 'sts', at },
+    expiresSeconds,
   );
-  const parameters = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  const url = `https://${hostname}/?${parameters.join('&')}`;
-  return `k8s-aws-v1.${Buffer.from(url).toString('base64url')}`;
+  return `k8s-aws-v1.${Buffer.from(`https://${host}/?${signed}`).toString('base64url')}`;
 }

@@ -6,11 +6,10 @@
 
 import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { partition } from '@aws-sdk/core/client';
-import { Sha256 } from '@smithy/core/checksum';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { toError, UserError } from '../../core/errors.ts';
 import { sleep } from '../../core/time.ts';
+import { partitionOf } from '../../signing/partition.ts';
+import { signedHeaders } from '../../signing/signature.ts';
 import { type AwsCredentials, CredentialsError, readCredentials } from '../auth/aws-credentials.ts';
 
 /** How this process reaches AWS. */
@@ -72,30 +71,14 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
   async function send(method: 'GET' | 'PUT', conditions: Headers, body?: string): Promise<Response> {
     const region = await aws.region();
     const url = objectUrl({ bucket, key }, region, aws.s3Endpoint);
-    const signer = new SignatureV4({
-      credentials: await readCredentials(aws.credentials, `clusters table ${where}`, aws.credentialsSeconds),
-      region,
-      service: 's3',
-      sha256: Sha256,
-      // S3 signs the path as it is sent.
-      uriEscapePath: false,
-    });
-    const { headers } = await signer.sign(
-      {
-        method,
-        protocol: url.protocol,
-        hostname: url.hostname,
-        path: url.pathname,
-        headers: {
-          host: url.host,
-          ...(body === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
-          ...conditions,
-        },
-        ...(body === undefined ? {} : { body }),
-      },
-      { signingDate: aws.now() },
+    const credentials = await readCredentials(aws.credentials, `clusters table ${where}`, aws.credentialsSeconds);
+    const content =
+      body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+    const headers = signedHeaders(
+      { method, path: url.pathname, headers: { host: url.host, ...content, ...conditions }, body },
+      { credentials, region, service: 's3', at: aws.now() },
     );
     return await exchange(url, { method, headers, body });
   }
@@ -152,7 +135,7 @@ function failure(where: string, status: number, text: string, permissions: strin
 /** A bucket's name with a dot does not match the certificate of S3, so it becomes a part of the path. */
 function objectUrl({ bucket, key }: S3Location, region: string, endpoint: string | undefined): URL {
   if (endpoint !== undefined) return new URL(`${endpoint.replace(/\/+$/, '')}/${bucket}/${key}`);
-  const host = `s3.${region}.${partition(region).dnsSuffix}`;
+  const host = `s3.${region}.${partitionOf(region).dnsSuffix}`;
   return new URL(bucket.includes('.') ? `https://${host}/${bucket}/${key}` : `https://${bucket}.${host}/${key}`);
 }
 

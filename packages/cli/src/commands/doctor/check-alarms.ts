@@ -2,12 +2,12 @@
 // subscriber.
 //
 // Sources: Amazon CloudWatch API reference, DescribeAlarms; Amazon SNS API reference, GetTopicAttributes.
-import { partition } from '@aws-sdk/core/client';
 import { sendQuery } from 'outrigger/internal/clusters/auth/aws-identity';
 import { toError, UserError } from 'outrigger/internal/core/errors';
 import { resyncQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { readAwsSettings } from 'outrigger/internal/settings';
+import { partitionOf } from 'outrigger/internal/signing/partition';
 import type { Installation } from '../installation.ts';
 import { nextStep } from '../next-step.ts';
 import { awsAccess, type RegionFlag } from '../stage-table.ts';
@@ -52,7 +52,7 @@ async function query(
 ): Promise<string> {
   const caller = { ...awsAccess(flag), endpoint: readAwsSettings().endpoint };
   const region = await caller.region();
-  const host = `${service}.${region}.${partition(region).dnsSuffix}`;
+  const host = `${service}.${region}.${partitionOf(region).dnsSuffix}`;
   const { status, text } = await sendQuery(caller, { host, service, region, parameters });
   if (status === 200) return text;
   throw new Error(`${host} answered ${status} (${/<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? 'no error code'})`);
