@@ -15,7 +15,7 @@ export default defineConfig({
     expect: pollTimeout,
     provide: { apiServer: 'memory' },
     globalSetup: [path.join(import.meta.dirname, 'support/built-manifests.ts')],
-    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],
     testTimeout: 60_000,
     hookTimeout: 60_000,

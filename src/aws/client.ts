@@ -39,7 +39,7 @@ const published = channel(awsCalls);
 /**
  * Makes a client of the AWS SDK v3 for `clients` of a controller. With an endpoint on this machine, as in
  * `outrigger dev` and in tests, it signs with credentials that are nobody's.
- * @example clients: ({ AWS_ENDPOINT }) => ({ dns: awsClient(Route53Client, { endpoint: AWS_ENDPOINT }) })
+ * @example clients: ({ ROUTE53_ENDPOINT }) => ({ dns: awsClient(Route53Client, { endpoint: ROUTE53_ENDPOINT }) })
  */
 export function awsClient<C extends SdkClient>(
   Client: new (configuration: Configuration) => C,

@@ -11,7 +11,7 @@ import { parseMessage } from '../../src/sqs/message.ts';
 
 type Block = { readonly file: string; readonly language: string; readonly text: string };
 
-const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md', 'packages/*/*.md']);
+const documents = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'src/**/*.md', 'packages/*/*.md']);
 const blocks: readonly Block[] = documents.flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/^ *```([a-z]*)\n(.*?)^ *```$/gms)].map(([, language = '', text = '']) => ({
     ...{ file, language, text },

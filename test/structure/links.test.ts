@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { anchorOf, headingsOf } from '../support/markdown-headings.ts';
 
-const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md']);
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'packages/*/*.md']);
 
 /** The links of a page, without those of its code blocks. */
 function linksOf(page: string) {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { proseColumns } from '../support/wrap-prose.ts';
 
-const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md', 'packages/*/*.md']);
+const documents = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'src/**/*.md', 'packages/*/*.md']);
 
 it('no line of prose in a document is longer than 120 columns', () => {
   expect(documents.length).toBeGreaterThan(50);

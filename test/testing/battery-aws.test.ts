@@ -19,11 +19,11 @@ const sample = {
 };
 
 const publisher = (permissions: readonly Permission[] | undefined) => {
-  const settings = z.object({ ZONE_ID: z.string(), AWS_ENDPOINT: z.string().default('') });
+  const settings = z.object({ ZONE_ID: z.string(), ROUTE53_ENDPOINT: z.string().default('') });
   return Name.controller('name', {
     settings,
-    clients: ({ ZONE_ID, AWS_ENDPOINT }) => {
-      const dns = awsClient(Route53Client, { endpoint: AWS_ENDPOINT });
+    clients: ({ ZONE_ID, ROUTE53_ENDPOINT }) => {
+      const dns = awsClient(Route53Client, { endpoint: ROUTE53_ENDPOINT });
       return {
         change: async (Action: 'UPSERT' | 'DELETE', Name: string, Value: string) => {
           const ResourceRecordSet = { Name, Type: 'A' as const, TTL: 60, ResourceRecords: [{ Value }] };
@@ -68,7 +68,7 @@ async function emulatedDns(): Promise<OutsideWorld> {
     response.end(`<ChangeResourceRecordSetsResponse>${info}</ChangeResourceRecordSetsResponse>`);
   });
   return {
-    environment: { ZONE_ID: 'Z1', AWS_ENDPOINT: url },
+    environment: { ZONE_ID: 'Z1', ROUTE53_ENDPOINT: url },
     state: () => Object.fromEntries(records),
     close,
   };
