@@ -116,6 +116,8 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run demo -- --apply FILE': ['test/journey/demo.test.ts', "'--apply', samples"],
   'npm run demo -- --kubeconfig FILE [--context NAME]': ['test/cluster/uninstall.test.ts', "'--kubeconfig'"],
   'npm run demo -- --queue-endpoint URL': ['test/journey/two-projects.test.ts', "'--queue-endpoint'"],
+  'npm run examples': ['test/journey/examples.test.ts', 'test/outside/main.ts'],
+  'npx outrigger new controller --example cron-job': ['test/cli/new/example.test.ts', "'--example'"],
   'npx outrigger new controller Cafe': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npm run pack': ['tools/troubleshooting/packed-package.ts', "'pack'"],
   'npm init --yes': tutorial,

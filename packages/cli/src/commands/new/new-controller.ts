@@ -9,26 +9,39 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
 import { nameProblem } from 'outrigger/internal/generate/check-registry';
 import { writeTextFile } from '../../dev/text-file.ts';
-import { fileExists, isRepository, loadProject, readTextFile } from '../../project/project.ts';
+import {
+  fileExists,
+  isRepository,
+  loadProject,
+  readTextFile,
+  registryFile,
+  requireProject,
+} from '../../project/project.ts';
 import { printLines, runCommand } from '../command.ts';
 import { type NewNames, newFiles, newLines, newNames } from './controller-files.ts';
 import { type SourceFile, withEntry, withImport } from './edit-source.ts';
+import { exampleFiles } from './example-files.ts';
 import { newProjectCommand } from './new-project.ts';
 import { vitestConfig } from './project-files.ts';
 
-type Flags = { readonly group?: string; readonly clusterScoped?: boolean };
+type Flags = { readonly group?: string; readonly clusterScoped?: boolean; readonly example?: string };
 
 /** Makes the command. */
 export function newCommand(): Command {
   const controller = new Command('controller')
     .description('write a kind and its controller, with test and sample')
-    .argument('<name>', 'Cafe, WaterTank or water-tank')
+    .argument('[name]', 'Cafe, WaterTank or water-tank')
     .option('--group <group>', 'API group of the kind, in a domain of yours; NAME.example.com by default')
     .option('--cluster-scoped', 'objects of the kind have no namespace; what they own is in the namespace default')
+    .option('--example <example>', 'copy an example of the package in place of a new kind: cron-job, external-dns, ...')
     .addHelpText('after', helpText)
     .action(
-      async (name: string, flags: Flags) =>
-        await runCommand('new controller', async () => await run(process.cwd(), name, flags)),
+      async (name: string | undefined, flags: Flags) =>
+        await runCommand('new controller', async () =>
+          flags.example === undefined
+            ? await run(process.cwd(), name ?? '', flags)
+            : await runExample(process.cwd(), flags.example),
+        ),
     );
   return new Command('new')
     .description('write a new project, or a new controller')
@@ -40,6 +53,7 @@ const helpText = `
 Examples:
   outrigger new controller Cafe --group cafe.example.org
   outrigger new controller Tenant --cluster-scoped
+  outrigger new controller --example cron-job                    the CronJob of the kubebuilder book, with its test
   npm run check && npm test && npm run demo -- --until-ready     all pass with the new kind
 
 It writes the controller (src/controllers), its line in the registry if there is one, a test (test/controllers) and a
@@ -67,9 +81,7 @@ async function run(root: string, given: string, { group, clusterScoped = false }
   const sources = await readSources(root, names);
   const besideJest = await fileExists(path.join(root, vitestConfig));
   const files = await newFiles(names, { listed: sources, inRepository: await isRepository(root), besideJest });
-  for (const file of files.keys()) {
-    if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; choose another name`);
-  }
+  await requireAbsent(root, files.keys());
   const changed = editsOf(names, sources);
   for (const [file, text] of [...files, ...changed]) {
     await writeTextFile(path.join(root, file), text, root);
@@ -82,6 +94,29 @@ async function run(root: string, given: string, { group, clusterScoped = false }
     `Now: npm run check, npm test, npm run demo -- --until-ready; then make src/controllers/${names.name}.ts yours.`,
   ]);
   return 0;
+}
+
+/** Copies an example of the package. */
+async function runExample(root: string, example: string): Promise<number> {
+  await requireProject(root);
+  const { files, packages } = await exampleFiles(example);
+  await requireAbsent(root, files.keys());
+  for (const [file, text] of files) await writeTextFile(path.join(root, file), text, root);
+  const hasRegistry = await fileExists(path.join(root, registryFile));
+  printLines([
+    ...[...files.keys()].map((file) => `new: ${file}`),
+    ...packages.map((one) => `hint: npm install ${one}`),
+    ...(hasRegistry ? [`hint: ${registryFile} chooses the controllers; add those of ${example}.ts`] : []),
+    '',
+    `Now: npm run check, and npm test. What it shows: examples/${example}.md in the package outrigger.`,
+  ]);
+  return 0;
+}
+
+async function requireAbsent(root: string, files: Iterable<string>): Promise<void> {
+  for (const file of files) {
+    if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; choose another name`);
+  }
 }
 
 function checkedNames(registry: readonly ControllerDefinition[], given: string, group: string | undefined): NewNames {
