@@ -42,7 +42,7 @@ function start(
   const { table, clusters } = openClusters(
     settings.CLUSTERS,
     functionUserAgent('resync', settings.PROJECT),
-    tableOptions(telemetry, { withoutMessage: true }),
+    tableOptions(telemetry),
   );
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
   const clock = createSqsClock();

@@ -8,20 +8,12 @@ import type { Telemetry } from './telemetry.ts';
 /** The age at which a table counts as stale. */
 const staleAfterMs = 15 * 60_000;
 
-/**
- * Makes the options. The metrics are written only while reads fail, so a healthy function pays nothing for them.
- * @param withoutMessage whether the function reads the table without a message of a cluster: before the first cluster,
- * that there is no table is no failure
- */
-export function tableOptions(
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
-  { withoutMessage = false }: { readonly withoutMessage?: boolean } = {},
-): OpenClustersOptions {
+/** Makes the options. The metrics are written only while reads fail, so a healthy function pays nothing for them. */
+export function tableOptions({ log, metrics }: Pick<Telemetry, 'log' | 'metrics'>): OpenClustersOptions {
   return {
     ...readAwsSettings(),
-    onFailedRead: ({ error, ageMs, isNew }) => {
+    onFailedRead: ({ error, ageMs }) => {
       log({}).warn('clusters table not read', { reason: error.message, ageMs });
-      if (isNew && withoutMessage) return;
       metrics.milliseconds(metricNames.clustersTableAge, ageMs);
       if (ageMs > staleAfterMs) metrics.count(metricNames.clustersTableStale);
     },

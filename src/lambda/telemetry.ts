@@ -54,6 +54,7 @@ const leanMetrics: readonly MetricName[] = [
   metricNames.deadLetters,
   metricNames.deadLetterQueueDepth,
   metricNames.sendersRefused,
+  metricNames.selfTriggered,
   // The sign that the entry of a cluster can be removed.
   metricNames.decommissioningClusterMessages,
 ];

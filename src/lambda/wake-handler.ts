@@ -24,7 +24,7 @@ function start(registry: readonly ControllerDefinition[]): Started<unknown, { re
   const telemetry = createTelemetry(wakeFunction, telemetryOptions(settings));
   logFatalErrors(telemetry);
   const userAgent = functionUserAgent(wakeFunction, settings.PROJECT);
-  const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry, { withoutMessage: true }));
+  const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry));
   const wake = createWake({
     registry,
     listClusters: async () => await table.list(),

@@ -128,7 +128,6 @@ async function startFleet(
   warnOfProxy(log);
   // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
   const { openClusters } = await import('../clusters/open-clusters.ts');
-  const { NoTableError } = await import('../clusters/registry/registry.ts');
   const options = { ...readAwsSettings(), refreshSeconds: tableRefreshSeconds };
   const { table, clusters } = openClusters(location, userAgent, options);
   const sqs = createSqsClient();
@@ -149,11 +148,9 @@ async function startFleet(
     {
       list: async () => {
         const names = await table.list();
-        // The clusters that are known stay watched, and the fleet reports the failure. Before the first cluster is
-        // added there is no table, and the fleet is ready.
+        // The clusters that are known stay watched, and the fleet reports the failure.
         const failure = table.failure();
-        const isNew = failure instanceof NoTableError && names.length === 0;
-        if (failure !== undefined && !isNew) throw failure;
+        if (failure !== undefined) throw failure;
         const misnamed = await table.misnamed();
         for (const error of misnamed) if (!logged.has(error)) log.warn('entry ignored', { error });
         logged = new Set(misnamed);

@@ -20,16 +20,19 @@ const digest = `sha256:${'0'.repeat(64)}`;
 describe('the stack of the fleet watcher', () => {
   it('the container has settings with which the watcher starts as a fleet watcher', async () => {
     const container = z.object({
+      Memory: z.unknown(),
       Environment: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
       StopTimeout: z.number(),
     });
     const template = z.object({
       Resources: z.object({
-        TaskDefinition: z.object({ Properties: z.object({ ContainerDefinitions: z.tuple([container]) }) }),
+        TaskDefinition: z.object({
+          Properties: z.object({ Memory: z.unknown(), ContainerDefinitions: z.tuple([container]) }),
+        }),
       }),
     });
     const parsed = template.parse(fleetStack);
-    const [{ Environment, StopTimeout }] = parsed.Resources.TaskDefinition.Properties.ContainerDefinitions;
+    const [{ Environment, StopTimeout, Memory }] = parsed.Resources.TaskDefinition.Properties.ContainerDefinitions;
     const settings = Object.fromEntries(
       Environment.map(({ Name, Value }) => [Name, String(Object(Value)['Fn::Sub'] ?? Value)]),
     );
@@ -37,6 +40,8 @@ describe('the stack of the fleet watcher', () => {
     expect(read.CLUSTERS).toMatch(/^s3:\/\//);
     expect(read.CLUSTER).toBeUndefined();
     expect(StopTimeout).toBeGreaterThanOrEqual(30);
+    // Node plans its heap for the limit of the container, and without one for the machine.
+    expect(Memory).toEqual(parsed.Resources.TaskDefinition.Properties.Memory);
   });
 
   it('a deployment has the service, and the id of the role that its messages are sent with', async () => {
@@ -51,6 +56,7 @@ describe('the stack of the fleet watcher', () => {
       SubnetIds: 'subnet-1,subnet-2',
       ClustersBucket: 'clusters',
       WatcherPolicyArn: 'arn:aws:iam::aws:policy/AmazonSQSReadOnlyAccess',
+      FleetPolicyArn: 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess',
     };
     await cloudFormation.send(
       new CreateStackCommand({

@@ -6,14 +6,8 @@ import { checkRegion, readOptions, refuseUnknown } from '@outrigger/cli/serverle
 import { withOptions } from '@outrigger/cli/serverless/with-options';
 import { describe, expect, it } from 'vitest';
 
-const defaults = {
-  LOG_RETENTION_DAYS: 30,
-  TRACING: 'off',
-  METRICS_PER_CLUSTER: false,
-  SENDER_CHECK: 'on',
-  MONITORING: 'full',
-  LOG_LEVEL: 'INFO',
-};
+const defaults = { LOG_RETENTION_DAYS: 30, METRICS_PER_CLUSTER: false };
+const none = { watcherRoles: [], discard: [], rolePath: '/' };
 const topic = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
 const vpc = { VPC_SUBNET_IDS: 'subnet-0a1b2c3d, subnet-4e5f6a7b', VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d' };
@@ -41,14 +35,22 @@ describe('checkFunctions', () => {
 
 describe('the options of a deployment', () => {
   it('options default to encryption by SQS, an own topic, no VPC and no traces', () => {
-    expect(readOptions(defaults)).toEqual({ logRetentionDays: 30, tracing: false, paused: [], monitoring: 'full' });
+    expect(readOptions(defaults)).toEqual({
+      logRetentionDays: 30,
+      tracing: false,
+      paused: [],
+      monitoring: 'full',
+      ...none,
+    });
+    // Given empty is not given.
+    expect(readOptions({ LOG_RETENTION_DAYS: '', MONITORING: '' })).toEqual(readOptions({}));
   });
 
   it('options are read from the strings of --param', () => {
     const given = { LOG_RETENTION_DAYS: '7', TRACING: 'on', PAUSED: 'water-tank, foo' };
     expect(readOptions({ ...defaults, ...given, ALARM_TOPIC_ARN: topic, KMS_KEY_ARN: key, ...vpc })).toEqual({
       ...{ paused: ['water-tank', 'foo'], monitoring: 'full', logRetentionDays: 7, tracing: true },
-      ...{ alarmTopicArn: topic, kmsKeyArn: key },
+      ...{ alarmTopicArn: topic, kmsKeyArn: key, ...none },
       vpc: { subnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'], securityGroupIds: ['sg-0a1b2c3d'] },
     });
   });
@@ -66,6 +68,9 @@ describe('the options of a deployment', () => {
     [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
     [{ CLUSTERS_TABLE: 'clusters' }, 'CLUSTERS_TABLE: "clusters" is not valid; give s3://bucket/clusters.json'],
+    [{ ROLE_PATH: 'mine' }, 'ROLE_PATH: "mine" is not valid; give a path like /outrigger/'],
+    [{ PERMISSIONS_BOUNDARY: 'limit' }, 'PERMISSIONS_BOUNDARY: "limit" is not valid; give an ARN like arn:aws:iam::'],
+    [{ WATCHER_ROLES: '210987654321' }, 'WATCHER_ROLES: "210987654321" is not valid; give comma-separated ARNs like'],
     [{ KMS_KEY_ARN: 'alias/mine' }, 'KMS_KEY_ARN: "alias/mine" is not valid; give an ARN like arn:aws:kms:'],
     [{ ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b' }, 'VPC_SUBNET_IDS: "vpc-0a1b" is not valid; give comma-separated ids'],
     [{ ...vpc, VPC_SECURITY_GROUP_IDS: 'a' }, 'VPC_SECURITY_GROUP_IDS: "a" is not valid; give comma-separated ids'],
@@ -110,10 +115,38 @@ describe('a template with options', () => {
       Role: { Type: 'AWS::IAM::Role', Properties: role('lambda.amazonaws.com') },
       ScheduleRole: { Type: 'AWS::IAM::Role', Properties: role('scheduler.amazonaws.com') },
       WatcherPolicy: { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument: document } },
+      QueuePolicy: { Type: 'AWS::SQS::QueuePolicy', Properties: { PolicyDocument: document } },
     },
   };
   const made = (given: object) => withOptions(template, readOptions({ ...defaults, ...given }));
   const actions = (given: object) => JSON.stringify(made(given)).match(/(kms|ec2|xray):\w+/g) ?? [];
+
+  it('the path and the boundary are those of every role, and the path that of the policies', () => {
+    const boundary = 'arn:aws:iam::123456789012:policy/limit';
+    const { Resources } = made({ ROLE_PATH: '/outrigger/', PERMISSIONS_BOUNDARY: boundary });
+    for (const id of ['Role', 'ScheduleRole'] as const)
+      expect(Resources[id]?.Properties).toMatchObject({ Path: '/outrigger/', PermissionsBoundary: boundary });
+    expect(Resources.WatcherPolicy?.Properties).toMatchObject({ Path: '/outrigger/' });
+  });
+
+  it('roles of other accounts may send to the queues, and do nothing else', () => {
+    const arn = 'arn:aws:iam::210987654321:role/watcher';
+    const { Resources } = made({ WATCHER_ROLES: arn });
+    expect(Resources.QueuePolicy?.Properties?.PolicyDocument).toMatchObject({
+      Statement: [statement, { Effect: 'Allow', Action: ['sqs:SendMessage'], Principal: { AWS: [arn] } }],
+    });
+  });
+
+  it('the KMS key encrypts queues, logs, variables of functions and the topic', () => {
+    const { Resources } = made({ KMS_KEY_ARN: key });
+    const keys = [
+      ['Queue', 'KmsMasterKeyId'],
+      ['Logs', 'KmsKeyId'],
+      ['Function', 'KmsKeyArn'],
+      ['AlarmTopic', 'KmsMasterKeyId'],
+    ] as const;
+    for (const [id, property] of keys) expect(Resources[id]).toMatchObject({ Properties: { [property]: key } });
+  });
 
   it('a template without options is unchanged, and encrypted by SQS', () => {
     expect(made({}).Resources).toEqual({
@@ -129,7 +162,7 @@ describe('a template with options', () => {
     expect(Resources.Queue.Properties).toEqual({ QueueName: 'q', KmsMasterKeyId: key });
     const use = {
       ...{ Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: key },
-      Condition: { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*'] } },
+      Condition: { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*', 'lambda.*'] } },
     };
     expect(Resources.Role.Properties.Policies).toEqual([
       { PolicyName: 'own', PolicyDocument: document },
@@ -231,13 +264,17 @@ describe('a template with options', () => {
 });
 
 describe('the option CLUSTERS_TABLE', () => {
-  const statement = (Action: string) => ({ Effect: 'Allow', Action, Resource: 'the table' });
+  const statement = (Action: string, Resource: unknown = 'others') => ({ Effect: 'Allow', Action, Resource });
+  const ofTable = () => statement('s3:GetObject', { 'Fn::Sub': `arn:aws:s3:::\${ClustersBucket}/\${ClustersKey}` });
+  // An author's own permission for S3 stays.
+  const ofAuthor = statement('s3:PutObject');
   const template = {
     Parameters: { ClustersKey: { Type: 'String', Default: 'clusters.json' } },
     Outputs: { ClustersTable: {}, WatcherPolicyArn: {} },
     Resources: {
       ClustersBucket: { Type: 'AWS::S3::Bucket', Properties: {} },
       ClustersBucketPolicy: { Type: 'AWS::S3::BucketPolicy' },
+      FleetPolicy: { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument: { Statement: [ofTable()] } } },
       ServerlessDeploymentBucket: { Type: 'AWS::S3::Bucket' },
       FooLambdaFunction: {
         Type: 'AWS::Lambda::Function',
@@ -246,9 +283,7 @@ describe('the option CLUSTERS_TABLE', () => {
       FooRole: {
         Type: 'AWS::IAM::Role',
         Properties: {
-          Policies: [
-            { PolicyDocument: { Statement: ['s3:GetObject', 's3:ListBucket', 'sqs:SendMessage'].map(statement) } },
-          ],
+          Policies: [{ PolicyDocument: { Statement: [ofTable(), ofAuthor] } }],
         },
       },
     },
@@ -265,7 +300,12 @@ describe('the option CLUSTERS_TABLE', () => {
 
   it("with a bucket of one's own, the stack has none, and a parameter has its name", () => {
     const { Resources, Parameters } = apply({ CLUSTERS_TABLE: 's3://mine/tables/prod.json' });
-    expect(Object.keys(Resources)).toEqual(['ServerlessDeploymentBucket', 'FooLambdaFunction', 'FooRole']);
+    expect(Object.keys(Resources)).toEqual([
+      'FleetPolicy',
+      'ServerlessDeploymentBucket',
+      'FooLambdaFunction',
+      'FooRole',
+    ]);
     const named = { ClustersBucket: { Default: 'mine' }, ClustersKey: { Default: 'tables/prod.json' } };
     expect(Parameters).toMatchObject(named);
   });
@@ -282,7 +322,8 @@ describe('the option CLUSTERS_TABLE', () => {
       Resource: [{ 'Fn::Sub': path }, { 'Fn::Sub': `${path}/*` }],
     };
     expect(Resources.FooRole?.Properties).toEqual({
-      Policies: [{ PolicyDocument: { Statement: [statement('sqs:SendMessage'), read] } }],
+      Policies: [{ PolicyDocument: { Statement: [ofAuthor, read] } }],
     });
+    expect(Resources.FleetPolicy?.Properties).toEqual({ PolicyDocument: { Statement: [read] } });
   });
 });

@@ -129,7 +129,7 @@ describe('the alarms', () => {
     expect(emissions.metrics.some(({ name }) => name === 'ClusterTrouble')).toBe(true);
   });
 
-  it('lean monitoring has five alarms, one of all dead letters, whose queues the resync may read, and no dashboard, and off has none of it', async () => {
+  it('lean monitoring has six alarms, one of all dead letters, whose queues the resync may read, and no dashboard, and off has none of it', async () => {
     const resourcesOf = async (monitoring: string) => {
       const template = parseTemplate(await packageTemplate('test', [`MONITORING=${monitoring}`]));
       const resources = Object.entries(template.Resources).filter(([, { Type }]) => /CloudWatch|SNS/.test(Type));
@@ -139,7 +139,13 @@ describe('the alarms', () => {
     };
     const { ids, readsDepths, resolve, of } = await resourcesOf('lean');
     expect(readsDepths).toBe(true);
-    const own = ['ClusterTroubleAlarm', 'DeadLettersAlarm', 'ResyncErrorsAlarm', 'ResyncNotRunAlarm'];
+    const own = [
+      'ClusterTroubleAlarm',
+      'DeadLettersAlarm',
+      'ResyncErrorsAlarm',
+      'ResyncNotRunAlarm',
+      'SelfTriggeredAlarm',
+    ];
     expect(ids).toEqual(['AlarmTopic', ...own, 'TimersErrorsAlarm']);
     const id = 'DeadLettersAlarm';
     const deadLetters = alarmShape.parse(resolve(of[id]?.Properties, id));
@@ -157,6 +163,7 @@ describe('the alarms', () => {
         ...set('watcher', 'down'),
         ...set('resync', 'failing'),
         ...set('senders', 'refused'),
+        ...set('reconciles', 'itself'),
         ...set('cluster', 'trouble'),
         ...set('clusters-table', 'stale'),
       ].toSorted(),

@@ -13,18 +13,18 @@ const controllers = (count: number, settings?: z.ZodObject): readonly Controller
 const manySettings = (count: number, prefix = 'SETTING') =>
   z.object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, z.string()])));
 
-it('a controller has 11 resources, and 41 controllers fit', () => {
+it('a controller has 11 resources, and 40 controllers fit', () => {
   expect(checkStackLimits(controllers(1))).toEqual([]);
-  expect(checkStackLimits(controllers(41))).toContain('500 resources, of at most 500 in a stack; it is nearly full');
-  expect(() => checkStackLimits(controllers(42))).toThrow(
-    '511 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
+  expect(checkStackLimits(controllers(40))).toContain('491 resources, of at most 500 in a stack; it is nearly full');
+  expect(() => checkStackLimits(controllers(41))).toThrow(
+    '502 resources, of at most 500 in a stack; 40 controllers like these fit; move the others to a second project',
   );
 });
 
 it('a warning comes at 80 % of a limit, with the number that fits', () => {
   expect(checkStackLimits(controllers(31))).toEqual([]);
   expect(checkStackLimits(controllers(32))).toContain(
-    '401 resources, of at most 500 in a stack; 41 controllers like these fit',
+    '403 resources, of at most 500 in a stack; 40 controllers like these fit',
   );
 });
 

@@ -13,7 +13,7 @@ export type TableRead =
   | { readonly type: 'unchanged' }
   | { readonly type: 'table'; readonly entries: ReadonlyMap<string, unknown>; readonly version?: string };
 
-/** The clusters table does not exist. A deployment has none before its first cluster. */
+/** The clusters table does not exist, which is not the same as a table without entries. */
 export class NoTableError extends UserError {}
 
 /** The storage of the clusters table. Its values are not validated. */
@@ -38,7 +38,7 @@ export type ClusterRegistry = {
   known(name: string): Promise<ClusterEntry | undefined>;
   /** Returns whether the table, as it was last read, has an entry of that name. */
   has(name: string): boolean;
-  /** Lists the names. A deployment without a table has no clusters yet. */
+  /** Lists the names. That there is no table is an error: nothing can be reconciled. */
   list(): Promise<readonly string[]>;
   /** Lists the errors of the entries under a text that is no name. They are ignored: no message could name them. */
   misnamed(): Promise<readonly string[]>;
@@ -55,8 +55,6 @@ export type FailedTableRead = {
   readonly error: Error;
   /** The time since the last successful read; if there was none, since the first read. */
   readonly ageMs: number;
-  /** Whether there is no table, and this process has read none: the deployment may have no cluster yet. */
-  readonly isNew: boolean;
 };
 
 export type ClusterRegistryOptions = {
@@ -116,8 +114,7 @@ export function createClusterRegistry(
     } catch (error) {
       failure = toError(error);
       if (table === undefined) nextReadAt = nowMs() + retrySeconds * 1000;
-      const isNew = table === undefined && failure instanceof NoTableError;
-      onFailedRead({ error: failure, ageMs: Math.max(0, nowMs() - readAt), isNew });
+      onFailedRead({ error: failure, ageMs: Math.max(0, nowMs() - readAt) });
     }
   }
 
@@ -135,12 +132,7 @@ export function createClusterRegistry(
   }
 
   async function currentNames(): Promise<readonly string[]> {
-    try {
-      return [...(await currentTable()).entries.keys()].sort();
-    } catch (error) {
-      if (error instanceof NoTableError) return [];
-      throw error;
-    }
+    return [...(await currentTable()).entries.keys()].sort();
   }
 
   return {

@@ -274,7 +274,7 @@ describe('createSsmSource', () => {
     const open = () => createClusterRegistry({ ...source, refreshSeconds: 60 }, { now, random: () => 0.5 });
     mock.on(GetParametersByPathCommand).resolves({});
     const cold = open();
-    expect(await cold.list()).toEqual([]);
+    await expect(cold.list()).rejects.toThrow('ssm:/outrigger/dev/clusters/: has no parameters');
     await expect(cold.get('a')).rejects.toThrow('ssm:/outrigger/dev/clusters/: has no parameters');
     mock
       .reset()

@@ -1,13 +1,13 @@
 // One dashboard for a deployment: the shared resources first, then rows for each controller with its alarms, reconcile
-// latency, outcomes, queue depth and function metrics. Metrics have no cluster dimension, so figures by cluster come
-// from the logs. The format is in "Dashboard Body Structure and Syntax" of the CloudWatch API reference.
+// latency, outcomes, queue depth and function metrics. Figures by cluster come from the logs by saved queries: a widget
+// with a query would scan the logs, which AWS bills, at each refresh of a wall screen. Its format is in "Dashboard Body
+// Structure and Syntax" of the CloudWatch API reference.
 
 import { type ControllerDefinition, hasEvidence } from 'outrigger/internal/api/definition';
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
 import { type MetricName, metricNames, serviceDimension } from 'outrigger/internal/core/metrics';
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { metricsNamespace, namePrefix } from './names.ts';
-import { clusterQuery, failureQuery, queryText } from './queries.ts';
 import { wakers } from './wakes.ts';
 
 /** The alarms of alarms.yml, in the order in which they are shown. */
@@ -25,6 +25,7 @@ const sharedAlarms = [
   'timers-dead-letters',
   'timers-errors',
   'senders-refused',
+  'reconciles-itself',
   'clusters-table-stale',
   'timers-throttles',
 ];
@@ -57,7 +58,6 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
   row(alarmsHeight, alarms('shared', sharedAlarms));
   row(rowHeight, ...overview(registry));
   row(rowHeight, ...sharedResources(registry));
-  row(rowHeight, logs(registry, clusterQuery), logs(registry, failureQuery));
   for (const { name, declaration } of registry) {
     // Without evidence nothing shows a missed change, so there is no alarm for that.
     const ends = controllerAlarms.filter((end) => end !== 'missed-changes' || hasEvidence(declaration));
@@ -175,11 +175,6 @@ function alarms(title: string, names: readonly string[]): (area: Area) => JsonOb
     (name): Json => `arn:\${AWS::Partition}:cloudwatch:\${AWS::Region}:\${AWS::AccountId}:alarm:${namePrefix}${name}`,
   );
   return (area) => ({ type: 'alarm', ...area, properties: { title, alarms: arns } });
-}
-
-function logs(registry: readonly ControllerDefinition[], query: typeof clusterQuery): (area: Area) => JsonObject {
-  const properties = { title: query.title, region, view: 'table', query: queryText(registry, query) };
-  return (area) => ({ type: 'log', ...area, properties });
 }
 
 /** The position of a widget on a grid of 24 columns. */

@@ -16,10 +16,19 @@ export const optionDefaults = {
   /** The SNS topic for alarms. Default: the deployment creates one. */
   ALARM_TOPIC_ARN: '',
   /**
-   * A KMS key for the queues and the clusters table, instead of encryption by SQS and S3. The functions may also read
-   * secrets that it encrypts. docs/parameters.md has the policy that the key needs.
+   * A KMS key for all that is stored, instead of AWS's own keys: queues, clusters table, logs, variables of functions,
+   * the topic. The functions may also read secrets that it encrypts. docs/parameters.md has the policy that it needs.
    */
   KMS_KEY_ARN: '',
+  /** The permissions boundary of every role: the ARN of a policy. */
+  PERMISSIONS_BOUNDARY: '',
+  /** The path of every role and policy, such as /outrigger/. */
+  ROLE_PATH: '/',
+  /**
+   * Roles of other accounts whose watchers send to the queues, by ARN, comma-separated. A role of this account needs
+   * the policy WatcherPolicyArn instead.
+   */
+  WATCHER_ROLES: '',
   /** s3://bucket/key in a bucket of this account and region, or ssm:/path/. By default the deployment has a bucket. */
   CLUSTERS_TABLE: '',
   /** The VPC of the functions: comma-separated ids. The subnets need a route to SQS, S3 and Secrets Manager. */
@@ -43,10 +52,12 @@ export const optionDefaults = {
   LOG_LEVEL: 'INFO',
   /** Additional metrics for each cluster, which AWS charges for. */
   METRICS_PER_CLUSTER: 'false',
-  /** Alarms, metrics and dashboard: full, lean (five alarms, no dashboard) or off. */
+  /** Alarms, metrics and dashboard: full, lean (six alarms, no dashboard) or off. */
   MONITORING: 'full',
   /** The controllers that stay paused, comma-separated. outrigger pause prints the value. */
   PAUSED: '',
+  /** Controllers that were removed, whose messages are deleted with their queues, comma-separated. */
+  DISCARD: '',
 } as const;
 
 /** The URL of a queue without its name. */

@@ -3,15 +3,15 @@
 // writes the template to dist/fleet-watcher.json:
 //   aws cloudformation deploy --stack-name outrigger-prod-watcher --template-file dist/fleet-watcher.json \
 //     --capabilities CAPABILITY_IAM --parameter-overrides Stage=prod Image=... VpcId=... SubnetIds=...,... \
-//     ClustersBucket=... WatcherPolicyArn=...
+//     ClustersBucket=... WatcherPolicyArn=... FleetPolicyArn=...
 // Then `outrigger clusters access --fleet-watcher <the output TaskRoleArn>` prints its access to each cluster.
 // The image is for arm64 (docker build --platform linux/arm64).
 //
-// Network: a public address changes with every task. A cluster whose endpoint is private, or admits only fixed
-// addresses, needs subnets behind a NAT gateway or a route to the cluster: set AssignPublicIp to DISABLED.
+// Network: subnets behind a NAT gateway, or with a route to the clusters and endpoints of AWS. In public subnets set
+// AssignPublicIp to ENABLED; such an address changes with every task.
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
-import { arnOf, ownArn, ref } from './names.ts';
-import { policyDocument, readsTable } from './role.ts';
+import { arnOf, ref, rolePath } from './names.ts';
+import { policyDocument } from './role.ts';
 
 const sub = (text: string): JsonObject => ({ 'Fn::Sub': text });
 const variable = (Name: string, Value: Json): JsonObject => ({ Name, Value });
@@ -22,6 +22,9 @@ export function fleetWatcherStack(project: string): JsonObject {
     AWSTemplateFormatVersion: '2010-09-09',
     Description: "Outrigger's fleet watcher, which watches every cluster of the clusters table.",
     Parameters: parametersOf(project),
+    Conditions: Object.fromEntries(
+      optional.map((id) => [`Has${id}`, { 'Fn::Not': [{ 'Fn::Equals': [ref(id), ''] }] }]),
+    ),
     Resources: {
       Cluster: {
         Type: 'AWS::ECS::Cluster',
@@ -38,29 +41,17 @@ export function fleetWatcherStack(project: string): JsonObject {
       },
       LogGroup: {
         Type: 'AWS::Logs::LogGroup',
-        Properties: { LogGroupName: sub('/outrigger/${AWS::StackName}'), RetentionInDays: ref('LogRetentionDays') },
+        Properties: {
+          LogGroupName: sub('/outrigger/${AWS::StackName}'),
+          RetentionInDays: ref('LogRetentionDays'),
+          KmsKeyId: ifGiven('KmsKeyArn'),
+        },
       },
       ExecutionRole: taskRole({
         // Pulls the image and writes the log; the watcher itself does not have this role.
         ManagedPolicyArns: [sub('arn:${AWS::Partition}:iam::aws:policy/service-role/AmazonECSTaskExecutionRolePolicy')],
       }),
-      TaskRole: taskRole({
-        ManagedPolicyArns: [ref('WatcherPolicyArn')],
-        Policies: [
-          {
-            PolicyName: 'clusters',
-            PolicyDocument: policyDocument([
-              ...readsTable(),
-              // The credentials of clusters outside of EKS. Tokens of EKS clusters need no permission in IAM.
-              {
-                Effect: 'Allow',
-                Action: 'secretsmanager:GetSecretValue',
-                Resource: ownArn('secretsmanager', 'secret:${Project}/${Stage}/clusters/*'),
-              },
-            ]),
-          },
-        ],
-      }),
+      TaskRole: taskRole({ ManagedPolicyArns: [ref('WatcherPolicyArn'), ref('FleetPolicyArn')] }),
       SecurityGroup: {
         Type: 'AWS::EC2::SecurityGroup',
         Properties: {
@@ -151,13 +142,20 @@ function parametersOf(project: string): JsonObject {
     },
     AssignPublicIp: {
       Type: 'String',
-      Description: 'ENABLED in public subnets, DISABLED behind a NAT gateway.',
+      Description: 'DISABLED behind a NAT gateway, ENABLED in public subnets.',
       AllowedValues: ['ENABLED', 'DISABLED'],
-      Default: 'ENABLED',
+      Default: 'DISABLED',
     },
     ClustersBucket: { Type: 'String', Description: 'The bucket of the clusters table.' },
     ClustersKey: { Type: 'String', Description: 'The key of the clusters table.', Default: 'clusters.json' },
     WatcherPolicyArn: { Type: 'String', Description: 'The policy that permits a watcher to send to the queues.' },
+    FleetPolicyArn: {
+      Type: 'String',
+      Description: 'The policy that permits to read the clusters table and the secrets of its entries.',
+    },
+    PermissionsBoundary: { Type: 'String', Description: 'The permissions boundary of the roles, if any.', Default: '' },
+    RolePath: { Type: 'String', Description: 'The path of the roles.', AllowedPattern: rolePath.source, Default: '/' },
+    KmsKeyArn: { Type: 'String', Description: 'The KMS key of the log, if any.', Default: '' },
     Tasks: {
       Type: 'Number',
       Description: 'Equal watchers without a leader. With one, changes wait while its task is replaced.',
@@ -192,9 +190,18 @@ function taskRole(properties: JsonObject): JsonObject {
           Condition: { StringEquals: { 'aws:SourceAccount': ref('AWS::AccountId') } },
         },
       ]),
+      Path: ref('RolePath'),
+      PermissionsBoundary: ifGiven('PermissionsBoundary'),
       ...properties,
     },
   };
+}
+
+/** The parameters that leave a property out when they are empty. */
+const optional = ['PermissionsBoundary', 'KmsKeyArn'];
+
+function ifGiven(id: string): JsonObject {
+  return { 'Fn::If': [`Has${id}`, ref(id), ref('AWS::NoValue')] };
 }
 
 const isHealthy =
@@ -204,6 +211,8 @@ const container: JsonObject = {
   Name: 'watcher',
   Image: ref('Image'),
   Essential: true,
+  // Without a limit of its own the container sees the memory of the machine, and Node would plan its heap for that.
+  Memory: ref('Memory'),
   ReadonlyRootFilesystem: true,
   User: '65532',
   // 10 s to send queued keys, 5 s to write the checkpoints, and the same again for a busy task.

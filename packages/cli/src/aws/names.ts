@@ -30,6 +30,9 @@ export function lambdaId(name: string): string {
   return `${capitalized(name)}LambdaFunction`;
 }
 
+/** The path of a role (IAM, "Friendly names and paths"). */
+export const rolePath = /^\/([\w+=,.@-]+\/)*$/;
+
 /** Refers to a parameter or resource. */
 export function ref(id: string): JsonObject {
   return { Ref: id };

@@ -1,5 +1,5 @@
 // Saved CloudWatch Logs Insights queries for the functions' logs, under the deployment's name. They show figures by key
-// and cluster, which are no dimensions of the metrics. The dashboard shows some of them.
+// and cluster, which are no dimensions of the metrics.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
 import { logicalId, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
@@ -11,31 +11,6 @@ const maxLogGroups = 50;
 
 /** A saved query. Its lines are joined by pipes. */
 type LogQuery = { readonly id: string; readonly title: string; readonly lines: readonly string[] };
-
-/** Latency and outcomes of reconciles by cluster. */
-export const clusterQuery: LogQuery = {
-  id: 'ByCluster',
-  title: 'latency and outcomes, by cluster',
-  lines: [
-    'filter ispresent(outcome) and cause in ["change", "retry"]',
-    'stats count(*) as reconciles, pct(latencyMs, 50) as latency50, pct(latencyMs, 99) as latency99 ' +
-      'by cluster, service, outcome',
-    'sort reconciles desc',
-    'limit 200',
-  ],
-};
-
-/** Errors, the most frequent first. */
-export const failureQuery: LogQuery = {
-  id: 'WhatFails',
-  title: 'errors by cluster and controller',
-  lines: [
-    'filter outcome in ["failed", "terminal", "refused", "postponed"]',
-    'stats count(*) as times, max(@timestamp) as last by cluster, service, outcome, error',
-    'sort times desc',
-    'limit 100',
-  ],
-};
 
 const queries: readonly LogQuery[] = [
   {
@@ -61,8 +36,27 @@ const queries: readonly LogQuery[] = [
       'limit 200',
     ],
   },
-  clusterQuery,
-  failureQuery,
+  {
+    id: 'ByCluster',
+    title: 'latency and outcomes, by cluster',
+    lines: [
+      'filter ispresent(outcome) and cause in ["change", "retry"]',
+      'stats count(*) as reconciles, pct(latencyMs, 50) as latency50, pct(latencyMs, 99) as latency99 ' +
+        'by cluster, service, outcome',
+      'sort reconciles desc',
+      'limit 200',
+    ],
+  },
+  {
+    id: 'WhatFails',
+    title: 'errors by cluster and controller',
+    lines: [
+      'filter outcome in ["failed", "terminal", "refused", "postponed"]',
+      'stats count(*) as times, max(@timestamp) as last by cluster, service, outcome, error',
+      'sort times desc',
+      'limit 100',
+    ],
+  },
   {
     id: 'DeadLetters',
     title: 'dead letters',
@@ -138,12 +132,6 @@ export function queriesOf(registry: readonly ControllerDefinition[]): JsonObject
       },
     ]),
   );
-}
-
-/** Formats a query for the dashboard, which includes the log groups. */
-export function queryText(registry: readonly ControllerDefinition[], { lines }: LogQuery): string {
-  const sources = functionsOf(registry).map((name) => `SOURCE '/aws/lambda/${namePrefix}${name}'`);
-  return `${sources.join(' | ')} | ${join(lines)}`;
 }
 
 function functionsOf(registry: readonly ControllerDefinition[]): readonly string[] {

@@ -67,6 +67,16 @@ export function sharedAlarmsOf(): Readonly<Record<string, JsonObject>> {
       datapoints: 1,
       metric: query('refused', `SELECT SUM(SendersRefused) FROM "${metricsNamespace}"`),
     }),
+    // A loop costs for as long as it lasts, and nothing else shows it: AWS's own brake is off (RecursiveLoop). One
+    // query over all functions, because most deployments have no value.
+    SelfTriggeredAlarm: alarm('reconciles-itself', {
+      because: 'A controller reconciles objects again because of its own writes, more than 12 times a minute',
+      first: status,
+      runbook: 'reconciles-itself',
+      threshold: 60,
+      periods: 3,
+      metric: query('loops', `SELECT SUM(SelfTriggered) FROM SCHEMA("${metricsNamespace}", service)`),
+    }),
     // They write the metric only while reads fail.
     ClustersTableStaleAlarm: alarm('clusters-table-stale', {
       because:
@@ -79,12 +89,12 @@ export function sharedAlarmsOf(): Readonly<Record<string, JsonObject>> {
     }),
     // Each cluster is a contributor of this alarm with its own state and notification, so one does not hide the next
     // (CloudWatch, "Create an alarm based on a multi time series Metrics Insights query"). The resync writes the metric
-    // only while something is wrong. Two of four periods are two resync runs.
+    // only while something is wrong. Two of five periods are two resync runs, of which one may be late.
     ClusterTroubleAlarm: alarm('cluster-trouble', {
       because: 'Something is wrong with a cluster in two resync runs: the notification names it',
       first: status,
       runbook: 'cluster-trouble',
-      periods: 4,
+      periods: 5,
       datapoints: 2,
       metric: query(
         'trouble',

@@ -123,10 +123,7 @@ export function sharedResourcesOf(
           // Keys are sent to timers, rate-limited. A long list continues by a message on the resync queue.
           allow(['sqs:SendMessage'], [arnOf('TimersQueue'), arnOf('ResyncQueue'), arnOf('ResyncDeadLetters')]),
           ...readsTable(),
-          allow(
-            ['secretsmanager:GetSecretValue'],
-            ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/clusters/*`),
-          ),
+          readsClusterSecrets,
           writesLogs(resyncQueue),
         ],
         // Of lean monitoring alone: the depth of the dead-letter queues is a metric. By a pattern, because the policies
@@ -187,8 +184,18 @@ export function sharedResourcesOf(
           ]),
         },
       },
+      // A fleet watcher also reads the table, and the credentials of clusters outside of EKS. Tokens of EKS clusters
+      // need no permission in IAM.
+      FleetPolicy: {
+        Type: 'AWS::IAM::ManagedPolicy',
+        Properties: {
+          Description: 'Permits a fleet watcher of Outrigger to read the clusters table.',
+          PolicyDocument: policyDocument([...readsTable(), readsClusterSecrets]),
+        },
+      },
     },
     Outputs: {
+      FleetPolicyArn: { Description: 'The further policy for the role of a fleet watcher.', Value: ref('FleetPolicy') },
       ClustersTable: {
         Description: 'The clusters table, which outrigger clusters writes, and CLUSTERS of a fleet watcher.',
         Value: clustersTable,
@@ -198,6 +205,11 @@ export function sharedResourcesOf(
     },
   };
 }
+
+const readsClusterSecrets = allow(
+  ['secretsmanager:GetSecretValue'],
+  ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/clusters/*`),
+);
 
 function functionOf(name: string, more: JsonObject): JsonObject {
   return {
@@ -255,7 +267,8 @@ function queueWithDeadLetters(id: string, { names, visibilitySeconds, retention,
 
 /** The bucket of the clusters table. A removal of the stack keeps it, and a version is the way back from a mistake. */
 function clustersBucket(): JsonObject {
-  const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+  // A first deployment that fails leaves no bucket behind.
+  const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
   const arn = (rest: string): Json => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::\${ClustersBucket}${rest}` });
   return {
     ClustersBucket: {

@@ -2,6 +2,7 @@
 // have one name of a stack, and the deployment of one would delete the queues of the other.
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { SQSClientConfig } from '@aws-sdk/client-sqs';
 import { OptionError } from './options.ts';
 
 /** The parts of a stack that are compared: serverless.yml sets the tags. */
@@ -12,9 +13,20 @@ type Stacks = {
 /** The provider of osls, and the part of the AWS SDK that osls brings. */
 export type Provider = {
   readonly naming: { getStackName(): string };
-  getCloudFormationClient(): Promise<{ send(command: object): Promise<Stacks> }>;
+  getCloudFormationClient(): Promise<{ send(command: object): Promise<Stacks & { readonly TemplateBody?: unknown }> }>;
+  /** The region and the credentials, for a client of the AWS SDK. */
+  getAwsSdkV3Config(): Promise<SQSClientConfig>;
 };
-type CloudFormation = { readonly DescribeStacksCommand: new (input: { readonly StackName: string }) => object };
+type Command<T> = new (input: T & { readonly StackName: string }) => object;
+type CloudFormation = {
+  readonly DescribeStacksCommand: Command<object>;
+  readonly GetTemplateCommand: Command<{ readonly TemplateStage: 'Original' }>;
+};
+
+/** The commands of the client that osls brings: a project need not have the package that osls depends on. */
+export function cloudFormationOfOsls(): CloudFormation {
+  return createRequire(realpathSync(process.argv[1] ?? ''))('@aws-sdk/client-cloudformation');
+}
 
 /** Throws OptionError if the stack of this name is that of another project or stage. */
 export async function checkStack(
@@ -22,9 +34,7 @@ export async function checkStack(
   { project, stage }: { readonly project: string; readonly stage: string },
 ): Promise<void> {
   const StackName = provider.naming.getStackName();
-  // A project need not have the package that osls depends on.
-  const osls = createRequire(realpathSync(process.argv[1] ?? ''));
-  const { DescribeStacksCommand }: CloudFormation = osls('@aws-sdk/client-cloudformation');
+  const { DescribeStacksCommand } = cloudFormationOfOsls();
   // osls makes the same request, and reports its errors, unless there is no stack.
   const { Stacks = [] } = await provider
     .getCloudFormationClient()

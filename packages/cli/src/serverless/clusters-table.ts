@@ -55,7 +55,7 @@ function encryption(kmsKeyArn: string | undefined): object {
   return { ServerSideEncryptionConfiguration: [rule] };
 }
 
-/** Replaces the location of the table in functions, and the permission to read it in roles. */
+/** Replaces the location of the table in functions, and the permission to read it in roles and policies. */
 function readingParameters(resource: Resource, path: string): Resource {
   const { Type, Properties = {} } = resource;
   if (Type === 'AWS::Lambda::Function') {
@@ -65,21 +65,24 @@ function readingParameters(resource: Resource, path: string): Resource {
     const Environment = { ...environment, Variables: { ...variables, CLUSTERS: `ssm:${path}/` } };
     return { ...resource, Properties: { ...Properties, Environment } };
   }
+  if (Type === 'AWS::IAM::ManagedPolicy')
+    return { ...resource, Properties: { ...Properties, PolicyDocument: readingPath(Properties.PolicyDocument, path) } };
   if (Type !== 'AWS::IAM::Role') return resource;
   const Policies = list(Properties.Policies).map((one) => {
     const policy = record(one);
-    const document = record(policy.PolicyDocument);
-    const statements = list(document.Statement);
-    const others = statements.filter((statement) => !JSON.stringify(record(statement).Action).includes('"s3:'));
-    if (others.length === statements.length) return policy;
-    const read = {
-      Effect: 'Allow',
-      Action: 'ssm:GetParametersByPath',
-      Resource: [parameter(path), parameter(`${path}/*`)],
-    };
-    return { ...policy, PolicyDocument: { ...document, Statement: [...others, read] } };
+    return { ...policy, PolicyDocument: readingPath(policy.PolicyDocument, path) };
   });
   return { ...resource, Properties: { ...Properties, Policies } };
+}
+
+/** Replaces the statements about the bucket of a policy. */
+function readingPath(given: unknown, path: string): object {
+  const document = record(given);
+  const statements = list(document.Statement);
+  const others = statements.filter((statement) => !JSON.stringify(statement).includes(`\${${bucketId}}`));
+  if (others.length === statements.length) return document;
+  const Resource = [parameter(path), parameter(`${path}/*`)];
+  return { ...document, Statement: [...others, { Effect: 'Allow', Action: 'ssm:GetParametersByPath', Resource }] };
 }
 
 function parameter(path: string): object {

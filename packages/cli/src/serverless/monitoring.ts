@@ -8,13 +8,14 @@ export type Monitoring = 'full' | 'lean' | 'off';
 /** Instead of the alarms of each dead-letter queue. */
 export const leanOnlyAlarms = ['DeadLettersAlarm'];
 
-/** One alarm for the resync, which finds what anything else misses, one for each shared function, one for clusters. */
+/** For the resync, which finds what anything else misses, each shared function, clusters, and a loop, which costs. */
 export const leanAlarms = [
   ...leanOnlyAlarms,
   'ResyncNotRunAlarm',
   'ResyncErrorsAlarm',
   'TimersErrorsAlarm',
   'ClusterTroubleAlarm',
+  'SelfTriggeredAlarm',
 ];
 
 /** The policy of the resync's role for the metric of that alarm. */

@@ -3,6 +3,7 @@
 // parsed here, once, so that an invalid value ends with a one-line error before anything is packaged.
 
 import { optionDefaults } from '../aws/deployment.ts';
+import { rolePath } from '../aws/names.ts';
 import type { Monitoring } from './monitoring.ts';
 
 /** The parsed options of a deployment. An undefined option was not set. */
@@ -11,8 +12,13 @@ export type Options = {
   readonly logRetentionDays: number;
   /** The SNS topic for alarms. Without it the deployment creates one. */
   readonly alarmTopicArn?: string | undefined;
-  /** The KMS key of the queues, instead of SQS-managed encryption. */
+  /** The KMS key of what is stored, instead of AWS's own keys. */
   readonly kmsKeyArn?: string | undefined;
+  readonly permissionsBoundary?: string | undefined;
+  /** The path of roles and policies, which begins and ends with a slash. */
+  readonly rolePath: string;
+  /** The roles of other accounts that may send to the queues. */
+  readonly watcherRoles: readonly string[];
   /** The clusters table, instead of an object in a bucket of the stack. */
   readonly clustersTable?: ClustersTable | undefined;
   /** The VPC of the functions, for clusters that only a VPC reaches. */
@@ -24,6 +30,8 @@ export type Options = {
   readonly monitoring: Monitoring;
   /** The controllers whose messages wait in their queues. */
   readonly paused: readonly string[];
+  /** The removed controllers whose messages are deleted. */
+  readonly discard: readonly string[];
 };
 
 /** The location of the clusters table. */
@@ -36,6 +44,10 @@ export class OptionError extends Error {
   override readonly name = 'OptionError';
 }
 
+const controllerName = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
+const roleArn = /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/;
+const policyArn = /^arn:aws[\w-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/;
+
 /** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
@@ -46,7 +58,8 @@ const keyArn = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/;
 
 /** Parses the options. Throws OptionError. */
 export function readOptions(given: Readonly<Record<string, unknown>>): Options {
-  const text = (name: keyof typeof optionDefaults): string => String(given[name] ?? '').trim();
+  // An option that is given empty has its default.
+  const text = (name: keyof typeof optionDefaults): string => String(given[name] ?? '').trim() || optionDefaults[name];
   const matching = (name: keyof typeof optionDefaults, pattern: RegExp, example: string): string | undefined => {
     const value = text(name);
     if (value !== '' && !pattern.test(value)) throw invalidOption(name, value, `give an ARN like ${example}`);
@@ -94,6 +107,8 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   const headers = 'OTEL_EXPORTER_OTLP_HEADERS_SECRET';
   if (!/^[\w/+=.@-]*$/.test(text(headers)))
     throw invalidOption(headers, text(headers), 'give the name of a secret like cafes/prod/otlp-headers');
+  const path = text('ROLE_PATH');
+  if (!rolePath.test(path)) throw invalidOption('ROLE_PATH', path, 'give a path like /outrigger/');
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
   if (subnetIds.length === 0 && securityGroupIds.length > 0)
@@ -107,12 +122,16 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     logRetentionDays: days,
     alarmTopicArn: matching('ALARM_TOPIC_ARN', topicArn, 'arn:aws:sns:eu-central-1:123456789012:on-call'),
     kmsKeyArn: matching('KMS_KEY_ARN', keyArn, 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d'),
+    permissionsBoundary: matching('PERMISSIONS_BOUNDARY', policyArn, 'arn:aws:iam::123456789012:policy/boundary'),
+    rolePath: path,
+    watcherRoles: listOf('WATCHER_ROLES', roleArn, 'arn:aws:iam::210987654321:role/watcher', 'ARNs'),
     clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
     tracing: tracing === 'on',
     traceHeadersSecret: text(headers) === '' ? undefined : text(headers),
     monitoring,
-    paused: listOf('PAUSED', /^[a-z]([a-z0-9-]*[a-z0-9])?$/, 'water-tank,dinner', 'controllers'),
+    paused: listOf('PAUSED', controllerName, 'water-tank,dinner', 'controllers'),
+    discard: listOf('DISCARD', controllerName, 'water-tank,dinner', 'controllers'),
   };
 }
 

@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { toError } from 'outrigger/internal/core/errors';
 import { isRecord } from 'outrigger/internal/core/json';
+import { logicalId } from 'outrigger/internal/core/names';
 import { checkRegistry } from 'outrigger/internal/generate/check-registry';
 import { environment } from 'outrigger/internal/settings';
 import { type Deployment, environmentOf, optionDefaults, parameter } from '../aws/deployment.ts';
@@ -17,6 +18,7 @@ import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
 import { checkStack } from './check-stack.ts';
 import { checkControllerOptions, controllerParameters } from './controller-options.ts';
+import { checkKept, checkRemovedQueues, readFormer, withGiven, withoutOkActions } from './former.ts';
 import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import type { Configuration, Osls } from './osls.ts';
 import { withPaused } from './paused.ts';
@@ -29,6 +31,10 @@ export default class OutriggerPlugin {
   readonly #param: readonly string[];
   #registry: readonly ControllerDefinition[] = [];
   #deployment: Deployment = { project: '', stage: '' };
+  /** What the author or the command gives, by name. */
+  #given: Readonly<Record<string, unknown>> = {};
+  /** The template of the stack before a deployment. */
+  #former: Template | undefined;
   readonly hooks: Readonly<Record<string, () => Promise<void>>>;
 
   constructor(osls: Osls, { param = [] }: { readonly param?: readonly string[] }) {
@@ -43,7 +49,7 @@ export default class OutriggerPlugin {
       'before:package:function:package': bundle,
       // Before osls merges what the author has: that comes last, and also replaces what follows from an option.
       'before:aws:package:finalize:mergeCustomProviderResources': explained(async () => this.#addResources()),
-      'after:aws:package:finalize:mergeCustomProviderResources': explained(async () => this.#checkTemplate()),
+      'after:aws:package:finalize:mergeCustomProviderResources': explained(async () => await this.#checkTemplate()),
     };
   }
 
@@ -64,11 +70,12 @@ export default class OutriggerPlugin {
       checkRegistry(registry, project, await readNamespaces(serviceDir));
       this.#registry = registry;
       this.#deployment = { project, stage };
-      refuseUnknown(this.#param, [...environmentNames(registry), ...controllerParameters(registry)]);
+      refuseUnknown(this.#param, settingsOf(registry));
       const ofCommand = Object.fromEntries(
         this.#param.map((pair) => [pair.split('=', 1)[0], pair.replace(/^.*?=/, '')]),
       );
-      checkControllerOptions(registry, { ...given.params?.default, ...given.params?.[stage], ...ofCommand });
+      this.#given = { ...given.params?.default, ...given.params?.[stage], ...ofCommand };
+      checkControllerOptions(registry, this.#given);
       const { functions, stackParameters } = awsOf(registry, this.#deployment);
       const extend = (name: string, value: unknown) => this.#osls.extendConfiguration(name.split('.'), value);
       extend('params.default', { ...optionDefaults, ...given.params?.default });
@@ -99,7 +106,30 @@ export default class OutriggerPlugin {
     void this.#options;
     const command = processedInput.commands.join(' ');
     if (command === 'deploy') refuseMissing(service, this.#resources);
-    if (/^(deploy|remove|rollback)/.test(command)) await checkStack(this.#osls.getProvider('aws'), this.#deployment);
+    if (!/^(deploy|remove|rollback)/.test(command)) return;
+    const aws = this.#osls.getProvider('aws');
+    await checkStack(aws, this.#deployment);
+    if (command !== 'deploy') return;
+    this.#former = await readFormer(aws);
+    if (this.#former !== undefined)
+      checkKept(this.#former, this.#allGiven, [...Object.keys(optionDefaults), ...settingsOf(this.#registry)]);
+  }
+
+  /** Everything that is given, with the resolved values. A setting may be a variable of the deploying process. */
+  get #allGiven(): Readonly<Record<string, string>> {
+    const { custom, provider } = this.#osls.service;
+    const resolved = isRecord(custom.outrigger) ? custom.outrigger : {};
+    const settings = environmentNames(this.#registry).filter((name) =>
+      provider.stackParameters.some(
+        ({ ParameterKey, ParameterValue }) => ParameterKey === logicalId(name) && ParameterValue !== '',
+      ),
+    );
+    return {
+      ...Object.fromEntries(settings.map((name) => [name, 'set'])),
+      ...Object.fromEntries(
+        Object.entries(this.#given).map(([name, value]) => [name, String(resolved[name] ?? value ?? '')]),
+      ),
+    };
   }
 
   #addResources(): void {
@@ -108,16 +138,25 @@ export default class OutriggerPlugin {
     checkRegion(this.#options, provider.region);
     const all = merged(provider.compiledCloudFormationTemplate, this.#resources) as Template;
     const configured = withOptions(all, this.#options);
-    provider.compiledCloudFormationTemplate = withPaused(configured, this.#options.paused, `${project}-${stage}-`);
+    const paused = withPaused(configured, this.#options.paused, `${project}-${stage}-`);
+    const isFirst = this.#osls.processedInput.commands.join(' ') === 'deploy' && this.#former === undefined;
+    provider.compiledCloudFormationTemplate = withGiven(isFirst ? withoutOkActions(paused) : paused, this.#allGiven);
   }
 
-  #checkTemplate(): void {
+  async #checkTemplate(): Promise<void> {
     const { provider } = this.#osls.service;
-    checkNames(provider.compiledCloudFormationTemplate, { ...this.#deployment, region: provider.region });
-    checkFunctions(
-      provider.compiledCloudFormationTemplate,
-      Object.keys(awsOf(this.#registry, this.#deployment).functions),
-    );
+    const { project, stage } = this.#deployment;
+    const next = provider.compiledCloudFormationTemplate;
+    const { discard } = this.#options;
+    if (this.#former !== undefined)
+      await checkRemovedQueues(this.#osls.getProvider('aws'), {
+        former: this.#former,
+        next,
+        prefix: `${project}-${stage}-`,
+        discard,
+      });
+    checkNames(next, { ...this.#deployment, region: provider.region });
+    checkFunctions(next, Object.keys(awsOf(this.#registry, this.#deployment).functions));
   }
 
   async #explained(act: () => Promise<void>): Promise<void> {
@@ -130,6 +169,11 @@ export default class OutriggerPlugin {
       throw error;
     }
   }
+}
+
+/** The names of what --param may give, besides options. */
+function settingsOf(registry: readonly ControllerDefinition[]): readonly string[] {
+  return [...environmentNames(registry), ...controllerParameters(registry)];
 }
 
 const oldestMajor = 4;

@@ -8,6 +8,7 @@ export type Resource = { readonly Type: string; readonly Properties?: Properties
 
 /** The parts of a template that options change. */
 export type Template = {
+  readonly Metadata?: Readonly<Record<string, unknown>>;
   readonly Parameters?: Readonly<Record<string, unknown>>;
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Outputs?: Readonly<Record<string, unknown>>;

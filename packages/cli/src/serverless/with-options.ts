@@ -1,6 +1,7 @@
 // Applies the options of a deployment to its compiled template. An option changes every queue, function or role in the
 // same way, later ones included. CloudFormation conditions are not used: the template states its resources directly,
 // and outrigger dev can read it.
+import { isRecord } from 'outrigger/internal/core/json';
 import { withClustersTable } from './clusters-table.ts';
 import { withMonitoring } from './monitoring.ts';
 import type { Options } from './options.ts';
@@ -37,33 +38,34 @@ function applyOptions(resource: Resource, sendsTraces: boolean, options: Options
       return withProperties(kmsKeyArn === undefined ? { SqsManagedSseEnabled: true } : { KmsMasterKeyId: kmsKeyArn });
     case 'AWS::SecretsManager::Secret':
       return kmsKeyArn === undefined ? resource : withProperties({ KmsKeyId: kmsKeyArn });
+    case 'AWS::SQS::QueuePolicy':
+      return withProperties({ PolicyDocument: withStatements(Properties.PolicyDocument, watcherStatements(options)) });
+    case 'AWS::SNS::Topic':
+      return kmsKeyArn === undefined ? resource : withProperties({ KmsMasterKeyId: kmsKeyArn });
     case 'AWS::Logs::LogGroup':
-      return withProperties({ RetentionInDays: logRetentionDays });
+      return withProperties({ RetentionInDays: logRetentionDays, ...(kmsKeyArn && { KmsKeyId: kmsKeyArn }) });
     case 'AWS::Lambda::Function':
       return withProperties({
+        ...(kmsKeyArn && { KmsKeyArn: kmsKeyArn }),
         ...(vpc && { VpcConfig: { SubnetIds: vpc.subnetIds, SecurityGroupIds: vpc.securityGroupIds } }),
         ...(tracing && { TracingConfig: { Mode: 'Active' } }),
       });
     case 'AWS::IAM::Role': {
+      const { permissionsBoundary: PermissionsBoundary, rolePath: Path } = options;
+      const role = { ...(Path !== '/' && { Path }), ...(PermissionsBoundary && { PermissionsBoundary }) };
       // The role of the schedule uses neither a queue nor a VPC.
-      if (!isOfFunction(Properties)) return resource;
+      if (!isOfFunction(Properties)) return withProperties(role);
       const policies = Array.isArray(Properties.Policies) ? Properties.Policies : [];
       const statements = [...functionStatements(options), ...(sendsTraces ? headerStatements(options) : [])];
-      if (statements.length === 0) return resource;
+      const own = { PolicyName: 'options', PolicyDocument: { Version: '2012-10-17', Statement: statements } };
+      return withProperties({ ...role, ...(statements.length > 0 && { Policies: [...policies, own] }) });
+    }
+    case 'AWS::IAM::ManagedPolicy':
+      // Those of the watchers.
       return withProperties({
-        Policies: [
-          ...policies,
-          { PolicyName: 'options', PolicyDocument: { Version: '2012-10-17', Statement: statements } },
-        ],
+        ...(options.rolePath !== '/' && { Path: options.rolePath }),
+        PolicyDocument: withStatements(Properties.PolicyDocument, keyStatements(kmsKeyArn)),
       });
-    }
-    case 'AWS::IAM::ManagedPolicy': {
-      // The watchers' policy.
-      const document = Properties.PolicyDocument;
-      const statements = keyStatements(kmsKeyArn);
-      if (statements.length === 0 || !hasStatements(document)) return resource;
-      return withProperties({ PolicyDocument: { ...document, Statement: [...document.Statement, ...statements] } });
-    }
     default:
       return resource;
   }
@@ -142,7 +144,7 @@ function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly obje
 function keyStatements(key: string | undefined): readonly object[] {
   if (key === undefined) return [];
   // Not KMS itself: a stolen identity decrypts nothing that the key encrypts elsewhere.
-  const Condition = { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*'] } };
+  const Condition = { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*', 'lambda.*'] } };
   return [{ ...allow(['kms:GenerateDataKey', 'kms:Decrypt'], key), Condition }];
 }
 
@@ -150,8 +152,13 @@ function allow(actions: readonly string[], resource: string | object): object {
   return { Effect: 'Allow', Action: actions, Resource: resource };
 }
 
-function hasStatements(document: unknown): document is { readonly Statement: readonly unknown[] } {
-  return (
-    typeof document === 'object' && document !== null && 'Statement' in document && Array.isArray(document.Statement)
-  );
+/** SQS wants a permission on both sides if the role is of another account: this is the queues' side. */
+function watcherStatements({ watcherRoles }: Options): readonly object[] {
+  if (watcherRoles.length === 0) return [];
+  return [{ ...allow(['sqs:SendMessage'], '*'), Principal: { AWS: watcherRoles } }];
+}
+
+function withStatements(document: unknown, statements: readonly object[]): unknown {
+  if (!isRecord(document) || !Array.isArray(document.Statement)) return document;
+  return { ...document, Statement: [...document.Statement, ...statements] };
 }

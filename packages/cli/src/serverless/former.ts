@@ -1,0 +1,133 @@
+// What the stack has before a deployment, and what the deployment would lose of it: options that it does not give any
+// more, and messages in the queues of controllers that are gone. CloudFormation asks in neither case.
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { toError } from 'outrigger/internal/core/errors';
+import { isRecord, parseJson } from 'outrigger/internal/core/json';
+import { optionDefaults } from '../aws/deployment.ts';
+import { cloudFormationOfOsls, type Provider } from './check-stack.ts';
+import { OptionError } from './options.ts';
+import type { Template } from './template.ts';
+
+/** The options and settings that a deployment is given, by name. */
+export type Given = Readonly<Record<string, string>>;
+
+/** Where the template has them. */
+const metadataKey = 'OutriggerGiven';
+const defaults: Given = optionDefaults;
+/** It says something of one deployment. */
+const once = 'DISCARD';
+
+/** Adds what the deployment is given, for the next one: options with their values, other names without. */
+export function withGiven(template: Template, given: Given): Template {
+  const kept = Object.entries(given)
+    .filter(([name, value]) => value !== (defaults[name] ?? '') && name !== once)
+    .map(([name, value]) => [name, name in defaults ? value : '']);
+  return { ...template, Metadata: { ...template.Metadata, [metadataKey]: Object.fromEntries(kept) } };
+}
+
+/** Leaves out the messages that say that all is well: each new alarm would send one. The next deployment adds them. */
+export function withoutOkActions(template: Template): Template {
+  const resources = Object.entries(template.Resources).map(([id, one]) => {
+    const { OKActions: _, ...Properties } = one.Properties ?? {};
+    return [id, one.Type === 'AWS::CloudWatch::Alarm' ? { ...one, Properties } : one] as const;
+  });
+  return { ...template, Resources: Object.fromEntries(resources) };
+}
+
+/** Reads the template of the stack; undefined if there is no stack. Throws OptionError if it cannot be read. */
+export async function readFormer(provider: Provider): Promise<Template | undefined> {
+  const StackName = provider.naming.getStackName();
+  const client = await provider.getCloudFormationClient();
+  const { GetTemplateCommand } = cloudFormationOfOsls();
+  try {
+    const { TemplateBody } = await client.send(new GetTemplateCommand({ StackName, TemplateStage: 'Original' }));
+    const body: unknown = typeof TemplateBody === 'string' ? parseJson(TemplateBody) : TemplateBody;
+    return isTemplate(body) ? body : undefined;
+  } catch (error) {
+    const { message } = toError(error);
+    if (/does not exist/.test(message)) return undefined;
+    throw new OptionError(`the template of ${StackName} cannot be read, to see what it has: ${message}`);
+  }
+}
+
+/**
+ * Refuses to drop what the stack was given, such as its VPC or its key: a deployment from another shell or pipeline may
+ * have forgotten it. Throws OptionError with the former values of options.
+ * @param known the names that can be given: a controller that is gone has no settings
+ */
+export function checkKept(former: Template, given: Given, known: readonly string[]): void {
+  const before = former.Metadata?.[metadataKey];
+  const dropped = Object.entries(isRecord(before) ? before : {}).filter(
+    ([name]) => !(name in given) && known.includes(name),
+  );
+  if (dropped.length === 0) return;
+  const values = dropped.map(([name, value]) => (value === '' ? name : `${name}=${String(value)}`));
+  const drops = dropped.map(([name]) => `--param ${name}=`).join(' ');
+  throw new OptionError(
+    `the stack was deployed with ${values.join(' ')}, and this deployment does not say so; ` +
+      `give it again with --param or in serverless.yml (params), or drop it with ${drops}`,
+  );
+}
+
+/** A deployment that may delete queues: `prefix` begins the names of all. */
+type Removal = {
+  readonly former: Template;
+  readonly next: Template;
+  readonly prefix: string;
+  readonly discard: readonly string[];
+};
+
+/**
+ * Refuses to delete queues that have messages, of controllers that were removed or renamed, unless DISCARD names the
+ * controller. Throws OptionError, also if the number of messages is not known.
+ */
+export async function checkRemovedQueues(
+  provider: Provider,
+  { former, next, prefix, discard }: Removal,
+): Promise<void> {
+  const removed = Object.entries(former.Resources)
+    .filter(([id, { Type }]) => Type === 'AWS::SQS::Queue' && !(id in next.Resources))
+    .map(([, { Properties }]) => String(Properties?.QueueName));
+  if (removed.length === 0) return;
+  const client = new SQSClient(await provider.getAwsSdkV3Config());
+  try {
+    for (const queue of removed) {
+      const controller = queue.slice(prefix.length).replace(/(-dlq)?\.fifo$/, '');
+      if (discard.includes(controller)) continue;
+      const messages = await messagesOf(client, queue);
+      if (messages > 0)
+        throw new OptionError(
+          `this deployment has no controller ${controller}, and would delete its queue ${queue} with ${messages} ` +
+            `messages; keep the controller until they are done, or delete them: --param DISCARD=${controller}`,
+        );
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+const counts = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+] as const;
+
+/** The messages in a queue: visible, in flight and delayed. A queue that is gone has none. */
+async function messagesOf(client: SQSClient, queue: string): Promise<number> {
+  const abortSignal = AbortSignal.timeout(10_000);
+  try {
+    const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: queue }), { abortSignal });
+    const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...counts] });
+    const { Attributes = {} } = await client.send(request, { abortSignal });
+    return counts.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+  } catch (error) {
+    if (/NonExistentQueue|QueueDoesNotExist/.test(toError(error).name)) return 0;
+    throw new OptionError(
+      `this deployment deletes the queue ${queue}, and whether it has messages is not known: ${toError(error).message}`,
+    );
+  }
+}
+
+function isTemplate(value: unknown): value is Template {
+  return isRecord(value) && isRecord(value.Resources);
+}
