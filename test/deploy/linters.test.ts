@@ -1,11 +1,13 @@
 // Only the linters' results: cfn-lint (whether CloudFormation accepts a template) and checkov (security), for the packaged
-// template with no option, with every option and with wakes, and for the stack of the fleet watcher.
+// template with no option, with every option, with wakes and of the examples, and for the stack of the fleet watcher.
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fleetWatcherStack } from '@outrigger/cli/aws/fleet-watcher';
+import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { devTemplate } from '../generate/package-template.ts';
+import { devTemplate, type RegistryModule } from '../generate/package-template.ts';
 import { paramsOf, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';
 
@@ -40,15 +42,20 @@ function findings(python: string, args: readonly string[]): Promise<string> {
   });
 }
 
-const cases = [
-  ['every option', everyOption, undefined],
+const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegistryModule?])[] = [
+  ['every option', everyOption],
   // These options remove resources, which the other templates have.
   [
     'wakes',
     { MONITORING: 'off', CLUSTERS_TABLE: 's3://mine/clusters.json' },
     ['generate/waking-registry.ts', 'wakingRegistry'],
   ],
-] as const;
+  [
+    'examples',
+    { VAULT_URL: 'https://vault', POSTGRES_URL: 'https://postgres', VAULT_TOKEN: 'outrigger/dev/settings/VAULT_TOKEN' },
+    ['generate/examples-registry.ts', 'examplesRegistry'],
+  ],
+];
 
 describe('the templates', () => {
   const files: string[] = [];
@@ -74,15 +81,30 @@ describe('the templates', () => {
     expect(texts.flatMap((text) => text.match(/CKV\w+/g) ?? [])).toEqual(['CKV_AWS_65']);
   });
 
+  it('the functions of external-dns may change and list the records of one zone, and no other function may', () => {
+    const { Resources } = parseTemplate(readFileSync(join(service.folder, 'template-examples.json'), 'utf8'));
+    const statement = {
+      Effect: 'Allow',
+      Action: ['route53:ListResourceRecordSets', 'route53:ChangeResourceRecordSets'],
+      Resource: [{ 'Fn::Sub': 'arn:${AWS::Partition}:route53:::hostedzone/${ZoneId}' }],
+    };
+    const permitted = Object.entries(Resources).filter(([, one]) => JSON.stringify(one).includes('route53:'));
+    expect(permitted.map(([id]) => id).toSorted()).toEqual(['ExternalDnsIngressRole', 'ExternalDnsServiceRole']);
+    for (const [, { Properties }] of permitted) {
+      const [policy] = Object(Properties).Policies;
+      expect(policy.PolicyDocument.Statement).toContainEqual(statement);
+    }
+  });
+
   // One run for all templates: most of a linter's time is its start.
-  it('the packaged templates with no option, every option and wakes, and the stack of the fleet watcher, pass cfn-lint', async () => {
+  it('the packaged templates with no option, every option, wakes and the examples, and the stack of the fleet watcher, pass cfn-lint', async () => {
     const { python, program } = await pythonTools();
     expect(await findings(python, program('cfn-lint', '--regions', 'eu-central-1', 'us-east-1', '--', ...files))).toBe(
       '',
     );
   });
 
-  it('the packaged templates with no option, every option and wakes, and the stack of the fleet watcher, pass checkov, except for checkov.yml', async () => {
+  it('the packaged templates with no option, every option, wakes and the examples, and the stack of the fleet watcher, pass checkov, except for checkov.yml', async () => {
     const { python } = await pythonTools('requirements-checkov.txt');
     const config = join(import.meta.dirname, 'checkov.yml');
     expect(await findings(python, ['-m', 'checkov.main', '--config-file', config, '--file', ...files])).toBe('');

@@ -12,7 +12,7 @@ const sample = (...dnsNames: readonly string[]) => ({
   apiVersion: Certificate.apiVersion,
   kind: 'Certificate',
   metadata: { ...key, labels: { 'pki.example.com/issuer': 'vault' } },
-  spec: { secretName: 'shop-tls', duration: '30h', dnsNames },
+  spec: { secretName: 'shop-tls', issuerRef: { name: 'vault' }, duration: '30h', dnsNames },
 });
 /** cert-manager's CRD, as far as the example needs it. */
 const crds = [path.join(import.meta.dirname, '../../samples/certificate-issuer.yaml')];
