@@ -31,7 +31,7 @@ export type Osls = {
     /** The name of the service, which is the project. */
     readonly service: string;
     readonly custom: Fields;
-    readonly functions: Readonly<Record<string, { readonly timeout?: number } | undefined>>;
+    readonly functions: Readonly<Record<string, { readonly timeout?: number; role?: unknown } | undefined>>;
     readonly provider: {
       readonly region: string;
       compiledCloudFormationTemplate: Template;

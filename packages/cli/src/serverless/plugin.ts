@@ -105,6 +105,7 @@ export default class OutriggerPlugin {
     const { service, processedInput } = this.#osls;
     void this.#options;
     const command = processedInput.commands.join(' ');
+    if (command === 'deploy function') keepRoles(service.functions);
     if (command === 'deploy') refuseMissing(service, this.#resources);
     if (!/^(deploy|remove|rollback)/.test(command)) return;
     const aws = this.#osls.getProvider('aws');
@@ -177,6 +178,11 @@ function settingsOf(registry: readonly ControllerDefinition[]): readonly string[
 }
 
 const oldestMajor = 4;
+
+/** Leaves out the roles of the template, which osls would read as names. Without one a function keeps its own. */
+function keepRoles(functions: Osls['service']['functions']): void {
+  for (const one of Object.values(functions)) if (isRecord(one?.role)) delete one.role;
+}
 
 /** Bundles with the command, if a source has changed. A build that runs osls itself has just made them. */
 async function buildBundles(root: string): Promise<void> {
