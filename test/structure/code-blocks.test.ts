@@ -40,6 +40,10 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
       shows: "stepsOf('docs/tutorial.md')",
     },
   })),
+  {
+    ...{ file: 'docs/tutorial.md', language: '' },
+    ...{ test: 'test/cli/new/new-project.test.ts', shows: 'expect(files.filter(' },
+  },
   ...['yaml', 'ts', 'hcl'].map((language) => ({
     ...{ file: 'docs/how-to/deploy-with-other-tools.md', language },
     ...{ test: 'test/deploy/other-tools.test.ts', shows: `await example('${language}')` },

@@ -1,6 +1,6 @@
 // Only the files that `outrigger new project` writes, its errors, and the errors of commands outside of a project.
 // test/deploy/tutorial.test.ts builds, tests and runs a new project with the package alone.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -49,6 +49,19 @@ it('new project in an empty folder writes the files of a service, and a reposito
     expect(uses).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   expect(await read('.gitignore')).toContain('.env\n');
   expect(await readdir(folder.path)).toContain('.git');
+});
+
+it('a project with a controller has the files that the tutorial shows', async () => {
+  await outrigger('new', 'project', '--yes', '--name', 'sites');
+  await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
+  await outrigger('new', 'controller', 'Site', '--group', 'sites.example.com');
+  const [, tree = ''] = /^```\n(\.github.*?)^```$/ms.exec(await readFile('docs/tutorial.md', 'utf8')) ?? [];
+  const shown = tree
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/ .*/, '').replace('<project>', 'sites'));
+  const files = globSync(['**/*', '.github/**/*', '.gitignore'], { cwd: folder.path, exclude: ['node_modules'] });
+  expect(files.filter((file) => statSync(folder.at(file)).isFile()).toSorted()).toEqual(shown);
 });
 
 it('the manifests of a new project have its name in every name in the cluster', async () => {
