@@ -89,25 +89,25 @@ export function createSystemFunctions({
       instance: controller.start(environment, secrets),
       retry: {},
       now,
-      wait,
+      waitSeconds: wait,
       findCluster: async () => ({ type: 'client', client: clientOf(name) }),
       isKnownCluster: (cluster) => cluster === testCluster,
       ids,
-      queue: {
-        send,
-        deleteMessages: async (receiptHandles) => queues.delete(queue, receiptHandles),
-        returnMessages: returnTo(queue),
-        // A batch is given to its function when it is received, so none is late.
-        renewMessages: async (records) => records,
-        visibilitySeconds: () => visibilitySeconds,
-      },
+      send,
+      deleteMessages: async (receiptHandles) => queues.delete(queue, receiptHandles),
+      returnMessages: returnTo(queue),
+      // A batch is given to its function when it is received, so none is late.
+      renewMessages: async (records) => records,
+      visibilitySeconds: () => visibilitySeconds,
       // The queues in memory name no senders.
       senders: undefined,
       startTrace: undefined,
       log: (fields) => log(name, fields),
       metrics: silentMetrics,
-      clock: { monotonicMs: () => performance.now(), sqsNow: nowMs, nowMs },
-      waitMs: async (milliseconds, signal) => await sleep(milliseconds / 1000, signal).catch(() => undefined),
+      monotonicMs: () => performance.now(),
+      sqsNow: nowMs,
+      nowMs,
+      wait: async (milliseconds, signal) => await sleep(milliseconds / 1000, signal).catch(() => undefined),
       runKey: async (input, run) => await run(input),
       exitProcess: (reason) => {
         throw new Error(`controller ${name}: ${reason}`);
