@@ -1,7 +1,7 @@
 // One chain of requeues and one chain of retries an object, however often it is triggered, in virtual time through the
 // real functions. The cells themselves are in test/timers/slots.test.ts.
 import { env, stderr } from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import type { Later } from '../../src/api/result.ts';
 import { defineKind, notOk, ok, type ResultOf, RetryLater, wake } from '../../src/outrigger.ts';
@@ -58,8 +58,9 @@ const triggers = {
 
 const seconds = (now: Date, later: number) => new Date(now.getTime() + later * 1000);
 
-/** ONE_CHAIN=1000 takes a minute more: as many edits, as many fixed times and 200 objects, with their figures. */
+/** ONE_CHAIN=1000 takes minutes more: as many edits, as many fixed times and 200 objects, with their figures. */
 const { ONE_CHAIN: asked } = env;
+if (asked !== undefined) vi.setConfig({ testTimeout: 400_000 });
 const many = Number(asked ?? 50);
 const report = (line: string) => void (asked === undefined || stderr.write(`${line}\n`));
 
