@@ -69,22 +69,8 @@ export async function dispatchKey(
   let traced: Parameters<KeyTrace['end']>[0] = { outcome: 'aborted' };
   try {
     const report = await runOnCluster(deps, keyGroup, { log, trace }, work);
-    traced = typeof report === 'string' ? { outcome: report } : tracedOutcome(report.outcome);
+    traced = tracedOutcome(report.outcome);
     const nowMs = deps.sqsNow(records[records.length - 1] ?? noRecord(keyGroup));
-    if (report === 'decommissioning') {
-      log.info('message of a cluster that is being decommissioned deleted');
-      deps.metrics.count(metricNames.decommissioningClusterMessages, 1, { cluster: message.cluster });
-      await release(records);
-      return;
-    }
-    if (report === 'unknown') {
-      const reason = `unknown cluster ${message.cluster}`;
-      log.error('message refused', { reason });
-      const cause = { reason, attempts: attemptOf(message) };
-      if (await deadLetter(deps, records.slice(-1), cause, log, sending)) await release(records);
-      else await deps.returnMessages(records, { signal: work });
-      return;
-    }
     const { ignoredSignal: isRunning, generation, outcome } = report;
     const { observedAt, afterDueAt } = keyGroup;
     const followUp = decide(outcome, report.message ?? message, {
@@ -147,7 +133,7 @@ async function runOnCluster(
   { message, records }: KeyGroup,
   { log, trace }: { readonly log: Log; readonly trace: KeyTrace | undefined },
   signal: AbortSignal,
-): Promise<ReconcileReport | 'decommissioning' | 'unknown'> {
+): Promise<ReconcileReport> {
   const { breaker, monotonicMs } = deps;
   const { cluster, cause } = message;
   const startedAt = monotonicMs();
@@ -177,7 +163,9 @@ async function runOnCluster(
   const isDeclared = deps.declares?.(message) !== false;
   if (found.type === 'unknown' && isDeclared && isClusterName(cluster) && mayWaitForTable(message))
     return postpone('unknown-cluster', new Error(`the clusters table has no ${cluster}; add it, or decommission it`));
-  if (found.type !== 'client') return found.type;
+  if (found.type === 'unknown')
+    return { outcome: { type: 'refused', error: new Error(`unknown cluster ${cluster}`) }, writes: 0 };
+  if (found.type === 'decommissioning') return { outcome: { type: 'nothing', reason: 'decommissioning' }, writes: 0 };
   if (!isDeclared) return postpone('undeclared', new Error(undeclaredReason(deps.controller, message)));
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);

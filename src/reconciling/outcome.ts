@@ -42,7 +42,7 @@ export type Outcome =
    * There was nothing to reconcile. `held`: the object has got its finalizer, and is reconciled by the next message.
    * `no-finalizer`: the object is being deleted, and has no finalizer of the controller. `not-selected`: the
    * controller's selector does not match it, and the controller holds nothing of it. `superseded`: a reconcile of a
-   * later generation has decided what follows.
+   * later generation has decided what follows. `decommissioning`: its cluster is being given up.
    */
   | {
       readonly type: 'nothing';
@@ -53,12 +53,13 @@ export type Outcome =
         | 'held'
         | 'no-finalizer'
         | 'not-selected'
-        | 'superseded';
+        | 'superseded'
+        | 'decommissioning';
     }
   | ({ readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean } & Next)
   /** Not retried until the object changes. */
   | ({ readonly type: 'terminal'; readonly error: Error } & Next)
-  /** The message does not fit the controller's kinds. */
+  /** The message does not fit the controller's kinds, or names a cluster that is not in the table. */
   | { readonly type: 'refused'; readonly error: Error }
   /**
    * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. `undeclared`:
@@ -234,18 +235,6 @@ function straysOf({ strays }: Message): Pick<Message, 'strays'> {
   return strays === undefined ? {} : { strays };
 }
 
-/** The messages of a key at later times. */
-type Times = {
-  readonly nowMs: number;
-  readonly observedAt: number;
-  requeueIn(delaySeconds: number): Message;
-  requeueAt(atMs: number): Message;
-  /** Only the key, its strays and the counts are kept. The details of the change are dropped. */
-  retry(counts: RetryCounts, delaySeconds: number): Message;
-  /** What has to follow a message that was received before it was due; undefined for any other. */
-  finish(): Message | undefined;
-};
-
 /** What a retry counts. */
 type RetryCounts = Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'conflicts' | 'later'>;
 
@@ -259,7 +248,10 @@ function countsOf(message: Message): RetryCounts {
   };
 }
 
-function timesOf(message: Message, circumstances: Circumstances): Times {
+type Times = ReturnType<typeof timesOf>;
+
+/** Makes the messages of a key at later times. */
+function timesOf(message: Message, circumstances: Circumstances) {
   const { nowMs, generation, isRunning = false } = circumstances;
   const { observedAt = observedAtOf(message), afterDueAt = dueAtOf(message) } = circumstances;
   const key = formatReconcileKey(keyOfMessage(message));
@@ -273,9 +265,10 @@ function timesOf(message: Message, circumstances: Circumstances): Times {
   return {
     nowMs,
     observedAt,
-    requeueIn: (delaySeconds) => requeue(nextSlot({ key, delaySeconds, nowMs, afterDueAt: after })),
-    requeueAt: (atMs) => requeue(slotAt({ key, atMs, nowMs, afterDueAt: after })),
-    retry: (counts, usualSeconds) => {
+    requeueIn: (delaySeconds: number) => requeue(nextSlot({ key, delaySeconds, nowMs, afterDueAt: after })),
+    requeueAt: (atMs: number) => requeue(slotAt({ key, atMs, nowMs, afterDueAt: after })),
+    /** Only the key, its strays and the counts are kept. The details of the change are dropped. */
+    retry: (counts: RetryCounts, usualSeconds: number): Message => {
       // Not before the process of a reconciler that ignored its signal has ended.
       const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
       const slot = nextSlot({ key, delaySeconds, nowMs, afterDueAt: after });

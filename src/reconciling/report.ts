@@ -74,6 +74,8 @@ export function reportReconcile(
   if (outcome.type === 'postponed' && (isTableWrong || outcome.reason === 'unreachable' || outcome.reason === 'slow'))
     metrics.count(metricNames.clusterPostponements, 1, labels);
   metrics.count(metricNames.reconciles, 1, { cause });
+  if (outcome.type === 'nothing' && outcome.reason === 'decommissioning')
+    metrics.count(metricNames.decommissioningClusterMessages, 1, labels);
   const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
   if (problem !== undefined) metrics.count(problem, 1, labels);
   if (driftCorrected) metrics.count(metricNames.driftCorrected, 1, labels);

@@ -118,11 +118,12 @@ it('B19: a key that is gone in another cluster than the one it was seen in is po
 });
 
 it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {
-  const { run, seen, queues, reconciled, lines } = setUp();
+  const { run, seen, queues, reconciled, lines, counts } = setUp();
   seen.clusterAnswer = { type: 'decommissioning' };
   expect(await run([record('north')])).toEqual([]);
   expect([[...queues], reconciled]).toEqual([[], []]);
-  expect(lines).toMatchObject([{ level: 'info', message: expect.stringContaining('decommissioned deleted') }]);
+  expect(lines).toMatchObject([{ level: 'info', fields: { outcome: 'nothing', reason: 'decommissioning' } }]);
+  expect(counts.get('DecommissioningClusterMessages')).toBe(1);
 });
 
 it('a failed last attempt becomes a dead letter with the error, without credentials', async () => {

@@ -42,7 +42,7 @@ To decommission a cluster in order:
   4. Stop the watchers, and remove the manifests: kubectl delete -k dist/kubernetes. A fleet watcher stops by itself.
   5. Delete the access entries or the bindings of the functions.
   6. Run outrigger clusters remove NAME when no message of it is deleted any more: the metric
-     DecommissioningClusterMessages, or the log line "message of a cluster that is being decommissioned deleted".
+     DecommissioningClusterMessages, or log lines "reconciled" with the reason decommissioning.
      A message that comes later becomes a dead letter.
 For a while use outrigger clusters pause instead, which keeps the messages.
 Exit status 1: nothing was written; the last line names the next step.`;

@@ -72,6 +72,7 @@ function outcomeLine(outcome: Outcome): string {
 
 const nothingReasons = {
   held: 'the object has got its finalizer, and is reconciled next',
+  decommissioning: 'the cluster is being decommissioned',
   superseded: 'a reconcile of a later generation has decided what follows',
   gone: 'the object does not exist',
   'namespace-terminating': 'its namespace is being deleted',
