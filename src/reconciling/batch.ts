@@ -2,11 +2,10 @@
 // that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
 
 import { unlessAborted } from '../core/async.ts';
-import { metricNames } from '../core/metrics.ts';
+import { type MetricLabels, type Metrics, metricNames } from '../core/metrics.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
 import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord, readRecord } from './group-records.ts';
-import { labelKnownClusters } from './known-clusters.ts';
 import type { SenderCheck } from './sender-check.ts';
 
 /** The dependencies of a batch. */
@@ -220,4 +219,21 @@ async function reportRefused(
   log.error('message refused', { outcome: 'refused', reason, cluster, error: lastError.message });
   deps.metrics.count(metricNames.sendersRefused);
   return !deps.senders.mayCopy() || (await deadLetter(deps, [record], { reason, lastError }, log, signal));
+}
+
+/** The label of every other cluster. It is no valid name of a cluster. */
+const notKnown = 'not known';
+
+/**
+ * Returns metrics whose label `cluster` is a known cluster, or a fixed one. Each label is a metric that is billed, and
+ * while the clusters table cannot be read, nothing else refuses a name that is not in it.
+ */
+function labelKnownClusters(metrics: Metrics, isKnown: (cluster: string) => boolean): Metrics {
+  const checked = (labels: MetricLabels = {}): MetricLabels =>
+    labels.cluster === undefined || isKnown(labels.cluster) ? labels : { ...labels, cluster: notKnown };
+  return {
+    ...metrics,
+    count: (name, value, labels) => metrics.count(name, value, checked(labels)),
+    milliseconds: (name, value, labels) => metrics.milliseconds(name, value, checked(labels)),
+  };
 }

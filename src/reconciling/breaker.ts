@@ -15,25 +15,12 @@ import { DeadlineError } from '../kube/client/errors.ts';
 export type BreakerState = 'closed' | 'open' | 'throttled';
 
 /** The circuit breaker of one instance, with one state for each cluster. */
-export type Breaker = {
-  /** Returns whether a key of the cluster may run. After an open interval all keys may, until the next failure. */
-  state(cluster: string): BreakerState;
-  /**
-   * The time limit of a key's first response, in milliseconds, after which the key is postponed; undefined: no limit.
-   */
-  firstResponseTimeoutMs(cluster: string): number | undefined;
-  /** Records that the first response of a key timed out, and how long the key took. */
-  recordTimeout(cluster: string, took: { readonly durationMs: number }): void;
-  /**
-   * Records that the cluster responded: the time of the first response, if there was one, and how long the key took.
-   */
-  recordSuccess(cluster: string, took: { readonly responseMs?: number; readonly durationMs: number }): void;
-  /** Records that the cluster was unreachable, and how long the key took. */
-  recordFailure(cluster: string, took: { readonly durationMs: number }): void;
-};
+export type Breaker = ReturnType<typeof createBreaker>;
+
+type Took = { readonly durationMs: number; readonly responseMs?: number | undefined };
 
 /** Creates a breaker. `now` is in milliseconds, of any origin; `random` is in [0, 1). */
-export function createBreaker(now: () => number, { random = Math.random } = {}): Breaker {
+export function createBreaker(now: () => number, { random = Math.random } = {}) {
   const clusters = new Map<string, ClusterState>();
   const lost = createLostTime();
   const stateOf = (cluster: string) => clusters.get(cluster) ?? initialState;
@@ -52,7 +39,8 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
   const throttleMs = (durationMs: number) => durationMs * restFactor * (0.5 + random());
 
   return {
-    state: (cluster) => {
+    /** Returns whether a key of the cluster may run. After an open interval all keys may, until the next failure. */
+    state: (cluster: string): BreakerState => {
       const state = stateOf(cluster);
       const limitMs = isConfirmed(state) ? maxLostMs : 2 * maxLostMs;
       const isLimited = isSuspect(state) && lost.isOver(limitMs, now());
@@ -60,10 +48,14 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
       if (isLimited && state.failures > 0) return 'open';
       return isFailing(state) ? 'open' : 'throttled';
     },
-    // A cluster that failed or was slow before has no limit when it is called again: its keys must make progress, too.
-    firstResponseTimeoutMs: (cluster) =>
+    /**
+     * The time limit of a key's first response, in milliseconds, after which the key is postponed; undefined: no limit.
+     * A cluster that failed or was slow before has none when it is called again: its keys must make progress, too.
+     */
+    firstResponseTimeoutMs: (cluster: string): number | undefined =>
       !isSuspect(stateOf(cluster)) && isSlow(cluster, slowThresholdMs) ? slowThresholdMs : undefined,
-    recordTimeout: (cluster, { durationMs }) => {
+    /** Records that the first response of a key timed out, and how long the key took. */
+    recordTimeout: (cluster: string, { durationMs }: Took): void => {
       lost.add(durationMs, now());
       clusters.set(cluster, {
         ...stateOf(cluster),
@@ -72,17 +64,18 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
         openUntil: now() + throttleMs(durationMs),
       });
     },
-    recordSuccess: (cluster, { responseMs: latest, durationMs }) => {
+    /** Records that the cluster responded: the time of its first response, if any, and how long the key took. */
+    recordSuccess: (cluster: string, { responseMs: latest, durationMs }: Took): void => {
       const { responseMs: previous } = stateOf(cluster);
       // Two in a row: a single slow response is not enough.
       const isThrottled = isSlow(cluster, Math.min(latest ?? 0, previous ?? 0));
       if (isThrottled) lost.add(durationMs, now());
       const responseMs = latest ?? previous;
       const openUntil = isThrottled ? now() + throttleMs(durationMs) : 0;
-      const known = responseMs === undefined ? {} : { responseMs };
-      clusters.set(cluster, { failures: 0, isSlow: isThrottled, openUntil, ...known });
+      clusters.set(cluster, { failures: 0, isSlow: isThrottled, openUntil, responseMs });
     },
-    recordFailure: (cluster, { durationMs }) => {
+    /** Records that the cluster was unreachable, and how long the key took. */
+    recordFailure: (cluster: string, { durationMs }: Took): void => {
       lost.add(durationMs, now());
       const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
       const openMs = Math.max(minOpenSeconds * 1000, durationMs * restFactor);
@@ -91,36 +84,19 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
   };
 }
 
-/** A client that measures its first request, and counts all of them. */
-export type TimedClient = {
-  readonly client: KubeClient;
-  /** The duration of the first request, once it has ended. */
-  first(): { readonly responseMs?: number };
-  /** The requests so far, without commands in containers. */
-  requests(): number;
-  /**
-   * Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object.
-   */
-  timedOut(): boolean;
-  /**
-   * Whether the cluster had not responded for a second when the signal aborted the first request. An earlier abort says
-   * nothing about the cluster.
-   */
-  unanswered(): boolean;
-};
-
 /**
- * Measures a client's first request. The time limit applies only to a read of one object, as a list may take longer.
+ * Returns a client that measures its first request, and counts all of them. The time limit applies only to a read of
+ * one object, as a list may take longer.
  */
 export function timeFirstResponse(
   client: KubeClient,
   monotonicMs: () => number,
   { firstResponseTimeoutMs }: { readonly firstResponseTimeoutMs?: number | undefined } = {},
-): TimedClient {
+) {
   let requests = 0;
   let timedOut = false;
   let unanswered = false;
-  let first: { readonly responseMs?: number } = {};
+  let responseMs: number | undefined;
   const timed: KubeClient = {
     ...client,
     request: async (request) => {
@@ -139,15 +115,22 @@ export function timeFirstResponse(
         unanswered = isAborted && monotonicMs() - requestedAt >= slowThresholdMs;
         throw thrown;
       } finally {
-        first = { responseMs: monotonicMs() - requestedAt };
+        responseMs = monotonicMs() - requestedAt;
       }
     },
   };
   return {
     client: timed,
-    first: () => first,
+    /** The duration of the first request, once it has ended. */
+    responseMs: () => responseMs,
+    /** The requests so far, without commands in containers. */
     requests: () => requests,
+    /** Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object. */
     timedOut: () => timedOut,
+    /**
+     * Whether the cluster had not responded for a second when the signal aborted the first request. An earlier abort
+     * says nothing about the cluster.
+     */
     unanswered: () => unanswered,
   };
 }
@@ -173,7 +156,7 @@ function createLostTime() {
 
 type ClusterState = {
   readonly failures: number;
-  readonly responseMs?: number;
+  readonly responseMs?: number | undefined;
   /** Whether two responses in a row were slow. */
   readonly isSlow: boolean;
   readonly openUntil: number;

@@ -199,7 +199,7 @@ async function runOnCluster(
   const outcome = limitConflicts(report.outcome, message);
   const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';
   if (isUnreachable) breaker.recordFailure(cluster, { durationMs: durationMs() });
-  else breaker.recordSuccess(cluster, { ...timed.first(), durationMs: durationMs() });
+  else breaker.recordSuccess(cluster, { responseMs: timed.responseMs(), durationMs: durationMs() });
   return { ...report, outcome, requests: timed.requests() };
 }
 

@@ -43,7 +43,7 @@ export function createFunction(
   controller: ControllerDefinition,
   ports: FunctionPorts,
 ): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
-  const { project, instance, now, waitSeconds: wait, send, ids, nowMs } = ports;
+  const { project, instance, now, waitSeconds: wait, send, ids } = ports;
   const { name } = controller;
   const options = { ...controller.declaration.options };
   const retry = { ...options.retry, ...ports.retry };
@@ -59,10 +59,6 @@ export function createFunction(
     reconcile: async (input) => await ports.runKey(input, isMapped(declaration, input.message) ? mapKeys : reconcile),
     breaker: createBreaker(ports.monotonicMs),
     hold: async (records, { signal }) =>
-      await holdLateBatch(
-        records,
-        { renew: ports.renewMessages, returnMessages: ports.returnMessages, nowMs },
-        { visibilitySeconds: ports.visibilitySeconds(), signal },
-      ),
+      await holdLateBatch(records, ports, { visibilitySeconds: ports.visibilitySeconds(), signal }),
   });
 }

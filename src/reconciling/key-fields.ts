@@ -8,22 +8,17 @@ import type { KeyGroup } from './group-records.ts';
  */
 export function keyFields({ message, key, records }: KeyGroup): object {
   const { namespace, name, cause, cluster, merged } = message;
-  const attempt = attemptOf(message);
-  const postponements = postponementsOf(message);
-  const retries = { ...(attempt > 0 ? { attempt } : {}), ...(postponements > 0 ? { postponements } : {}) };
-  const origin = originOf(cause);
-  // Names from another cluster or account are cleaned, as all text in logs.
-  const causedBy = origin === undefined ? {} : { causedBy: origin };
-  const mergedCount =
-    merged === undefined ? {} : { merged: merged.count, mergedCauses: merged.causes.map(describeCause) };
   return {
     key,
     namespace,
     name,
     cause: cause.type,
-    ...causedBy,
-    ...retries,
-    ...mergedCount,
+    // Names from another cluster or account are cleaned, as all text in logs.
+    causedBy: originOf(cause),
+    attempt: attemptOf(message) || undefined,
+    postponements: postponementsOf(message) || undefined,
+    merged: merged?.count,
+    mergedCauses: merged?.causes.map(describeCause),
     cluster,
     messageId: records[0]?.messageId,
   };

@@ -8,7 +8,7 @@ import type { ReturnMessages } from '../sqs/return.ts';
 
 /** The dependencies of renewing a late batch. */
 export type LateBatchDeps = {
-  readonly renew: RenewMessages;
+  readonly renewMessages: RenewMessages;
   readonly returnMessages: ReturnMessages;
   /** Milliseconds since 1970. A wrong clock costs a request for each batch, or a late batch is not renewed. */
   readonly nowMs: () => number;
@@ -21,13 +21,13 @@ export type LateBatchDeps = {
  */
 export async function holdLateBatch(
   records: readonly QueueRecord[],
-  { renew, returnMessages, nowMs }: LateBatchDeps,
+  { renewMessages, returnMessages, nowMs }: LateBatchDeps,
   options: { readonly visibilitySeconds: number; readonly signal: AbortSignal },
 ): Promise<readonly QueueRecord[]> {
   const oldestMs = nowMs() - (options.visibilitySeconds * 1000) / 2;
   if (records.some(({ receiveCount, firstReceivedAt }) => receiveCount <= 1 && firstReceivedAt > oldestMs))
     return records;
-  const renewed = new Set(await renew(records, options));
+  const renewed = new Set(await renewMessages(records, options));
   const refused = new Set(records.filter((record) => !renewed.has(record)).map(({ groupId }) => groupId));
   // Otherwise they would block their group for another visibility timeout, in which nothing of it runs.
   const blocking = records.filter((record) => renewed.has(record) && refused.has(record.groupId));

@@ -3,7 +3,7 @@
 // receives only the key of the watched object, and also runs if that object is gone.
 
 import * as z from 'zod';
-import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import type { ControllerDeclaration } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { toError } from '../core/errors.ts';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
@@ -70,7 +70,9 @@ export function createMapKeys(
     const deps = { client, cluster, controller: name, project, log, now, signal, count };
     try {
       const { context, end } = createContext(deps, { namespace: message.namespace });
-      const keys = await keysOf(instance, index, message, context).finally(end);
+      const { namespace } = message;
+      const changedKey = namespace === undefined ? { name: message.name } : { namespace, name: message.name };
+      const keys = await instance.mapToKeys(index, changedKey, context).finally(end);
       const { mapped } = await ids();
       const invalid: string[] = [];
       const entries = keys.flatMap((returned) => {
@@ -145,13 +147,4 @@ function parseKey({ resource }: ControllerDeclaration, returned: Key, changed: M
   const parsed = (resource.namespaced ? namespacedKey : clusterKey).safeParse(key, uncompiled);
   if (parsed.success) return parsed.data;
   return `${shown} is no key: ${formatZodIssues(parsed.error)}`;
-}
-
-async function keysOf(
-  instance: ControllerInstance,
-  index: number,
-  { namespace, name }: Message,
-  context: Parameters<ControllerInstance['mapToKeys']>[2],
-): Promise<readonly Key[]> {
-  return await instance.mapToKeys(index, namespace === undefined ? { name } : { namespace, name }, context);
 }

@@ -1,33 +1,12 @@
 // The primary object of one reconcile: its latest version, the status fields that the controller owns, and the number
 // of writes so far. Every write to the object itself carries the resource version that is kept here.
-
 import type { Key } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { type OwnStatus, ownedStatusOf } from './status/own-status.ts';
 
 /** The primary object of a reconcile. */
-export type PrimaryObject = {
-  /** Returns the object as it was last read or written. */
-  current(): KubeObject;
-  /** Replaces the object with a fresh read of it. */
-  replace(fresh: KubeObject): void;
-  /**
-   * Stores the object that the API server returned for a write, and counts the write. With an unchanged version it was
-   * a no-op. Throws an error that is isConflict, and does not store it, if another client has removed the finalizer
-   * meanwhile: a write without the version (setMetadata) does not fail then, and the object may never be finalized.
-   */
-  written(returned: KubeObject): 'changed' | 'no-op';
-  /** Counts a write whose result is not stored. */
-  countWrite(): void;
-  hasFinalizer(): boolean;
-  /** Returns the fields of the status that are the controller's. */
-  ownedStatus(): Readonly<Record<string, unknown>>;
-  /** Returns the generation that was read. The object that a write returned may have a later one. */
-  generation(): number;
-  writes(): number;
-  noops(): number;
-};
+export type PrimaryObject = ReturnType<typeof createPrimaryObject>;
 
 /** Creates the primary object from an object that was read. */
 export function createPrimaryObject(
@@ -37,18 +16,26 @@ export function createPrimaryObject(
     finalizer,
     statusWriter: { own },
   }: { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { readonly own: OwnStatus } },
-): PrimaryObject {
+) {
   let object = read;
   let owned: { readonly of: KubeObject; readonly status: Readonly<Record<string, unknown>> } | undefined;
   let writes = 0;
   let noops = 0;
   const holds = ({ metadata }: KubeObject) => metadata.finalizers?.includes(finalizer) === true;
   return {
+    /** Returns the object as it was last read or written. */
     current: () => object,
-    replace: (fresh) => {
+    /** Replaces the object with a fresh read of it. */
+    replace: (fresh: KubeObject): void => {
       object = fresh;
     },
-    written: (returned) => {
+    /**
+     * Stores the object that the API server returned for a write, and counts the write. With an unchanged version it
+     * was a no-op. Throws an error that is isConflict, and does not store it, if another client has removed the
+     * finalizer meanwhile: a write without the version (setMetadata) does not fail then, and the object may never be
+     * finalized.
+     */
+    written: (returned: KubeObject): 'changed' | 'no-op' => {
       const isChanged = returned.metadata.resourceVersion !== object.metadata.resourceVersion;
       if (isChanged) writes += 1;
       else noops += 1;
@@ -59,23 +46,21 @@ export function createPrimaryObject(
       object = returned;
       return isChanged ? 'changed' : 'no-op';
     },
-    countWrite: () => {
+    /** Counts a write whose result is not stored. */
+    countWrite: (): void => {
       writes += 1;
     },
     hasFinalizer: () => holds(object),
+    /** Returns the fields of the status that are the controller's. */
     ownedStatus: () => {
       if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager, own) };
       return owned.status;
     },
-    generation: () => generationOf(read),
+    /** Returns the generation that was read, or 0. The object that a write returned may have a later one. */
+    generation: () => read.metadata.generation ?? 0,
     writes: () => writes,
     noops: () => noops,
   };
-}
-
-/** Reads an object's generation; 0 for a kind without generations. */
-function generationOf(object: KubeObject): number {
-  return object.metadata.generation ?? 0;
 }
 
 /** Returns the key of an object. */

@@ -1,13 +1,12 @@
 // Reconciles one key, in passes: observe, hold, call, settle, commit. After a conflict all of it is repeated with a
 // fresh read. It returns an outcome; outcome.ts decides what that means for the message.
-import { sleep } from '../core/time.ts';
 import type { Outcome } from './outcome.ts';
 import { type AfterError, afterError } from './pass/after-error.ts';
 import { callFor, reportSeconds } from './pass/author-call.ts';
 import { commit, sendEvents } from './pass/commit.ts';
 import { effectsOf, finalizeLost, isLost, orphanOf } from './pass/finalize-lost.ts';
 import { hold } from './pass/hold.ts';
-import { type Observed, observe, scopeMismatch } from './pass/observe.ts';
+import { type Observed, observe, passOf, scopeMismatch } from './pass/observe.ts';
 import { type Called, type Ended, type Identity, identityOf, type Pass, type ReconcileDeps } from './pass/pass.ts';
 import { reportPass } from './pass/report-pass.ts';
 import { eventsOf, factsOf, settle } from './pass/settle.ts';
@@ -19,8 +18,7 @@ const unknown = 'a write did not find the object, and it cannot be read: not fin
 const maxPasses = 3;
 
 /** Creates the reconcile of one controller. It never throws, except for its signal's reason if that is aborted. */
-export function createReconcile(given: ReconcileDeps): Reconcile {
-  const deps = { ...given, wait: given.wait ?? sleep };
+export function createReconcile(deps: ReconcileDeps): Reconcile {
   const identity = identityOf(deps);
   return async (input) => {
     const mismatch = scopeMismatch(identity.declaration.resource, input.message);
@@ -41,9 +39,8 @@ export function createReconcile(given: ReconcileDeps): Reconcile {
 
 /** Reconciles one key. */
 export type Reconcile = (input: ReconcileInput) => Promise<ReconcileReport>;
-type Deps = Required<Pick<ReconcileDeps, 'wait'>> & ReconcileDeps;
 
-async function runPass(deps: Deps, identity: Identity, input: ReconcileInput, earlier: Pass | undefined) {
+async function runPass(deps: ReconcileDeps, identity: Identity, input: ReconcileInput, earlier: Pass | undefined) {
   let observed: Observed | undefined;
   /** The call of the author's code, once it has ended. */
   const progress: { called?: Called } = {};
@@ -53,22 +50,15 @@ async function runPass(deps: Deps, identity: Identity, input: ReconcileInput, ea
     const outcome = observed.type === 'nothing' ? observed.outcome : await attempt(deps, observed.pass, progress);
     end = { outcome, mayBeGone: false };
   } catch (thrown) {
-    const effects = effectsOf(earlier, passOf(observed), progress.called);
-    const isRepeated = earlier !== undefined;
-    const read = observed?.read ?? undefined;
-    end = await afterError(thrown, input, { identity, read, called: progress.called, effects, isRepeated });
+    end = await afterError(thrown, input, { identity, observed, called: progress.called, earlier });
   }
   const pass = passOf(observed);
   const effects = effectsOf(earlier, pass, progress.called);
   return { pass, report: reportPass(end.outcome, pass, progress.called), effects, mayBeGone: end.mayBeGone };
 }
 
-function passOf(observed: Observed | undefined): Pass | undefined {
-  return observed?.type === 'pass' ? observed.pass : undefined;
-}
-
 /** Holds, calls, settles and commits. A failure of these is settled, too: the status has its error, if possible. */
-async function attempt(deps: Deps, pass: Pass, progress: { called?: Called }): Promise<Outcome> {
+async function attempt(deps: ReconcileDeps, pass: Pass, progress: { called?: Called }): Promise<Outcome> {
   try {
     if (await hold(pass)) return { type: 'nothing', reason: 'held' };
     progress.called = await callFor(pass, deps);
@@ -80,7 +70,7 @@ async function attempt(deps: Deps, pass: Pass, progress: { called?: Called }): P
   }
 }
 
-async function carryOut({ now }: Deps, pass: Pass, { ended, events }: Called): Promise<Outcome> {
+async function carryOut({ now }: ReconcileDeps, pass: Pass, { ended, events }: Called): Promise<Outcome> {
   const verdict = settle(factsOf(pass, now()), ended);
   // A reconciler that hangs at each attempt would otherwise fail without a trace on its object.
   const isOver = ended.type === 'still-running' || (ended.type === 'threw' && ended.isLate);

@@ -85,27 +85,24 @@ export function reportReconcile(
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
   if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
-  const error = 'error' in outcome ? { error: errorText(outcome.error) } : {};
-  // Not of a postponed key: its cluster is the cause. A key of a paused cluster has a line every 15 minutes.
-  const stack = 'error' in outcome && outcome.type !== 'postponed' ? { stack: stackFrames(outcome.error) } : {};
-  const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
-  const [first] = followUp.timers;
-  const next = first === undefined ? {} : { nextCause: first.cause.type, dueAt: dueAtOf(first) };
-  const end = followUp.deadLetter === undefined ? {} : { deadLetterReason: followUp.deadLetter };
+  const error = 'error' in outcome ? outcome.error : undefined;
+  const [next] = followUp.timers;
   const fields = {
     outcome: outcome.type,
-    ...reason,
-    ...error,
-    ...stack,
-    ...next,
-    ...end,
+    reason: 'reason' in outcome ? outcome.reason : undefined,
+    error: error && errorText(error),
+    // Not of a postponed key: its cluster is the cause. A key of a paused cluster has a line every 15 minutes.
+    stack: error && outcome.type !== 'postponed' ? stackFrames(error) : undefined,
+    nextCause: next?.cause.type,
+    dueAt: next && dueAtOf(next),
+    deadLetterReason: followUp.deadLetter,
     writes,
-    ...(requests === undefined ? {} : { requests }),
+    requests,
     generation,
-    ...(followsChange ? { latencyMs } : {}),
+    latencyMs: followsChange ? latencyMs : undefined,
     durationMs: Math.round(durationMs),
-    ...(driftCorrected ? { driftCorrected } : {}),
-    ...(selfTriggered ? { selfTriggered } : {}),
+    driftCorrected: driftCorrected || undefined,
+    selfTriggered: selfTriggered || undefined,
   };
   if (outcome.type === 'refused') log.error('message refused', fields);
   else if (isTableWrong) log.error('reconciled', fields);

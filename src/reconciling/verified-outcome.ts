@@ -9,18 +9,15 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { type ApiError, isNotFound, isUnauthorized, ResponseError } from '../kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
-import type { Message } from '../sqs/message.ts';
 import { errorClassOf } from './classify-error.ts';
 import type { Outcome } from './outcome.ts';
+import type { ReconcileInput } from './report.ts';
 
 /** What was known of the object before the request that failed. */
-export type VerificationInput = {
-  readonly client: KubeClient;
+export type VerificationInput = Pick<ReconcileInput, 'client' | 'message' | 'signal'> & {
   readonly resource: ResourceName;
-  readonly message: Message;
   /** The object as it was read. Undefined if the read itself returned the 404, which did not name the object. */
   readonly read: KubeObject | undefined;
-  readonly signal: AbortSignal;
 };
 
 /** Returns the outcome of an error for which no status was written. Throws the signal's reason if that is aborted. */

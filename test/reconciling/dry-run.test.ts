@@ -128,10 +128,6 @@ it('a dry run of an object that is being deleted removes its finalizer', async (
   expect(await widgets.read('one')).toBeDefined();
 });
 
-it('a dry run of a missing object has no changes', async () => {
-  expect(await dryRun('missing')).toMatchObject({ changes: [], outcome: { type: 'nothing', reason: 'gone' } });
-});
-
 it('a dry run records Events, runs read-only commands, and shows mutating ones', async () => {
   const counter = widget.controller('widget', {
     owns: [configMap],

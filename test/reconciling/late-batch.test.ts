@@ -14,7 +14,7 @@ const receivedAgo = (seconds: number, receiveCount = 1, name = 'north'): QueueRe
 /** SQS renews these records alone, of a queue whose visibility timeout is 180 s. */
 async function hold(records: readonly QueueRecord[], renewed: readonly QueueRecord[]) {
   const returned: unknown[] = [];
-  const deps = { renew: async () => renewed, nowMs: () => nowMs };
+  const deps = { renewMessages: async () => renewed, nowMs: () => nowMs };
   const returnMessages: ReturnMessages = async (batch) => void returned.push(...batch);
   const options = { visibilitySeconds: 180, signal: new AbortController().signal };
   return { held: await holdLateBatch(records, { ...deps, returnMessages }, options), returned };

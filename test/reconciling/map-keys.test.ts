@@ -111,15 +111,6 @@ it('a key of the reconciled kind is mapped to itself if changes are mapped that 
   expect(both.messages).toEqual([]);
 });
 
-it('a call of the context after the end of its mapping function is refused', async () => {
-  let later = async (): Promise<unknown> => undefined;
-  await mapped(async (_, context) => {
-    later = async () => await context.list(ConfigMap);
-    return [];
-  });
-  await expect(later()).rejects.toThrow('the call is over');
-});
-
 it('a mapping function receives only the key, and its keys are sent as first attempts', async () => {
   let received: Key | undefined;
   const { outcome, messages } = await mapped(

@@ -95,14 +95,6 @@ it('a deletion keeps the object and reports the reason until finalize is done', 
   expect(await read('a')).toBeUndefined();
 });
 
-it('a deletion removes only the controller’s finalizer', async () => {
-  await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
-  await reconcile('a');
-  await remove('a');
-  await reconcile('a');
-  expect((await read('a'))?.metadata.finalizers).toEqual(['example.com/other']);
-});
-
 it('a deletion before the first reconcile writes nothing', async () => {
   await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
   await remove('a');

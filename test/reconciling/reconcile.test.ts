@@ -48,31 +48,6 @@ it('a spec that changes before setMetadata is not reported as observed', async (
   expect((await read('a'))?.status).toMatchObject({ size: 4, observedGeneration: 2 });
 });
 
-it('a reconcile stores its finalizer before the first effect', async () => {
-  await apply('a', { size: 3 });
-  let finalizers: readonly string[] | undefined;
-  widgets.behaviour.reconcile = async () => {
-    finalizers = (await read('a'))?.metadata.finalizers;
-    return { status: {}, conditions: { Built: built } };
-  };
-  await reconcile('a');
-  expect(finalizers).toEqual(['outrigger.dev/widget']);
-});
-
-it('a reconcile of a converged object costs one GET, one list for each owned kind, and no write', async () => {
-  await apply('a', { size: 3, parts: ['one', 'two'] });
-  await reconcile('a');
-  const before = await read('a');
-  widgets.requests.length = 0;
-  const report = await reconcile('a');
-  expect(widgets.requests.map((request) => request.replace(widgets.namespace, 'N'))).toEqual([
-    `GET /apis/${widget.apiVersion}/namespaces/N/widgets/a`,
-    'GET /api/v1/namespaces/N/configmaps',
-  ]);
-  expect(report.writes).toBe(0);
-  expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-});
-
 it('a reconcile replaces a null in the status by an empty text, and an empty text by null', async () => {
   await apply('a', { size: 1 });
   for (const note of [null, '', null, 'x']) {
@@ -81,10 +56,6 @@ it('a reconcile replaces a null in the status by an empty text, and an empty tex
     expect((await read('a'))?.status).toMatchObject({ note });
     expect(await reconcile('a')).toMatchObject({ writes: 0 });
   }
-});
-
-it('a reconcile of a missing object writes nothing', async () => {
-  expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', reason: 'gone' });
 });
 
 it('a reconcile of a paused object writes nothing', async () => {

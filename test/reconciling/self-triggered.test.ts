@@ -1,6 +1,6 @@
 // Whether a reconcile follows nothing but a write of its own controller.
 import { expect, it } from 'vitest';
-import { followsOwnWrite } from '../../src/reconciling/self-triggered.ts';
+import { followsOwnWrite } from '../../src/reconciling/pass/report-pass.ts';
 import type { Cause, Message } from '../../src/sqs/message.ts';
 
 const own = 'outrigger-size-label';

@@ -18,7 +18,6 @@ const writeBoth = async () => {
   await reconcile('a');
   await paint('a');
 };
-const versionOf = async (name: string) => (await read(name))?.metadata.resourceVersion;
 
 it('a status slice is written to an object without a status', async () => {
   await apply('a', { size: 3 });
@@ -47,18 +46,6 @@ it.each([
   expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
   expect(await owned('a', managers[0])).toEqual({ size: 3, observedGeneration: 1, conditions: ['Built', 'Ready'] });
   expect(await owned('a', managers[1])).toEqual({ coat: 'red', conditions: ['Painted'] });
-});
-
-it('a converged status slice costs one GET and no write, like the rest of the status', async () => {
-  await writeBoth();
-  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
-  const before = await versionOf('a');
-  widgets.requests.length = 0;
-  expect(await paint('a')).toMatchObject({ writes: 0, noops: 0, observedBefore: true });
-  expect(widgets.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
-  expect(widgets.requests).toHaveLength(1);
-  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0, observedBefore: true });
-  expect(await versionOf('a')).toBe(before);
 });
 
 it('a status slice observes a new generation only in its own conditions', async () => {

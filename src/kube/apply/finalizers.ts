@@ -18,10 +18,10 @@ export type FinalizerOptions = {
 
 /** What marks an object as held by a controller: its finalizer, and a label for a controller with a selector. */
 export type Marks = {
-  readonly finalizer?: string;
-  readonly label?: string;
+  readonly finalizer?: string | undefined;
+  readonly label?: string | undefined;
   /** What it notes of the object. It is removed with the marks, and is none of them. */
-  readonly annotation?: string;
+  readonly annotation?: string | undefined;
 };
 
 /** Returns whether an object has all the marks. */

@@ -10,24 +10,11 @@ import { applyOwnMetadata } from '../../kube/apply/own-metadata.ts';
 import { exec } from '../../kube/client/exec.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
-import type { PendingEvent } from '../pass/pass.ts';
 import { childrenIn } from './children.ts';
 import { type ContextDeps, type Effects, type Owner, ownObject, unlessDenied } from './scope.ts';
 
-/** A context, and what was done through it. */
-export type ContextHandle = {
-  readonly context: UntypedContext;
-  /** Returns the recorded Events, the writes that changed something, and the applies that changed nothing, so far. */
-  effects(): { readonly events: readonly PendingEvent[]; readonly writes: number; readonly noops: number };
-  /**
-   * Resolves when no call runs any more. Later ones are refused: they would run beside the next reconcile of the
-   * object.
-   */
-  end(): Promise<void>;
-};
-
 /** Creates the context of one object, or of a mapping function. */
-export function createContext(deps: ContextDeps, owner: Owner): ContextHandle {
+export function createContext(deps: ContextDeps, owner: Owner) {
   const { cluster, log, signal, now } = deps;
   const effects: Effects = { events: new Map(), writes: 0, noops: 0 };
   const calls = new Calls(deps.controller);
@@ -62,6 +49,7 @@ export function createContext(deps: ContextDeps, owner: Owner): ContextHandle {
   };
   return {
     context,
+    /** Returns the recorded Events, the writes that changed something, and the applies that changed nothing, so far. */
     effects: () => ({ events: [...effects.events.values()], writes: effects.writes, noops: effects.noops }),
     end: () => calls.end(),
   };
@@ -87,6 +75,7 @@ class Calls {
     };
   }
 
+  /** Resolves when none runs any more. Later ones are refused: they would run beside the next reconcile. */
   async end(): Promise<void> {
     while (this.#running.size > 0) {
       await Promise.allSettled(this.#running);

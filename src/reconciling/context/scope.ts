@@ -1,24 +1,20 @@
 // What the parts of a context share: its dependencies, the object that it is for, and what was done through it.
 import type { Kind } from '../../api/kind.ts';
 import { ChildrenRefusedError, PolicyDeniedError, toError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
 import { isPolicyDenied } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import type { ObjectName } from '../../sqs/message.ts';
 import type { PendingEvent } from '../pass/pass.ts';
 import type { PrimaryObject } from '../primary-object.ts';
+import type { ReconcileInput } from '../report.ts';
 
 /** The dependencies of a context. */
-export type ContextDeps = {
-  readonly client: KubeClient;
+export type ContextDeps = Pick<ReconcileInput, 'client' | 'log' | 'signal'> & {
   readonly cluster: string;
   readonly controller: string;
   /** Absent: the default project. */
   readonly project?: string | undefined;
-  readonly log: Log;
   readonly now: () => Date;
-  readonly signal: AbortSignal;
   /** Adds to a metric of the author. Absent: nothing is counted. */
   readonly count?: ((name: string, value: number) => void) | undefined;
   /**

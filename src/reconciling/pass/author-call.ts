@@ -3,7 +3,7 @@
 // the process ends (batch.ts).
 import { currentSignal } from '../../api/current-signal.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
-import type { Wait } from '../../core/time.ts';
+import { sleep, type Wait } from '../../core/time.ts';
 import { isThorough } from '../../sqs/message.ts';
 import { createContext } from '../context/context.ts';
 import type { Called, Ended, Pass, ReconcileDeps, Task } from './pass.ts';
@@ -15,10 +15,8 @@ export const reportSeconds = 1;
 /** The time for its follow-up and for the deletion of finished messages. */
 export const followUpSeconds = 0.5;
 
-type CallDeps = Required<Pick<ReconcileDeps, 'wait'>> & Pick<ReconcileDeps, 'instance' | 'now'>;
-
 /** Calls the author's code for the task of a pass. It ends when the calls that it did not await have. Never rejects. */
-export async function callFor(pass: Pass, { instance, now, wait }: CallDeps): Promise<Called> {
+export async function callFor(pass: Pass, { instance, now, wait = sleep }: ReconcileDeps): Promise<Called> {
   const { identity, task, client, message, log, signal, primary, count } = pass;
   const { name, project, declaration } = identity;
   const { resource: kind } = declaration;

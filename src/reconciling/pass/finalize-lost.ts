@@ -55,10 +55,7 @@ export async function seemsGone(
  * Calls finalize once with the object as it was read. Returns the object for a dead letter if that is not done: no
  * later message would find it. Never rejects.
  */
-export async function finalizeLost(
-  deps: ReconcileDeps & Required<Pick<ReconcileDeps, 'wait'>>,
-  pass: Pass,
-): Promise<Orphan | undefined> {
+export async function finalizeLost(deps: ReconcileDeps, pass: Pass): Promise<Orphan | undefined> {
   const { uid = '' } = pass.read.metadata;
   pass.log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
   const { ended } = await callFor({ ...pass, task: 'finalize' }, deps);

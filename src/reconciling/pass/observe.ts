@@ -16,6 +16,11 @@ export type Observed =
   | { readonly type: 'pass'; readonly pass: Pass; readonly read: KubeObject }
   | { readonly type: 'nothing'; readonly outcome: Outcome; readonly read: KubeObject | null };
 
+/** Returns the pass of what was observed, if there is one. */
+export function passOf(observed: Observed | undefined): Pass | undefined {
+  return observed?.type === 'pass' ? observed.pass : undefined;
+}
+
 /** Reads the object of a message, and finds its task. Throws the errors of the read. */
 export async function observe(identity: Identity, input: ReconcileInput): Promise<Observed> {
   const { client, message, signal } = input;

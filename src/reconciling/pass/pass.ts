@@ -3,7 +3,7 @@
 //
 // What changes during a pass is in two places: `primary` (the object as it is by now, and the writes so far) and the
 // scope of the author's call (author-call.ts).
-import type { ControllerDeclaration, ControllerInstance } from '../../api/definition.ts';
+import { type ControllerDeclaration, type ControllerInstance, marksHeldObjects } from '../../api/definition.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { Finalized } from '../../api/result.ts';
 import type { IgnoredSignalError } from '../../core/errors.ts';
@@ -17,7 +17,6 @@ import type { PrimaryObject } from '../primary-object.ts';
 import type { ReconcileInput } from '../report.ts';
 import type { OwnedStatus } from '../status/status.ts';
 import { createStatusWriter, type StatusWriter } from '../status/status-writer.ts';
-import { marksOf } from './marks.ts';
 
 /** The controller whose objects are reconciled, its clients, and the clock. */
 export type ReconcileDeps = {
@@ -38,6 +37,7 @@ export type Identity = {
   readonly declaration: ControllerDeclaration;
   readonly finalizer: string;
   readonly fieldManager: string;
+  /** What marks an object as held: with a selector also a label, by which the resync finds those that have left it. */
   readonly marks: Marks;
   readonly statusWriter: StatusWriter;
   readonly observation: Observation | undefined;
@@ -47,14 +47,17 @@ export type Identity = {
 export function identityOf({ name, project, declaration }: ReconcileDeps): Identity {
   const finalizer = finalizerOf(name, project);
   const observation = observationOf({ name, declaration }, project);
-  const label = heldLabelOf(name, project);
   return {
     name,
     project,
     declaration,
     finalizer,
     fieldManager: fieldManagerOf(name, project),
-    marks: marksOf(declaration, { finalizer, label, annotation: observation?.annotation }),
+    marks: {
+      finalizer: declaration.finalizes ? finalizer : undefined,
+      label: marksHeldObjects(declaration) ? heldLabelOf(name, project) : undefined,
+      annotation: observation?.annotation,
+    },
     statusWriter: createStatusWriter(declaration),
     observation,
   };

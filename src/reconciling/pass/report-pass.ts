@@ -1,7 +1,8 @@
 // The report of a pass: what the message, the log and the metrics need to know of it.
+import type { KubeObject } from '../../kube/client/object.ts';
+import type { Message } from '../../sqs/message.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ReconcileReport } from '../report.ts';
-import { followsOwnWrite } from '../self-triggered.ts';
 import type { Called, Pass } from './pass.ts';
 
 /**
@@ -25,4 +26,26 @@ export function reportPass(outcome: Outcome, pass: Pass | undefined, called: Cal
     selfTriggered: primary.writes() > 0 && followsOwnWrite(message, read, fieldManager),
     ignoredSignal: called?.ended.type === 'still-running',
   };
+}
+
+/**
+ * Returns whether a reconcile follows a write of the controller itself: its only causes are changes of the object, and
+ * the last write to the object, by its managed fields, is the controller's. Of writes in one second the last one is not
+ * known. A controller that then writes again never ends; the watcher's rate limit slows it down.
+ */
+export function followsOwnWrite(
+  { cause, merged }: Pick<Message, 'cause' | 'merged'>,
+  { metadata: { managedFields = [] } }: KubeObject,
+  fieldManager: string,
+): boolean {
+  if (![cause, ...(merged?.causes ?? [])].every((one) => one.type === 'change' && one.object === undefined))
+    return false;
+  const latest = (isOwn: boolean) =>
+    Math.max(
+      ...managedFields
+        .filter(({ manager }) => (manager === fieldManager) === isOwn)
+        .map(({ time }) => Date.parse(time ?? ''))
+        .filter((time) => !Number.isNaN(time)),
+    );
+  return latest(true) > latest(false);
 }
