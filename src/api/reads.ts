@@ -1,5 +1,6 @@
 // What a controller reads: a kind in all namespaces, or by `inNamespaces` in some only; and where a list looks.
 import { isSameKind } from '../core/kind-names.ts';
+import type { LabelSelector } from '../core/selector.ts';
 import type { Kind } from './kind.ts';
 
 /** A kind that is read in these namespaces only. An interface, so that messages show its name. */
@@ -8,8 +9,11 @@ export interface KindInNamespaces<K extends Kind = Kind> {
   readonly namespaces: readonly string[];
 }
 
-/** Where a list looks: in one namespace, or with `'*'` in all. Absent: in that of the object. */
-export type ListScope = { readonly namespace?: string | undefined };
+/** Where a list looks, and by which expressions it selects besides the labels. */
+export type ListScope = Pick<LabelSelector, 'matchExpressions'> & {
+  /** One namespace, or `'*'` for all. Absent: that of the object. */
+  readonly namespace?: string | undefined;
+};
 
 /** An entry of `reads`. */
 export type Read = Kind | KindInNamespaces;

@@ -9,6 +9,7 @@ import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import { controllerLabel, ownerUidLabel } from '../core/names.ts';
 import { controllerUidOf } from '../core/owner.ts';
+import { selectsLabels } from '../core/selector.ts';
 import { hasGeneration } from '../generate/changing-kinds.ts';
 import { checkPlace, encodedSecret } from '../kube/apply/child-object.ts';
 
@@ -97,11 +98,11 @@ export function createObjectMap(
   return {
     put,
     get: async (kind, key) => structuredClone(all.get(place(kind, keyOf(kind, key)))),
-    list: async (kind, labels = {}, { namespace: within = namespace ?? '*' } = {}) =>
+    list: async (kind, matchLabels, { namespace: within = namespace ?? '*', matchExpressions } = {}) =>
       [...all.values()]
         .filter((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)
         .filter(({ metadata }) => !kind.namespaced || within === '*' || metadata.namespace === within)
-        .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
+        .filter(({ metadata }) => selectsLabels({ matchLabels, matchExpressions }, metadata.labels ?? {}))
         .map((one) => structuredClone(one)),
     apply: async (kind, desired, options = {}) => {
       const child = asChild(kind, desired);

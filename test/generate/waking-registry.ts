@@ -1,4 +1,5 @@
-// Two controllers: one with wakes, and one without.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+// Two controllers: one with wakes and permissions on AWS, and one without.
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
@@ -21,6 +22,19 @@ export const wakingRegistry: readonly ControllerDefinition[] = [
     wakes: [
       wake({ source: 'plant', detailType: 'LevelChanged', detail: { sensor: { kind: ['level'] } } }, none),
       wake({ source: 'plant', detailType: 'Leak' }, none),
+    ],
+    settings: z.object({ GAUGES: z.string() }),
+    permissions: [
+      {
+        actions: ['s3:GetObject', 's3:PutObject'],
+        resources: ['arn:${AWS::Partition}:s3:::${GAUGES}/${AWS::Region}/*'],
+        conditions: { StringEquals: { 'aws:ResourceAccount': '111122223333' } },
+      },
+      // Long enough for a managed policy.
+      {
+        actions: ['route53:ChangeResourceRecordSets'],
+        resources: Array.from({ length: 150 }, (_, index) => `arn:aws:route53:::hostedzone/Z0123456789ABCDEF${index}`),
+      },
     ],
     reconcile,
   }),

@@ -4,9 +4,10 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Desired } from '../../src/api/apply.ts';
 import type { UntypedContext } from '../../src/api/context.ts';
+import type { LabelExpression } from '../../src/core/selector.ts';
 import { ConfigMap, Deployment, Secret } from '../../src/kubernetes.ts';
 import { defineKind } from '../../src/outrigger.ts';
-import { startSystem } from '../../src/testing.ts';
+import { startSystem, testContext } from '../../src/testing.ts';
 
 const Thing = defineKind({
   ...{ group: 'values.example.com', version: 'v1', kind: 'Thing' },
@@ -16,6 +17,10 @@ const thing = {
   ...{ apiVersion: Thing.apiVersion, kind: 'Thing', spec: {} },
   metadata: { name: 'one', namespace: 'default' },
 };
+const reading = Thing.controller('thing', {
+  reads: [Secret],
+  reconcile: async () => ({ status: {}, conditions: {} }),
+});
 const labels = { app: 'one', tier: 'db' };
 const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'other', namespace: 'default', labels } };
 
@@ -44,7 +49,7 @@ it.each([
   '=',
 ])('a list by the label value %j is refused, because it would select by something else', async (app) => {
   expect(await errorOf(async ({ list }) => await list(Secret, { app }))).toBe(
-    `list of secrets: app=${app} is no valid label and value`,
+    `list of secrets: matchLabels: app=${app} is no valid label and value`,
   );
 });
 
@@ -68,6 +73,26 @@ it('a list of another namespace, or of all, finds the objects there', async () =
   );
   const [here, there] = ['default', 'kube-public'].map((namespace) => ({ metadata: { namespace } }));
   expect([error, found]).toMatchObject([undefined, [[there], [here, there], [here]]]);
+});
+
+it.each<[LabelExpression, number]>([
+  [{ key: 'app', operator: 'Exists' }, 1],
+  [{ key: 'app', operator: 'DoesNotExist' }, 0],
+  [{ key: 'app', operator: 'NotIn', values: ['two', 'three'] }, 1],
+  [{ key: 'app', operator: 'In', values: ['two', 'three'] }, 0],
+])('a list by the expression %j finds the objects that match, on the server and in a test context', async (one, count) => {
+  const found: number[] = [];
+  const options = { matchExpressions: [one] };
+  const error = await errorOf(
+    async ({ list }) => void found.push((await list(Secret, { app: 'one' }, options)).length),
+  );
+  expect([error, found]).toEqual([undefined, [count]]);
+  const context = testContext(reading, { owner: Thing.object('one', {}), objects: [secret] });
+  expect(await context.list(Secret, {}, options)).toHaveLength(count);
+  const wrong = { matchExpressions: [{ ...one, key: 'a b' }] };
+  expect(await errorOf(async ({ list }) => await list(Secret, {}, wrong))).toMatch(
+    /^list of secrets: matchExpressions/,
+  );
 });
 
 const deployment = (changes: object) => {

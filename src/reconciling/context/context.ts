@@ -3,8 +3,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { UntypedContext } from '../../api/context.ts';
 import type { Kind } from '../../api/kind.ts';
-import { invalidLabel } from '../../core/labels.ts';
+import { labelSelectorProblem } from '../../core/labels.ts';
 import { fieldManagerOf } from '../../core/names.ts';
+import { labelSelectorOf } from '../../core/selector.ts';
 import { deleteChild } from '../../kube/apply/delete-child.ts';
 import { applyOwnMetadata } from '../../kube/apply/own-metadata.ts';
 import { exec } from '../../kube/client/exec.ts';
@@ -90,15 +91,14 @@ function readsIn({ client, signal }: ContextDeps, owner: Owner): Pick<UntypedCon
   return {
     get: async (kind, { name, namespace = owner.namespace }) =>
       await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
-    list: async (kind, labels, { namespace = owner.namespace } = {}) => {
-      const wrong = invalidLabel(labels);
-      if (wrong !== undefined) throw new TypeError(`list of ${kind.plural}: ${wrong} is no valid label and value`);
-      const labelSelector = Object.entries(labels ?? {})
-        .map(([label, value]) => `${label}=${value}`)
-        .join(',');
+    list: async (kind, matchLabels, { namespace = owner.namespace, matchExpressions } = {}) => {
+      const selector = { matchLabels, matchExpressions };
+      const wrong = labelSelectorProblem(selector);
+      if (wrong !== undefined) throw new TypeError(`list of ${kind.plural}: ${wrong}`);
+      const labelSelector = labelSelectorOf(selector);
       const found: KubeObject[] = [];
       const within = namespaceOf(kind, namespace === '*' ? undefined : namespace);
-      const selection = { ...within, ...(labelSelector === '' ? {} : { labelSelector }) };
+      const selection = { ...within, ...(labelSelector === undefined ? {} : { labelSelector }) };
       for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
       return found;
     },
