@@ -43,8 +43,8 @@ export async function checkApiServer(
 
 /**
  * Sends an empty batch to the timers queue, because the watcher only has the permission to send. Throws a UserError if
- * the queue does not exist. Any other response, including an error, shows that the queue exists. Without a response,
- * or without credentials, returns the error, which may be temporary.
+ * the queue does not exist. An answer about the batch shows that the queue exists and that the watcher may send to it.
+ * Without an answer, or if the identity of the watcher is refused, returns the error, which may be temporary.
  */
 export async function requireQueues(
   sqs: SQSClient,
@@ -62,8 +62,22 @@ export async function requireQueues(
     if (isMissingQueue(error)) {
       throw new UserError(`QUEUE_URL_PREFIX: queue ${QueueUrl} does not exist; deploy, or correct the prefix`);
     }
-    if (error instanceof SQSServiceException) return undefined;
+    if (error instanceof SQSServiceException) {
+      if (!isRefused(error)) return undefined;
+      const fix =
+        'attach WatcherPolicyArn to the role of the watcher, and name a role of another account in WATCHER_ROLES';
+      return new Error(`QUEUE_URL_PREFIX: ${QueueUrl} refuses this watcher (${sqsErrorReason(error)}); ${fix}`);
+    }
     const fix = 'check the address, AWS_ENDPOINT_URL and the credentials';
     return new Error(`QUEUE_URL_PREFIX: no response from ${QueueUrl} (${sqsErrorReason(error)}); ${fix}`);
   }
+}
+
+/**
+ * Whether an answer is about who asks. SQS has 403 for most of these (Amazon SQS API reference, "Common errors"), and
+ * 400 for some in its JSON protocol.
+ */
+function isRefused({ name, $metadata }: SQSServiceException): boolean {
+  const { httpStatusCode = 0 } = $metadata;
+  return [401, 403].includes(httpStatusCode) || /Token|Signature|Denied|Security|Authentication|OptIn|^kms/i.test(name);
 }

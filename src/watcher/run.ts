@@ -200,8 +200,8 @@ async function startFleet(
 }
 
 /**
- * Checks the queues, and again until SQS responds. Returns whether it has responded to this process: a watcher without
- * usable credentials is not ready, so that a rollout does not replace one that has them. A later outage does not count.
+ * Checks the queues, and again until SQS lets this process send. Returns whether it has: a watcher with a wrong role is
+ * not ready, so that a rollout does not replace one that works. A later outage does not count.
  */
 async function checkQueues(
   sqs: SQSClient,
@@ -209,25 +209,25 @@ async function checkQueues(
   log: Log,
   signal: AbortSignal,
 ): Promise<() => boolean> {
-  let hasResponded = false;
+  let maySend = false;
+  let logged: string | undefined;
   const check = async () => {
     const unavailable = await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
-    hasResponded = unavailable === undefined;
-    return unavailable;
+    maySend = unavailable === undefined;
+    if (unavailable !== undefined && unavailable.message !== logged)
+      log.warn('SQS unavailable, retrying', { error: unavailable.message });
+    logged = unavailable?.message;
   };
   const retry = async () => {
-    while (!hasResponded) {
+    while (!maySend) {
       await sleep(queueRetrySeconds, signal);
       // A queue that does not exist is an error of the sender, which retries by itself.
       await check().catch(() => undefined);
     }
   };
-  const unavailable = await check();
-  if (unavailable !== undefined) {
-    log.warn('SQS unavailable, retrying', { error: unavailable.message });
-    retry().catch(() => undefined); // It ends when the watcher is stopped.
-  }
-  return () => hasResponded;
+  await check();
+  retry().catch(() => undefined); // It ends when the watcher is stopped.
+  return () => maySend;
 }
 
 /**

@@ -34,7 +34,7 @@ export async function startWatcher(
     hasQueues = () => true,
     ...deps
   }: Omit<ClusterWatcherDeps, 'metrics' | 'onWatching'> & {
-    /** Whether SQS has responded to this process. Until then it is not ready. */
+    /** Whether SQS has let this process send. Until then it is not ready. */
     readonly hasQueues?: () => boolean;
   },
   { host, port, ...options }: WatcherOptions,

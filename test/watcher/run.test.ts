@@ -185,12 +185,18 @@ describe('a watcher that runs', () => {
     expect(await watcher.stop()).toBe(0);
   });
 
-  it('a watcher is ready only when SQS has responded to it once, so that one without credentials replaces no other', async () => {
-    let isDown = true;
+  it.each([
+    'AccessDenied',
+    'InvalidClientTokenId',
+    'SignatureDoesNotMatch',
+    'ExpiredToken',
+    'KmsAccessDenied',
+  ])('D5: a watcher is ready only when SQS lets it send: it is not without an answer, nor after %s', async (name) => {
+    let answer: 'none' | 'refused' | 'accepted' = 'none';
     const sqs = await startWireServer((_, response) => {
-      if (isDown) return response.destroy();
-      response.setHeader('x-amzn-errortype', 'AccessDenied');
-      return sendJson(response, 403, { __type: 'AccessDenied', message: 'no' });
+      if (answer === 'none') return response.destroy();
+      const __type = answer === 'refused' ? name : 'com.amazonaws.sqs#EmptyBatchRequest';
+      return sendJson(response, name === 'AccessDenied' && answer === 'refused' ? 403 : 400, { __type, message: 'no' });
     });
     const watcher = start({
       AWS_ENDPOINT_URL_SQS: sqs.url.origin,
@@ -201,8 +207,14 @@ describe('a watcher that runs', () => {
     const { port } = await watcher.logged('watching');
     const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
     expect(await ready()).toBe(503);
-    isDown = false;
-    await expect.poll(ready).toBe(200);
+    answer = 'refused';
+    const before = sqs.arrived.length;
+    await expect.poll(() => sqs.arrived.length, { timeout: 15_000 }).toBeGreaterThan(before + 1);
+    expect(await ready()).toBe(503);
+    const said = () => watcher.lines.map(({ error }) => String(error)).join('\n');
+    expect(said()).toMatch(/refuses this watcher .*WatcherPolicyArn/);
+    answer = 'accepted';
+    await expect.poll(ready, { timeout: 15_000 }).toBe(200);
     expect(await watcher.stop()).toBe(0);
   });
 
