@@ -222,7 +222,13 @@ describe('doctor and clusters', () => {
   });
 
   it.each([
-    ['does not exist yet', undefined, false, 'there is no table', 'does not exist; put it back, or add the first'],
+    [
+      'does not exist yet',
+      undefined,
+      false,
+      'the table cannot be read',
+      'does not exist; put it back, or add the first',
+    ],
     ['was deleted', undefined, true, 'the table cannot be read', 'was deleted; delete its delete marker'],
     ['is empty', '{}', false, 'the table is empty', 'outrigger clusters add'],
   ])('doctor says that the clusters table %s, and what to do', async (_, object, wasDeleted, message, fix) => {
@@ -230,7 +236,7 @@ describe('doctor and clusters', () => {
     onTestFinished(() => s3.close());
     vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
     account.table = 's3://bucket/clusters.json';
-    const state = wasDeleted ? 'wrong' : 'warning';
+    const state = object === undefined ? 'wrong' : 'warning';
     const finding = { about: 'clusters', state, message, fix: expect.stringContaining(fix) };
     expect((await findings()).bad).toContainEqual(finding);
   });

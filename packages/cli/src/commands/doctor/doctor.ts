@@ -118,12 +118,8 @@ async function checkClusters(
     const names = only === undefined ? await table.list() : [only];
     const misnamed = only === undefined ? await table.misnamed() : [];
     const ignored = misnamed.map((error) => failFinding('clusters', 'an entry is ignored', error));
-    if (names.length + ignored.length === 0) {
-      const failure = table.failure();
-      return failure === undefined
-        ? without(warnFinding('clusters', 'the table is empty', 'add a cluster: outrigger clusters add'))
-        : without(warnFinding('clusters', 'there is no table', formatError(failure)));
-    }
+    if (names.length + ignored.length === 0)
+      return without(warnFinding('clusters', 'the table is empty', 'add a cluster: outrigger clusters add'));
     const reports = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
     const senders = reports.flatMap(({ sender }, index) =>
       sender === undefined ? [] : [[names[index] ?? '', sender] as const],
