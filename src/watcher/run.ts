@@ -33,6 +33,7 @@ const userAgent = 'outrigger-watcher';
 
 /** How often SQS is called at the start until it responds. */
 const queueRetrySeconds = 1;
+const identityRetrySeconds = 60;
 
 /** The pod has 30 s (terminationGracePeriodSeconds). The watch checkpoint is written after the drain. */
 const drainSeconds = 10;
@@ -96,7 +97,7 @@ async function startOne(
     log.warn('API server unavailable, retrying', { error: unavailable.message });
   }
   const hasQueues = await checkQueues(sqs, settings, log, signal);
-  const senderId = learnIdentity(sqs, log);
+  const senderId = learnIdentity(sqs, log, signal);
   const toSqsTime = createSqsTime(sqs);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
@@ -132,7 +133,7 @@ async function startFleet(
   const { table, clusters } = openClusters(location, userAgent, options);
   const sqs = createSqsClient();
   const hasQueues = await checkQueues(sqs, settings, log, signal);
-  const senderId = learnIdentity(sqs, log);
+  const senderId = learnIdentity(sqs, log, signal);
   const toSqsTime = createSqsTime(sqs);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
@@ -232,20 +233,27 @@ async function checkQueues(
 
 /**
  * Asks STS which role or user SQS names as the sender, logs it, and returns its id once it is known. The cluster's
- * entry needs the id. STS requires no permission. Nothing depends on the answer: a network may have no way to STS.
+ * entry needs the id. STS requires no permission. Nothing depends on the answer: a network may have no way to STS. It is
+ * asked again, as a new identity of a pod is known to STS only after a while.
  */
-function learnIdentity({ config }: SQSClient, log: Log): () => string | undefined {
+function learnIdentity({ config }: SQSClient, log: Log, signal: AbortSignal): () => string | undefined {
   const { stsEndpoint, isQueueElsewhere } = readAwsSettings();
   const { credentials, region } = config;
   let known: string | undefined;
   if (isQueueElsewhere) return () => undefined;
-  callerIdentity({ credentials, region, endpoint: stsEndpoint, now: () => new Date() }).then(
-    ({ arn, id }) => {
-      known = id;
-      log.info('sends as', { arn, id });
-    },
-    (error: unknown) => log.info('own identity on AWS unknown', { error: toError(error).message }),
-  );
+  const ask = async () => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const { arn, id } = await callerIdentity({ credentials, region, endpoint: stsEndpoint, now: () => new Date() });
+        known = id;
+        return log.info('sends as', { arn, id });
+      } catch (error) {
+        if (tries === 0) log.info('own identity on AWS unknown', { error: toError(error).message });
+      }
+      await sleep(identityRetrySeconds, signal);
+    }
+  };
+  ask().catch(() => undefined); // It ends when the watcher is stopped.
   return () => known;
 }
 

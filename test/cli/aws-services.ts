@@ -14,6 +14,8 @@ export type Account = {
   senderCheck?: 'on' | 'off';
   /** The timeout of the functions. Absent: it is not known. */
   timeoutSeconds?: number | 'denied';
+  /** What a function has in its configuration, and its recursion setting, by name; null if there is no such function. */
+  functions?: Readonly<Record<string, Readonly<Record<string, string>> | null>>;
   /** The location of the clusters table. Default: the parameters. */
   table?: string;
   /** The entries of the clusters table, by the names of their parameters. */
@@ -79,6 +81,11 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
   const Variables = { CLUSTERS, SENDER_CHECK: account.senderCheck ?? 'on' };
   if (account.timeoutSeconds === 'denied' && url.startsWith('/2015-03-31/functions/outrigger-dev-foo/'))
     return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
+  const [, path, name = ""] = /^\/([\d-]+)\/functions\/outrigger-dev-([^/]+)/.exec(url) ?? [];
+  const own = account.functions?.[name];
+  if (own === null) return [404, { __type: 'ResourceNotFoundException', Message: 'no such function' }];
+  if (path === '2024-08-31') return [200, { RecursiveLoop: 'Allow', ...own }];
+  if (path !== undefined && own !== undefined) return [200, own];
   if (url.startsWith('/2015-03-31/functions/'))
     return [200, { Environment: { Variables }, Timeout: account.timeoutSeconds }];
   const { Name, Path } = byName.parse(await json(request));

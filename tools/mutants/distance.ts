@@ -29,7 +29,7 @@ export const distanceDefences: readonly Mutant[] = [
   swap(
     'counts attempts while a cluster is unreachable',
     'src/reconciling/outcome.ts',
-    '    attempt,\n    postponements,\n    conflicts:',
-    '    attempt: attempt + 1,\n    postponements,\n    conflicts:',
+    'time.retry({ ...counts, ...more }',
+    'time.retry({ ...counts, ...more, attempt: counts.attempt + 1 }',
   ),
 ];

@@ -104,8 +104,8 @@ export const travelMutants: readonly Mutant[] = [
   swap(
     'takes any text for a name',
     'src/sqs/body.ts',
-    'isPathSegment(name) && name.isWellFormed()',
-    'name.isWellFormed()',
+    ".refine(isPathSegment, { message: 'must be one path segment' })",
+    '',
   ),
   swap(
     'delays a message longer than SQS allows',

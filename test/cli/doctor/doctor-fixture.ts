@@ -107,6 +107,7 @@ export function useDeployment(): void {
     account.subscriptions = 1;
     account.parameters = {};
     delete account.table;
+    delete account.functions;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }

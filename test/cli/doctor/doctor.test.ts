@@ -140,6 +140,28 @@ describe('doctor', () => {
     ]);
   });
 
+  it('D17: doctor names a function that is missing, was not updated, does not start or may not loop', async () => {
+    const reason = 'no subnet';
+    account.functions = {
+      foo: null,
+      dinner: { LastUpdateStatus: 'Failed', LastUpdateStatusReason: reason },
+      timers: { RecursiveLoop: 'Terminate' },
+      resync: { State: 'Failed', StateReason: reason },
+    };
+    const fix = 'if it was never deployed: npx osls deploy --stage dev';
+    const loop = 'aws lambda put-function-recursion-config --function-name outrigger-dev-timers --recursive-loop Allow';
+    const { bad } = await findings();
+    expect(bad.filter(({ about }) => about.startsWith('function '))).toEqual([
+      { state: 'wrong', about: 'function dinner', message: 'its last update failed: no subnet', fix },
+      { state: 'wrong', about: 'function foo', message: 'it does not exist', fix },
+      {
+        ...{ state: 'wrong', about: 'function timers', fix: loop },
+        message: 'Lambda ends its requeues after 16 rounds (recursive loop detection)',
+      },
+      { state: 'wrong', about: 'function resync', message: 'it is Failed: no subnet', fix },
+    ]);
+  });
+
   it('doctor expects the deployed attributes of the queues of timers, resync and each controller', async () => {
     const expected = expectedQueues(registry);
     const of = (name: string) => expected.find((one) => one.name === name);
@@ -191,10 +213,11 @@ describe('doctor', () => {
     account.timeoutSeconds = 'denied';
     await set('360', 480);
     const unread = { state: 'warning', message: expect.stringContaining('timeout of its function cannot be read') };
-    expect((await findings()).bad).toMatchObject([unread]);
+    const unknown = { state: 'warning', about: 'function foo', message: 'its state is not known', fix: 'not you' };
+    expect((await findings()).bad).toMatchObject([unread, unknown]);
     await set('360', 3);
     const other = { state: 'wrong', message: expect.stringContaining('-foo-dlq.fifo after 3, the') };
-    expect((await findings()).bad).toMatchObject([unread, other]);
+    expect((await findings()).bad).toMatchObject([unread, other, unknown]);
     delete account.timeoutSeconds;
     await set('180', 960);
     expect((await findings()).bad).toEqual([]);

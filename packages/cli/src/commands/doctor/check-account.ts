@@ -1,12 +1,13 @@
-// The part of `outrigger doctor` that checks the AWS account: every queue has a function that is not paused, and the
-// account's concurrency covers the maximum of all functions together. Lambda throttles more than that, and a throttle
-// counts as a receive.
+// The part of `outrigger doctor` that checks the AWS account: every queue has a function that works and is not paused,
+// and the concurrency of the account covers the maximum of all functions together. Lambda throttles more than that, and a
+// throttle counts as a receive.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { functionLimits } from 'outrigger/internal/core/controller-options';
 import { controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
+import { checkFunctions } from './check-functions.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 const callSeconds = 20;
@@ -22,7 +23,10 @@ export async function checkAccount(
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
     const names = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
+    const functions = [...controllers.map(({ name }) => name), timersQueue, resyncQueue];
+    const prefix = urlPrefix.split('/').at(-1) ?? '';
     return [
+      ...(await checkFunctions(lambda, { prefix, names: functions, deploy }, abortSignal)),
       ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, deploy)),
       concurrencyFinding(
         queues.map(({ mapping }) => mapping?.ScalingConfig?.MaximumConcurrency ?? 0),

@@ -1,0 +1,53 @@
+// The part of `outrigger doctor` that checks the functions: each is there, its last update has succeeded, and Lambda
+// does not take the loop function → timers → function for a mistake.
+import {
+  GetFunctionConfigurationCommand,
+  GetFunctionRecursionConfigCommand,
+  type LambdaClient,
+} from '@aws-sdk/client-lambda';
+import { toError } from 'outrigger/internal/core/errors';
+import { type Finding, failFinding, warnFinding } from './finding.ts';
+
+/** Asks for two settings of each function, one function after the other: Lambda's limits are for the whole account. */
+export async function checkFunctions(
+  lambda: LambdaClient,
+  { prefix, names, deploy }: { readonly prefix: string; readonly names: readonly string[]; readonly deploy: string },
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const name of names) findings.push(...(await checkFunction(lambda, { name, prefix, deploy }, signal)));
+  return findings;
+}
+
+async function checkFunction(
+  lambda: LambdaClient,
+  { prefix, name, deploy }: { readonly prefix: string; readonly name: string; readonly deploy: string },
+  abortSignal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const FunctionName = `${prefix}${name}`;
+  const about = `function ${name}`;
+  try {
+    const found = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal });
+    const { RecursiveLoop } = await lambda.send(new GetFunctionRecursionConfigCommand({ FunctionName }), {
+      abortSignal,
+    });
+    const { LastUpdateStatus, LastUpdateStatusReason, State, StateReason } = found;
+    const fix = `aws lambda put-function-recursion-config --function-name ${FunctionName} --recursive-loop Allow`;
+    return [
+      ...(LastUpdateStatus === 'Failed'
+        ? [failFinding(about, `its last update failed: ${LastUpdateStatusReason ?? 'no reason'}`, deploy)]
+        : []),
+      ...(State === 'Failed' || State === 'Inactive'
+        ? [failFinding(about, `it is ${State}: ${StateReason ?? 'no reason'}`, deploy)]
+        : []),
+      ...(RecursiveLoop === 'Terminate'
+        ? [failFinding(about, 'Lambda ends its requeues after 16 rounds (recursive loop detection)', fix)]
+        : []),
+    ];
+  } catch (error) {
+    abortSignal.throwIfAborted();
+    const { name: code, message } = toError(error);
+    if (code === 'ResourceNotFoundException') return [failFinding(about, 'it does not exist', deploy)];
+    return [warnFinding(about, 'its state is not known', message)];
+  }
+}
