@@ -27,7 +27,8 @@ export function deployedPolicies(templateText: string): DeployedPolicies {
       .map(([id, { Properties }]) => {
         const { RoleName, Policies, PolicyDocument } = shape.parse(resolve(Properties, id));
         const documents = Policies?.map((one) => one.PolicyDocument) ?? [PolicyDocument];
-        return [RoleName?.slice(0, -`-${localRegion}`.length) ?? 'watcher', documents.flatMap(statementsOf)];
+        const holder = id === 'WatcherPolicy' ? 'watcher' : id;
+        return [RoleName?.slice(0, -`-${localRegion}`.length) ?? holder, documents.flatMap(statementsOf)];
       }),
   );
 }

@@ -10,6 +10,6 @@ const treeKind = (index: number) =>
   });
 const reconcile = async () => ({ status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } }) as const;
 /** The controllers. */
-export const many = Array.from({ length: 41 }, (_, index) =>
+export const many = Array.from({ length: 40 }, (_, index) =>
   treeKind(index).controller(`controller-${index}`, { reconcile }),
 );
