@@ -2,6 +2,7 @@
 // them, its values arrive, and an uninstallation keeps the kinds with the objects of users. What the manifests mean is
 // tested in watcher-deployment.test.ts.
 import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { chartFolder, writeChart } from '@outrigger/cli/commands/chart';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -102,7 +103,7 @@ describe('the chart', () => {
       await inFolder(helm, 'upgrade', ...chart, '--values', values, '--set', 'settings.CLUSTER=prod-2');
       expect(await get(watcher, '-o', 'jsonpath={.spec.template}')).not.toBe(before);
 
-      await kubectl('apply', '-f', 'infra/kubernetes/samples/water-tanks.yaml');
+      await kubectl('apply', '-f', path.resolve('infra/kubernetes/samples/water-tanks.yaml'));
       await inFolder(helm, 'uninstall', 'outrigger-watcher', '--namespace', 'kube-system');
       expect(await get(watcher, '--ignore-not-found', '-o', 'name')).toBe('');
       expect(await kubectl('get', 'watertanks', '-o', 'name')).toContain('north');

@@ -116,7 +116,7 @@ describe('the alarms', () => {
     const queries = alarms.flatMap(({ Metrics = [] }) =>
       Metrics.flatMap(({ Expression = '' }) => (Expression.startsWith('SELECT ') ? [Expression] : [])),
     );
-    expect(queries).toHaveLength(3);
+    expect(queries).toHaveLength(4);
     for (const query of queries) {
       const parsed = /^SELECT (?:MAX|SUM)\((\w+)\) FROM (?:SCHEMA\()?"outrigger\/test"(?:, ([\w, ]+)\))?/.exec(query);
       const [, metric = '', dimensions] = parsed ?? [];

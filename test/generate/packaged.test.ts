@@ -188,11 +188,11 @@ describe('the packaged template', () => {
   it('the key policy of docs/parameters.md admits every AWS service that uses the key, and lets IAM admit the roles', async () => {
     const { Resources } = parseTemplate(await packageTemplate('dev', [`KMS_KEY_ARN=${key}`]));
     const encrypted = Object.values(Resources).filter(({ Properties }) => JSON.stringify(Properties).includes(key));
-    // Queues, bucket, secret and the permissions of roles. Another type may be used by another service: add it here.
+    // What is stored, and the permissions of roles. Another type may be used by another service: add it here.
     expect(new Set(encrypted.map(({ Type }) => Type))).toEqual(
       new Set([
         ...['AWS::SQS::Queue', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret', 'AWS::IAM::Role'],
-        'AWS::IAM::ManagedPolicy',
+        ...['AWS::IAM::ManagedPolicy', 'AWS::Lambda::Function', 'AWS::Logs::LogGroup', 'AWS::SNS::Topic'],
       ]),
     );
     const services = Object.values(Resources).flatMap(({ Type, Properties }) => {
@@ -206,10 +206,14 @@ describe('the packaged template', () => {
     const { Statement } = JSON.parse(policy);
     const account = { AWS: 'arn:aws:iam::123456789012:root' };
     expect(Statement).toContainEqual({ Effect: 'Allow', Principal: account, Action: 'kms:*', Resource: '*' });
-    // CloudWatch, for an encrypted topic of ALARM_TOPIC_ARN, which is not in the template.
+    // CloudWatch, for the encrypted topic.
     const Service = [...new Set([...services, 'cloudwatch.amazonaws.com'])];
     const Action = ['kms:GenerateDataKey', 'kms:Decrypt'];
     expect(Statement).toContainEqual({ Effect: 'Allow', Principal: { Service }, Action, Resource: '*' });
+    // CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS".
+    expect(Statement).toContainEqual(
+      expect.objectContaining({ Principal: { Service: expect.stringMatching(/^logs\.[a-z0-9-]+\.amazonaws\.com$/) } }),
+    );
   });
 
   it('every function has the prefix of its queues’ URLs', () => {

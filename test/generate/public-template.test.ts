@@ -26,11 +26,11 @@ const ofWaterTank = (
 ).split(' ');
 const shared = (
   'AlarmTopic ByCauseQuery ByClusterQuery ClusterTroubleAlarm ClustersBucket ClustersBucketPolicy ' +
-  'ClustersTableStaleAlarm Dashboard DeadLettersQuery DeduplicationSecret InvocationsQuery OneKeyQuery ' +
-  'ResyncAbandonedAlarm ResyncDeadLetters ResyncDeadLettersAlarm ResyncErrorsAlarm ResyncFailingAlarm ' +
+  'ClustersTableStaleAlarm Dashboard DeadLettersQuery DeduplicationSecret FleetPolicy InvocationsQuery ' +
+  'OneKeyQuery ResyncAbandonedAlarm ResyncDeadLetters ResyncDeadLettersAlarm ResyncErrorsAlarm ResyncFailingAlarm ' +
   'ResyncLambdaEvConf ResyncLambdaFunction ResyncLateAlarm ResyncLogGroup ResyncNotRunAlarm ResyncQuery ' +
   'ResyncQueue ResyncRole ResyncSchedulerSchedule1 ResyncThrottlesAlarm ScheduleRole ' +
-  'SendersRefusedAlarm SlowestQuery TimersDeadLetters TimersDeadLettersAlarm TimersErrorsAlarm ' +
+  'SelfTriggeredAlarm SendersRefusedAlarm SlowestQuery TimersDeadLetters TimersDeadLettersAlarm TimersErrorsAlarm ' +
   'TimersLambdaFunction TimersLateAlarm TimersLogGroup TimersQueue TimersQueuePolicy TimersRole ' +
   'TimersThrottlesAlarm UnreachableClustersQuery WakeDeadLettersPolicy WakeLambdaFunction WakeLogGroup ' +
   'WakeRetries WakeRole WatcherDownAlarm WatcherPolicy WatchersQuery WhatFailsQuery'
@@ -95,6 +95,7 @@ it('the ids that authors may refer to are those of a controller, of what exists 
   ]);
   expect(Object.keys(template.Outputs).toSorted()).toEqual([
     'ClustersTable',
+    'FleetPolicyArn',
     'QueueUrlPrefix',
     'ServerlessDeploymentBucketName',
     'WatcherPolicyArn',
