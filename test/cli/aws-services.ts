@@ -81,7 +81,7 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
   const Variables = { CLUSTERS, SENDER_CHECK: account.senderCheck ?? 'on' };
   if (account.timeoutSeconds === 'denied' && url.startsWith('/2015-03-31/functions/outrigger-dev-foo/'))
     return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
-  const [, path, name = ""] = /^\/([\d-]+)\/functions\/outrigger-dev-([^/]+)/.exec(url) ?? [];
+  const [, path, name = ''] = /^\/([\d-]+)\/functions\/outrigger-dev-([^/]+)/.exec(url) ?? [];
   const own = account.functions?.[name];
   if (own === null) return [404, { __type: 'ResourceNotFoundException', Message: 'no such function' }];
   if (path === '2024-08-31') return [200, { RecursiveLoop: 'Allow', ...own }];
