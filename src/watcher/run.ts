@@ -233,8 +233,8 @@ async function checkQueues(
 
 /**
  * Asks STS which role or user SQS names as the sender, logs it, and returns its id once it is known. The cluster's
- * entry needs the id. STS requires no permission. Nothing depends on the answer: a network may have no way to STS. It is
- * asked again, as a new identity of a pod is known to STS only after a while.
+ * entry needs the id. STS requires no permission. Nothing depends on the answer: a network may have no way to STS. It
+ * is asked again, as a new identity of a pod is known to STS only after a while.
  */
 function learnIdentity({ config }: SQSClient, log: Log, signal: AbortSignal): () => string | undefined {
   const { stsEndpoint, isQueueElsewhere } = readAwsSettings();

@@ -1,6 +1,6 @@
 // The part of `outrigger doctor` that checks the AWS account: every queue has a function that works and is not paused,
-// and the concurrency of the account covers the maximum of all functions together. Lambda throttles more than that, and a
-// throttle counts as a receive.
+// and the concurrency of the account covers the maximum of all functions together. Lambda throttles more than that, and
+// a throttle counts as a receive.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { functionLimits } from 'outrigger/internal/core/controller-options';
 import { controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';

@@ -44,7 +44,8 @@ Examples:
 
 It checks, with your credentials, and changes nothing:
   queues       each exists with its deployed attributes, and has no dead letters
-  functions    each queue has one that works and is not paused; the account has enough concurrency for all of them (on AWS only)
+  functions    each queue has one that works and is not paused; the account has enough concurrency for all of them (on
+               AWS only)
   clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions (on EKS it is
                asked whether you have them), and its watchers are not down; no two entries have the same server
   senders      the functions check who sent a message, each cluster's entry names its watchers, and IAM has their
