@@ -86,9 +86,9 @@ describe('errors of osls', () => {
     };
     expect(await refused()).toEqual([
       'the stack was deployed with LOG_RETENTION_DAYS=60, and this deployment does not say so; give it again with ' +
-        '--param or in serverless.yml (params), or drop it with --param LOG_RETENTION_DAYS=',
+        '--param or in serverless.yml (params), or drop it with --param LOG_RETENTION_DAYS=30',
     ]);
-    expect(await refused('--param', 'LOG_RETENTION_DAYS=')).toEqual([
+    expect(await refused('--param', 'LOG_RETENTION_DAYS=30')).toEqual([
       expect.stringMatching(
         `this deployment has no controller kettle, and would delete its queue ${queue} with 1 messages; .* --param DISCARD=kettle`,
       ),

@@ -267,8 +267,7 @@ function queueWithDeadLetters(id: string, { names, visibilitySeconds, retention,
 
 /** The bucket of the clusters table. A removal of the stack keeps it, and a version is the way back from a mistake. */
 function clustersBucket(): JsonObject {
-  // A first deployment that fails leaves no bucket behind.
-  const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
+  const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
   const arn = (rest: string): Json => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::\${ClustersBucket}${rest}` });
   return {
     ClustersBucket: {

@@ -25,15 +25,6 @@ export function withGiven(template: Template, given: Given): Template {
   return { ...template, Metadata: { ...template.Metadata, [metadataKey]: Object.fromEntries(kept) } };
 }
 
-/** Leaves out the messages that say that all is well: each new alarm would send one. The next deployment adds them. */
-export function withoutOkActions(template: Template): Template {
-  const resources = Object.entries(template.Resources).map(([id, one]) => {
-    const { OKActions: _, ...Properties } = one.Properties ?? {};
-    return [id, one.Type === 'AWS::CloudWatch::Alarm' ? { ...one, Properties } : one] as const;
-  });
-  return { ...template, Resources: Object.fromEntries(resources) };
-}
-
 /** Reads the template of the stack; undefined if there is no stack. Throws OptionError if it cannot be read. */
 export async function readFormer(provider: Provider): Promise<Template | undefined> {
   const StackName = provider.naming.getStackName();
@@ -46,6 +37,8 @@ export async function readFormer(provider: Provider): Promise<Template | undefin
   } catch (error) {
     const { message } = toError(error);
     if (/does not exist/.test(message)) return undefined;
+    // Without credentials or a network nothing is deployed, and osls says what to do.
+    if (!(error instanceof Error && '$metadata' in error)) throw error;
     throw new OptionError(`the template of ${StackName} cannot be read, to see what it has: ${message}`);
   }
 }
@@ -62,10 +55,13 @@ export function checkKept(former: Template, given: Given, known: readonly string
   );
   if (dropped.length === 0) return;
   const values = dropped.map(([name, value]) => (value === '' ? name : `${name}=${String(value)}`));
-  const drops = dropped.map(([name]) => `--param ${name}=`).join(' ');
+  // osls takes no empty --param.
+  const drops = dropped.map(([name]) =>
+    (defaults[name] ?? '') === '' ? `${name}: '' under params in serverless.yml` : `--param ${name}=${defaults[name]}`,
+  );
   throw new OptionError(
     `the stack was deployed with ${values.join(' ')}, and this deployment does not say so; ` +
-      `give it again with --param or in serverless.yml (params), or drop it with ${drops}`,
+      `give it again with --param or in serverless.yml (params), or drop it with ${drops.join(', ')}`,
   );
 }
 

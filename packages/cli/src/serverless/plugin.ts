@@ -18,7 +18,7 @@ import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
 import { checkStack } from './check-stack.ts';
 import { checkControllerOptions, controllerParameters } from './controller-options.ts';
-import { checkKept, checkRemovedQueues, readFormer, withGiven, withoutOkActions } from './former.ts';
+import { checkKept, checkRemovedQueues, readFormer, withGiven } from './former.ts';
 import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import type { Configuration, Osls } from './osls.ts';
 import { withPaused } from './paused.ts';
@@ -140,8 +140,7 @@ export default class OutriggerPlugin {
     const all = merged(provider.compiledCloudFormationTemplate, this.#resources) as Template;
     const configured = withOptions(all, this.#options);
     const paused = withPaused(configured, this.#options.paused, `${project}-${stage}-`);
-    const isFirst = this.#osls.processedInput.commands.join(' ') === 'deploy' && this.#former === undefined;
-    provider.compiledCloudFormationTemplate = withGiven(isFirst ? withoutOkActions(paused) : paused, this.#allGiven);
+    provider.compiledCloudFormationTemplate = withGiven(paused, this.#allGiven);
   }
 
   async #checkTemplate(): Promise<void> {
