@@ -63,7 +63,12 @@ export function createDirectBatch(sqs: SQSClient): SendBatch {
       },
     );
     const request = {
-      ...{ method, protocol, hostname, path, body, query: {} },
+      method,
+      protocol,
+      hostname,
+      path,
+      body,
+      query: {},
       headers: { ...headers, 'user-agent': 'outrigger-watcher' },
       ...(port === undefined ? {} : { port }),
       clone: () => request,

@@ -74,8 +74,13 @@ const peers = Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnec
   },
 });
 const Tenant = defineKind({
-  ...{ group: 'example.com', version: 'v1', kind: 'Tenant', scope: 'Cluster', conditions: ['Isolated'] },
-  ...{ spec: z.object({}), status: z.object({}) },
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Tenant',
+  scope: 'Cluster',
+  conditions: ['Isolated'],
+  spec: z.object({}),
+  status: z.object({}),
 });
 
 it('a controller is tested by calling it', async () => {
@@ -185,7 +190,9 @@ it('a child of a cluster-scoped object has a namespace, the fields of the API an
         spec: {
           versions: [
             {
-              ...{ name: 'v1', served: true, storage: true },
+              name: 'v1',
+              served: true,
+              storage: true,
               schema: { openAPIV3Schema: { type: 'array', 'x-kubernetes-list-type': 'set', items: { $ref: '' } } },
             },
           ],

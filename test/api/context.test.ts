@@ -11,8 +11,12 @@ import { testContext } from '../../src/testing/test-context.ts';
 import { aMessage } from '../sqs/messages.ts';
 
 const widget = defineKind({
-  ...{ group: 'example.com', version: 'v1', kind: 'Widget', conditions: [] },
-  ...{ spec: z.object({}), status: z.object({}) },
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  conditions: [],
+  spec: z.object({}),
+  status: z.object({}),
 });
 const map = (name: string, more: object = {}) => ({ metadata: { name, ...more } });
 const live = (name: string, more: object = {}) => map(name, { namespace: 'default', uid: `uid-${name}`, ...more });
@@ -109,8 +113,12 @@ it('a context refuses apply and applyAll of one kind in one reconcile, in either
 });
 
 const Part = defineKind({
-  ...{ group: 'example.com', version: 'v1', kind: 'Part', conditions: [] },
-  ...{ spec: z.object({ size: z.number() }), status: z.object({}) },
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Part',
+  conditions: [],
+  spec: z.object({ size: z.number() }),
+  status: z.object({}),
 });
 const parts = widget.controller('parts', { owns: [Part], reconcile: async () => ({ status: {}, conditions: {} }) });
 const owner = { metadata: { name: 'a', uid: 'u' } };

@@ -1,8 +1,10 @@
 // What the stack has before a deployment, and what the deployment would lose of it: options that it does not give any
 // more, and messages in the queues of controllers that are gone. CloudFormation asks in neither case.
-import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { toError } from 'outrigger/internal/core/errors';
 import { isRecord, parseJson } from 'outrigger/internal/core/json';
+import { isMissingQueue } from 'outrigger/internal/sqs/call';
+import { createDepth } from 'outrigger/internal/sqs/depth';
 import { optionDefaults } from '../aws/deployment.ts';
 import { cloudFormationOfOsls, type Provider } from './check-stack.ts';
 import { OptionError } from './options.ts';
@@ -102,22 +104,17 @@ export async function checkRemovedQueues(
   }
 }
 
-const counts = [
-  'ApproximateNumberOfMessages',
-  'ApproximateNumberOfMessagesNotVisible',
-  'ApproximateNumberOfMessagesDelayed',
-] as const;
-
 /** The messages in a queue: visible, in flight and delayed. A queue that is gone has none. */
 async function messagesOf(client: SQSClient, queue: string): Promise<number> {
-  const abortSignal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(10_000);
   try {
-    const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: queue }), { abortSignal });
-    const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...counts] });
-    const { Attributes = {} } = await client.send(request, { abortSignal });
-    return counts.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+    const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand({ QueueName: queue }), { abortSignal: signal });
+    const { visible, inFlight, delayed } = await createDepth(client, QueueUrl.slice(0, -queue.length))(queue, {
+      signal,
+    });
+    return visible + inFlight + delayed;
   } catch (error) {
-    if (/NonExistentQueue|QueueDoesNotExist/.test(toError(error).name)) return 0;
+    if (isMissingQueue(error)) return 0;
     throw new OptionError(
       `this deployment deletes the queue ${queue}, and whether it has messages is not known: ${toError(error).message}`,
     );

@@ -116,6 +116,11 @@ export default class OutriggerPlugin {
       checkKept(this.#former, this.#allGiven, [...Object.keys(optionDefaults), ...settingsOf(this.#registry)]);
   }
 
+  /** The beginning of the names of all queues. */
+  get #prefix(): string {
+    return `${this.#deployment.project}-${this.#deployment.stage}-`;
+  }
+
   /** Everything that is given, with the resolved values. A setting may be a variable of the deploying process. */
   get #allGiven(): Readonly<Record<string, string>> {
     const { custom, provider } = this.#osls.service;
@@ -135,25 +140,22 @@ export default class OutriggerPlugin {
 
   #addResources(): void {
     const { provider } = this.#osls.service;
-    const { project, stage } = this.#deployment;
     checkRegion(this.#options, provider.region);
     const all = merged(provider.compiledCloudFormationTemplate, this.#resources) as Template;
     const configured = withOptions(all, this.#options);
-    const paused = withPaused(configured, this.#options.paused, `${project}-${stage}-`);
+    const paused = withPaused(configured, this.#options.paused, this.#prefix);
     provider.compiledCloudFormationTemplate = withGiven(paused, this.#allGiven);
   }
 
   async #checkTemplate(): Promise<void> {
     const { provider } = this.#osls.service;
-    const { project, stage } = this.#deployment;
     const next = provider.compiledCloudFormationTemplate;
-    const { discard } = this.#options;
     if (this.#former !== undefined)
       await checkRemovedQueues(this.#osls.getProvider('aws'), {
         former: this.#former,
         next,
-        prefix: `${project}-${stage}-`,
-        discard,
+        prefix: this.#prefix,
+        discard: this.#options.discard,
       });
     checkNames(next, { ...this.#deployment, region: provider.region });
     checkFunctions(next, Object.keys(awsOf(this.#registry, this.#deployment).functions));
