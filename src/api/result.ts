@@ -1,5 +1,5 @@
 // The result of a reconciler: the observed state, which the runtime writes. Errors may be thrown instead: any error
-// means that the reconcile is retried, TerminalError that it is not, until the object changes.
+// means that the reconcile is retried, TerminalError that it is not: a change or the periodic reconcile comes next.
 
 /** A condition in a result; its type is the key, and times and generations are the runtime's. */
 export type DeclaredCondition = {

@@ -2,7 +2,7 @@
 // retry. API errors are classified in kube/client/errors.ts.
 import { formatZodIssues, isRecord } from './json.ts';
 
-/** Thrown by a reconciler to stop retries until the object changes or the next resync reconciles it. */
+/** Thrown by a reconciler to stop retries. The next change or the periodic reconcile reconciles the object again. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
@@ -55,7 +55,8 @@ export class PolicyDeniedError extends Error {
 
 /**
  * Another client gave a label or an annotation of the object another value than the controller. It is not overwritten,
- * and not retried until the object changes. `fields` have the path and the other field manager.
+ * and not retried: the next change or the periodic reconcile comes next. `fields` have the path and the other field
+ * manager.
  */
 export class FieldOwnedError extends Error {
   override readonly name = 'FieldOwnedError';

@@ -57,7 +57,7 @@ export type Outcome =
         | 'decommissioning';
     }
   | ({ readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean } & Next)
-  /** Not retried until the object changes. */
+  /** Not retried. The next change or the periodic reconcile comes next. */
   | ({ readonly type: 'terminal'; readonly error: Error } & Next)
   /** The message does not fit the controller's kinds, or names a cluster that is not in the table. */
   | { readonly type: 'refused'; readonly error: Error }

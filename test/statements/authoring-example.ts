@@ -47,7 +47,7 @@ export const site = Site.controller('site', {
       });
       // A rotated secret is read again.
       if (response.status === 401) DNS_TOKEN.invalidate();
-      // Will not succeed before the object changes: not retried.
+      // Retries would not help: the object or the system has to change.
       if (response.status === 422) throw new TerminalError(`the host ${host} is refused`);
       // Any other error is retried, with backoff.
       if (!response.ok) throw new Error(`DNS responded ${response.status} for ${host}`);

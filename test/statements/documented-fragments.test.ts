@@ -1,5 +1,6 @@
 // Only the shorter examples of docs/authoring.md and docs/how-to: each does what its text says. code-blocks.test.ts holds the blocks of the
 // page to the code here.
+import { readFile } from 'node:fs/promises';
 import type { V1RuntimeClass } from '@kubernetes/client-node';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
@@ -237,6 +238,27 @@ it('children of a former operator with a controller reference are taken over, an
   expect(await cluster.get(Menu, named('one'))).toBeDefined();
   await cluster.patch(Menu, named('one'), { metadata: { finalizers: null } });
   expect(await cluster.get(Menu, named('one'))).toBeUndefined();
+});
+
+it('a stalled object is reconciled again within the ten hours of the page, and ten attempts take 17 to 26 minutes', async () => {
+  const page = await readFile('docs/write/errors-and-retries.md', 'utf8');
+  expect(page).toMatch(/fails after 17 to 26 minutes.*within ten hours by default/s);
+  const failing = (error: Error) => Tank.controller('failing', { reconcile: () => Promise.reject(error) });
+  const one = { apiVersion: Tank.apiVersion, kind: 'Tank', metadata: named('one'), spec: {} };
+  await using stalled = await startSystem({ controllers: [failing(new TerminalError('full'))], objects: [one] });
+  await stalled.settled();
+  await stalled.advance(9);
+  expect(stalled.reconciles.map(({ cause }) => cause)).toEqual(['change']);
+  await stalled.advance(601);
+  expect(stalled.reconciles.map(({ cause }) => cause)).toEqual(['change', 'resync']);
+  await using retried = await startSystem({ controllers: [failing(new Error('down'))], objects: [one] });
+  await retried.settled();
+  await retried.advance(40);
+  expect(retried.deadLetters('failing')).toHaveLength(1);
+  const times = retried.reconciles.slice(0, 10).map(({ at }) => at.getTime());
+  const minutes = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 60_000;
+  expect([minutes > 17, minutes < 26]).toEqual([true, true]);
+  expect(retried.reconciles).toHaveLength(10);
 });
 
 it('only an event with the documented pattern wakes the tank that it names', async () => {

@@ -44,7 +44,7 @@ const failures = [
     does: 'take a child',
     title: 'A child is not owned',
     means:
-      'An object of that name exists, and is not a child of this object. It is not changed. Delete it, apply with [`adopt: true`](authoring.md#what-a-child-is), or choose another name.',
+      'An object of that name exists, and is not a child of this object. It is not changed. Delete it, apply with [`adopt: true`](write/children.md#names-that-are-taken), or choose another name.',
   },
 ] as const;
 

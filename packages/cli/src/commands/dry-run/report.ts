@@ -64,7 +64,7 @@ function outcomeLine(outcome: Outcome): string {
     case 'failed':
       return `the reconcile fails, and is retried: ${redact(outcome.error.message)}`;
     case 'terminal':
-      return `the reconcile fails, and is not retried until the object changes: ${redact(outcome.error.message)}`;
+      return `the reconcile fails, and is not retried: ${redact(outcome.error.message)}`;
     case 'refused':
       return `the message is refused: ${redact(outcome.error.message)}`;
   }
