@@ -1,6 +1,6 @@
 // Runs the tests that docs/security-model.md cites: those that need Node alone, in minutes; `-- --all` runs the others,
 // too (a control plane, chromium, Java), in the tier of each. A test names its control in the line before its name,
-// `// Control T1.`: `-- --write` writes the list of them, docs/security-tests.md.
+// `// Control T1.`: `-- --write` writes the list of them, docs/records/security-tests.md.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
@@ -10,7 +10,7 @@ import { processTier } from '../test/process-tier.ts';
 /** A test that holds a control. */
 export type ControlTest = { readonly id: string; readonly file: string; readonly name: string };
 
-export const listFile = 'docs/security-tests.md';
+export const listFile = 'docs/records/security-tests.md';
 
 /** Finds the tests of controls, by file. Throws for a line that names a control before a line without a name. */
 export function controlTests(): readonly ControlTest[] {
@@ -32,7 +32,7 @@ export function formatList(tests: readonly ControlTest[]): string {
   const rows = sorted.map(({ id, file, name }) => `| ${id} | \`${file}\` | ${name} |\n`);
   return `# Tests of controls
 
-The tests that [the security model](security-model.md) and [what each part may do](security-controls.md) cite.
+The tests that [the security model](../security-model.md) and [what each part may do](../security-controls.md) cite.
 \`tools/threat-tests.ts --write\` writes this page from the sources of the tests.
 
 | | file | test |

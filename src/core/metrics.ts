@@ -13,7 +13,7 @@ export const causeDimension = 'cause';
 /** The further dimension of ClusterTrouble. */
 export const troubleDimension = 'what';
 
-/** Every metric of the functions. docs/operating.md explains each one. */
+/** Every metric of the functions. docs/metrics.md explains each one. */
 export const metricNames = {
   reconcileLatency: 'ReconcileLatency',
   reconciles: 'Reconciles',

@@ -1,5 +1,5 @@
 // Only what `outrigger build --cloudformation` writes, and that other tools take it by the examples of
-// docs/how-to/deploy-with-other-tools.md: SAM and CDK read the template, and OpenTofu's file is valid HCL. That the
+// docs/run/other-tools.md: SAM and CDK read the template, and OpenTofu's file is valid HCL. That the
 // resources are right is tested in linters.test.ts and deploy.test.ts.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -46,7 +46,7 @@ function run(program: string, args: readonly string[]): Promise<{ readonly statu
 
 /** The block of the guide in this language. */
 async function example(language: string): Promise<string> {
-  const guide = await readFile(path.join(source, 'docs/how-to/deploy-with-other-tools.md'), 'utf8');
+  const guide = await readFile(path.join(source, 'docs/run/other-tools.md'), 'utf8');
   const [, text = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(guide) ?? [];
   expect(text).not.toBe('');
   return text;

@@ -1,6 +1,7 @@
 // Only that the dashboard, alarms and saved queries refer to existing things: every metric is written by the functions
 // or by AWS, every field of a query is logged, and every alarm names its first step and its runbook.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { documentation } from '@outrigger/cli/aws/alarms';
 import { createResolve, parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -8,7 +9,6 @@ import { registry } from '../../src/controllers/registry.ts';
 import { metricNames } from '../../src/core/metrics.ts';
 import { resyncQueue, timersQueue } from '../../src/core/names.ts';
 import { collectEmissions, type Emissions } from '../lambda/emissions.ts';
-import { headingsOf, sectionsUnder } from '../support/markdown-headings.ts';
 import { type Alarm, alarmMetrics, alarmShape, type MetricUse, metricProblem } from './console-metrics.ts';
 import { dashboardBody, type Widget } from './dashboard-body.ts';
 import { packageTemplate } from './package-template.ts';
@@ -179,19 +179,23 @@ describe('the alarms', () => {
   });
 
   // Control T57.
-  it('every alarm names its first step and its runbook, and every runbook has an alarm', () => {
-    const runbooks = headingsOf(readFileSync('docs/operating.md', 'utf8'));
+  it('every alarm names its first step and its page, every page has an alarm, and the list of alarms has each page', () => {
     const named = alarms.map(({ AlarmName, AlarmDescription }) => {
-      const parsed = /^.+[.] First: (npx outrigger .+)[.] Runbook: docs\/operating[.]md#([a-z-]+)$/.exec(
+      const parsed = /^.+[.] First: (npx outrigger .+)[.] Runbook: (https:.+)\/alarms\/([a-z-]+)$/.exec(
         AlarmDescription,
       );
-      const [, first = '', anchor = ''] = parsed ?? [];
+      const [, first = '', address, page = ''] = parsed ?? [];
       expect(first, AlarmName).toContain('--stage test');
-      expect(runbooks, AlarmName).toContain(anchor);
-      return anchor;
+      expect(address, AlarmName).toBe(documentation);
+      return page;
     });
-    // The sections under the heading "Alarms" are the runbooks.
-    expect(new Set(named)).toEqual(new Set(sectionsUnder(readFileSync('docs/operating.md', 'utf8'), 'Alarms')));
+    const pages = readdirSync('docs/alarms').map((file) => file.replace('.md', ''));
+    expect(new Set(named)).toEqual(new Set(pages));
+    const list = readFileSync('docs/alarms.md', 'utf8');
+    for (const page of pages) {
+      expect(list).toContain(`](alarms/${page}.md)`);
+      expect(readFileSync(`docs/alarms/${page}.md`, 'utf8').split(/\s+/).length, page).toBeLessThan(230);
+    }
   });
 });
 

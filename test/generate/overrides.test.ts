@@ -1,4 +1,4 @@
-// The examples of docs/deploy.md and docs/operating.md that change what is deployed: each arrives in the template that osls
+// The examples of docs/run and docs/options.md that change what is deployed: each arrives in the template that osls
 // packages, in the program of a function, or in the manifests of a cluster. That kubectl accepts the manifests is
 // test/cluster/watcher-deployment.test.ts.
 import { readFileSync } from 'node:fs';
@@ -22,16 +22,15 @@ const template = z.object({
 });
 const withText = z.record(z.string(), z.unknown());
 
-/** The blocks of a page in a language. */
-function blocksOf(page: string, language: string): readonly string[] {
-  const text = readFileSync(`docs/${page}`, 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
-}
+const pages = ['run/change-what-is-deployed', 'run/gitops', 'run/networking', 'options'].map((page) =>
+  readFileSync(`docs/${page}.md`, 'utf8'),
+);
 
-/** The block that has this text. */
-function blockWith(page: string, text: string, language = 'yaml'): string {
-  const [block, ...more] = blocksOf(page, language).filter((one) => one.includes(text));
-  if (block === undefined || more.length > 0) throw new Error(`docs/${page}: ${more.length} more blocks have ${text}`);
+/** The block of the pages that has this text. */
+function blockWith(text: string, language = 'yaml'): string {
+  const blocks = [...pages.join('').matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
+  const [block, ...more] = blocks.map(([, one = '']) => one).filter((one) => one.includes(text));
+  if (block === undefined || more.length > 0) throw new Error(`${more.length} more blocks have ${text}`);
   return block;
 }
 
@@ -40,7 +39,7 @@ async function packaged(stage: string, more: string): Promise<z.output<typeof te
 }
 
 it('a parameter, a property of a function, an extension and a resource of the documents are in the template', async () => {
-  const { Resources } = await packaged('prod', blockWith('deploy.md', 'WATER_TANK_CONCURRENCY'));
+  const { Resources } = await packaged('prod', blockWith('WATER_TANK_CONCURRENCY'));
   expect(Resources.AlarmTopic).toBeUndefined();
   expect(Resources.WaterTankLogGroup?.Properties.RetentionInDays).toBe(90);
   const [mapping] = Object.values(Resources).filter(
@@ -49,19 +48,25 @@ it('a parameter, a property of a function, an extension and a resource of the do
   );
   expect(mapping?.Properties.ScalingConfig).toEqual({ MaximumConcurrency: 20 });
 
-  const layered = await packaged('dev', blockWith('deploy.md', 'layers'));
+  const layered = await packaged('dev', blockWith('layers'));
   expect(layered.Resources.WaterTankLambdaFunction?.Properties.Layers).toHaveLength(1);
 
-  const extended = await packaged('dev', blockWith('deploy.md', 'extensions'));
+  const extended = await packaged('dev', blockWith('extensions'));
   expect(extended.Resources.WaterTankQueue?.Properties).toMatchObject({ Tags: [{ Key: 'tier', Value: 'gold' }] });
   expect(extended.Resources.WaterTankQueue?.Properties.FifoQueue).toBe(true);
 
-  const own = await packaged('dev', blockWith('deploy.md', 'Pager'));
+  const own = await packaged('dev', blockWith('Pager'));
   expect(own.Resources.Pager?.Properties.TopicArn).toEqual({ Ref: 'AlarmTopic' });
   expect(own.Resources.AlarmTopic).toBeDefined();
 
-  const { Parameters } = await packaged('dev', blockWith('operating.md', 'ResyncPeriodSeconds'));
+  const { Parameters } = await packaged('dev', blockWith('ResyncPeriodSeconds'));
   expect(Parameters.ResyncPeriodSeconds?.Default).toBe('7200');
+
+  const inside = await packaged('prod', blockWith('VPC_SUBNET_IDS'));
+  expect(inside.Resources.WaterTankLambdaFunction?.Properties.VpcConfig).toEqual({
+    SubnetIds: ['subnet-0a', 'subnet-0b'],
+    SecurityGroupIds: ['sg-0f'],
+  });
 }, 240_000);
 
 it('a function of the author is deployed beside those of the controllers, and a file takes the place of a program', async () => {
@@ -72,7 +77,7 @@ it('a function of the author is deployed beside those of the controllers, and a 
     await writeFile(path.join(service.folder, file), `export * from ${JSON.stringify(path.resolve(file))};\n`);
   }
   await mkdir(path.join(service.folder, 'functions'));
-  const program = blockWith('deploy.md', 'createReconcileHandler', 'ts')
+  const program = blockWith('createReconcileHandler', 'ts')
     .replace("'outrigger/lambda'", JSON.stringify(path.resolve('src/lambda.ts')))
     .replace("'../src/controllers/water-tank.ts'", JSON.stringify(path.resolve('src/controllers/water-tank.ts')));
   await writeFile(path.join(service.folder, 'functions/water-tank.ts'), program);
@@ -86,7 +91,7 @@ it('a function of the author is deployed beside those of the controllers, and a 
 
   await mkdir(path.join(service.folder, 'dist/report'), { recursive: true });
   await writeFile(path.join(service.folder, 'dist/report/index.mjs'), 'export const handler = () => 1;\n');
-  await service.extend(blockWith('deploy.md', 'report:'));
+  await service.extend(blockWith('report:'));
   const { status, output } = await service.osls(['package', '--stage', 'dev']);
   expect(status, output).toBe(0);
   const { Resources } = template.parse(JSON.parse(await service.template()));
@@ -99,7 +104,7 @@ it('the overlay of the documents changes the settings and the image of the base,
   const named = z.looseObject({ name: z.string(), namespace: z.string() });
   const kustomization = z.looseObject({ configMapGenerator: z.tuple([named]), images: z.array(withText).optional() });
   const read = (text: string) => kustomization.parse(readYamlDocuments(text)[0]);
-  const overlay = read(blockWith('deploy.md', 'behavior: merge'));
+  const overlay = read(blockWith('behavior: merge'));
   const [generator] = read(base.get('kustomization.yaml') ?? '').configMapGenerator;
   expect(overlay.configMapGenerator[0]).toMatchObject({ name: generator.name, namespace: generator.namespace });
   const literals = z.array(z.string()).parse(overlay.configMapGenerator[0].literals);
@@ -108,7 +113,7 @@ it('the overlay of the documents changes the settings and the image of the base,
   expect(settings.QUEUE_URL_PREFIX).toContain(`//sqs.${region}.`);
   expect(base.get('deployment.yaml')).toContain(`image: ${overlay.images?.[0]?.name}\n`);
 
-  const [, folder] = /`(k8s\/[\w-]+)\/kustomization\.yaml`/.exec(readFileSync('docs/deploy.md', 'utf8')) ?? [];
+  const [, folder] = /`(k8s\/[\w-]+)\/kustomization\.yaml`/.exec(pages.join('')) ?? [];
   for (const kind of ['kind: Application', 'sourceRef'])
-    expect(blockWith('deploy.md', kind)).toMatch(new RegExp(`path: (\\./)?${folder}\\b`));
+    expect(blockWith(kind)).toMatch(new RegExp(`path: (\\./)?${folder}\\b`));
 });

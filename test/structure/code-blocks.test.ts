@@ -45,23 +45,25 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
     ...{ test: 'test/cli/new/new-project.test.ts', shows: 'expect(files.filter(' },
   },
   ...['yaml', 'ts', 'hcl'].map((language) => ({
-    ...{ file: 'docs/how-to/deploy-with-other-tools.md', language },
+    ...{ file: 'docs/run/other-tools.md', language },
     ...{ test: 'test/deploy/other-tools.test.ts', shows: `await example('${language}')` },
   })),
-  ...['yaml', 'ts'].map((language) => ({
-    ...{ file: 'docs/deploy.md', language },
-    ...{ test: 'test/generate/overrides.test.ts', shows: "blockWith('deploy.md'" },
+  ...[
+    ['run/change-what-is-deployed', 'yaml', "blockWith('WATER_TANK_CONCURRENCY'"],
+    ['run/change-what-is-deployed', 'ts', "blockWith('createReconcileHandler'"],
+    ['run/gitops', 'yaml', "blockWith('behavior: merge'"],
+    ['run/networking', 'yaml', "blockWith('VPC_SUBNET_IDS'"],
+    ['options', 'yaml', "blockWith('ResyncPeriodSeconds'"],
+  ].map(([page, language = '', shows = '']) => ({
+    ...{ file: `docs/${page}.md`, language },
+    ...{ test: 'test/generate/overrides.test.ts', shows },
   })),
-  {
-    ...{ file: 'docs/operating.md', language: 'yaml' },
-    ...{ test: 'test/generate/overrides.test.ts', shows: "blockWith('operating.md'" },
-  },
   {
     ...{ file: 'docs/troubleshooting.md', language: 'text' },
     ...{ test: 'test/cluster/troubleshooting.test.ts', shows: 'expect(page).toBe(' },
   },
   // The record of a run, which the run writes.
-  { file: 'docs/reliability.md', language: 'text', test: 'tools/soak/main.ts', shows: 'replaceBetween(' },
+  { file: 'docs/records/reliability.md', language: 'text', test: 'tools/soak/main.ts', shows: 'replaceBetween(' },
 ];
 
 const isProven = ({ file, language }: Block) => provenBy.some((one) => one.file === file && one.language === language);
@@ -78,7 +80,7 @@ const trust = z.strictObject({
 
 /** What reads the JSON of a page; throws if it does not match. */
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  'docs/deploy.md': (text) => {
+  'docs/run/deploy.md': (text) => {
     const value: unknown = JSON.parse(text.replaceAll(/<[^>]+>/g, 'LS0tLS0='));
     return text.includes('"Version"') ? trust.parse(value) : parseEntry('prod-1', withAddress(value));
   },

@@ -112,8 +112,8 @@ describe('docs/logs.md', () => {
   });
 });
 
-it('docs/operating.md has every metric of the functions, and no other', () => {
-  const names = namesIn(section(page('operating'), 'Metrics')).map((name) => name.replace('…', 'Reconciles'));
+it('docs/metrics.md has every metric of the functions, and no other', () => {
+  const names = namesIn(section(page('metrics'), 'Metrics')).map((name) => name.replace('…', 'Reconciles'));
   expect(new Set(names)).toEqual(new Set(Object.values(metricNames)));
 });
 

@@ -1,5 +1,5 @@
 // Only that the security model has a control, a limit and tests for each boundary and each letter of STRIDE, that the
-// list of tests is written from the tests, and that those that docs/reliability.md names exist. Whether a test holds what is
+// list of tests is written from the tests, and that those that docs/records/reliability.md names exist. Whether a test holds what is
 // said is what a reader has to judge.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -76,8 +76,8 @@ function isMissing({ file, name }: { readonly file: string; readonly name: strin
   return !["'", '"', '`'].some((quote) => source.includes(`${quote}${name}${quote}`));
 }
 
-it('each test that docs/reliability.md names exists in its file', () => {
-  const reliability = readFileSync('docs/reliability.md', 'utf8');
+it('each test that docs/records/reliability.md names exists in its file', () => {
+  const reliability = readFileSync('docs/records/reliability.md', 'utf8');
   const named = [...reliability.matchAll(/^\| .+ \| `(test\/\S+)` \| (.+) \|$/gm)].map(([, file = '', name = '']) => ({
     ...{ file, name },
   }));

@@ -1,10 +1,10 @@
-// Only that no behaviour of docs/behaviour.md is without a test: every id starts the name of a test. `npm run mutate` shows whether the
+// Only that no behaviour of docs/records/behaviour.md is without a test: every id starts the name of a test. `npm run mutate` shows whether the
 // test would fail.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { statementIds } from '../../tools/mutants/statement-ids.ts';
 
-const all = [...readFileSync('docs/behaviour.md', 'utf8').matchAll(/^\| ([A-Z]+\d+[a-z]?) \|/gm)]
+const all = [...readFileSync('docs/records/behaviour.md', 'utf8').matchAll(/^\| ([A-Z]+\d+[a-z]?) \|/gm)]
   .map(([, id = '']) => id)
   .filter((id) => !/^G\d$/.test(id));
 
@@ -25,6 +25,6 @@ it('no test is named after an id that does not exist', () => {
   expect([...met].filter((id) => /\d/.test(id) && !all.includes(id))).toEqual([]);
 });
 
-it('each id has one line in docs/behaviour.md', () => {
+it('each id has one line in docs/records/behaviour.md', () => {
   expect(new Set(all).size).toBe(all.length);
 });

@@ -137,6 +137,8 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npx outrigger explain KEY': ['test/cli/key-commands.test.ts', "run('explain'"],
   'npx outrigger history KEY': ['test/cli/key-commands.test.ts', "run('history'"],
+  'npx outrigger explain water-tank:default/north': ['test/cli/key-commands.test.ts', "run('explain'"],
+  'npx outrigger history water-tank:default/north': ['test/cli/key-commands.test.ts', "run('history'"],
   'outrigger logs KEY': ['test/cli/key-commands.test.ts', "run('logs'"],
   'npx outrigger status --watch': ['test/cli/completion.test.ts', "'--watch'"],
   'npx outrigger build --cloudformation --stage prod --param MONITORING=lean': [
@@ -193,11 +195,11 @@ export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run bench -- --only f9-measure --only f9 --write docs/cost.md':
     'measures: nothing else should run at the same time',
   'npm run chaos -- --real': 'most of an hour; --ci is a part of it',
-  'npm run chaos -- --full --keep FILE --write docs/reliability.md': 'hours; --ci is a part of it',
+  'npm run chaos -- --full --keep FILE --write docs/records/reliability.md': 'hours; --ci is a part of it',
   'npm run chaos -- --only TEXT --seed N': 'as long as the row; --ci is a part of it',
-  'npm run chaos -- --only TEXT --keep FILE --write docs/reliability.md --record NAME':
+  'npm run chaos -- --only TEXT --keep FILE --write docs/records/reliability.md --record NAME':
     'as long as the rows; --ci is a part of it',
-  'npm run chaos:fleet -- --write docs/reliability.md': 'twenty minutes; --ci is a part of it',
-  'npm run soak -- --write docs/reliability.md': 'half an hour; --ci is a minute of it',
+  'npm run chaos:fleet -- --write docs/records/reliability.md': 'twenty minutes; --ci is a part of it',
+  'npm run soak -- --write docs/records/reliability.md': 'half an hour; --ci is a minute of it',
   'npm audit --omit=dev': 'asks the registry for new advisories',
 };

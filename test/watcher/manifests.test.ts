@@ -50,12 +50,12 @@ const [container] = pod.containers;
 describe('the images of the watcher', () => {
   it('the base image has no default, and the documented command names it by digest', () => {
     expect(read('Dockerfile')).toMatch(/^ARG BASE\nFROM \$\{BASE\}$/m);
-    expect(readFileSync('docs/deploy.md', 'utf8')).toMatch(/docker build .*--build-arg BASE=\S+@sha256:/);
+    expect(readFileSync('docs/run/deploy.md', 'utf8')).toMatch(/docker build .*--build-arg BASE=\S+@sha256:/);
   });
 });
 
 describe('the documented trust of the watcher’s role', () => {
-  const guide = readFileSync('docs/deploy.md', 'utf8');
+  const guide = readFileSync('docs/run/deploy.md', 'utf8');
   const statement = z.object({
     Principal: z.record(z.string(), z.string()),
     Action: z.unknown(),

@@ -7,7 +7,7 @@ import type { Command, Option } from 'commander';
 const introduction = `# Commands
 
 Each works on the project in the current folder, and prints with \`--help\` what this page has.
-[operating.md](operating.md) says when an operator uses which.
+[See what is going on](run/monitor.md) says when you use which.
 
 | exit status | means |
 | --- | --- |

@@ -22,7 +22,7 @@ const failures = [
     does: 'throw',
     title: 'A reconcile throws',
     means:
-      'The error is retried with growing delays; after the last attempt the key is a dead letter. Fix the source and save it, then [redrive](operating.md#dead-letters) it.',
+      'The error is retried with growing delays; after the last attempt the key is a dead letter. Fix the source and save it, then [redrive](alarms/dead-letters.md) it.',
   },
   {
     does: 'hang',
@@ -270,8 +270,8 @@ const introduction = `# Troubleshooting
 
 What each program shows for a trouble, from runs of outrigger dev with one controller, \`lamp\`, and two attempts of a
 reconcile. \`node tools/troubleshooting/page.ts\` makes this page, and a test makes it again. \`npx outrigger explain KEY\`
-has the state of one object, \`npx outrigger history KEY\` its last reconciles. Each alarm has a section in
-[operating.md](operating.md#alarms).
+has the state of one object, \`npx outrigger history KEY\` its last reconciles. Each alarm has a page in
+[alarms.md](alarms.md), and [by symptom](by-symptom.md) starts from what you see.
 `;
 
 function pageOf(sections: readonly Section[], project: Project): string {

@@ -25,7 +25,7 @@ type AlarmDefinition = {
   readonly because: string;
   /** The first step for the operator; a command if there is one. */
   readonly first: string;
-  /** A heading of docs/operating.md, as a link names it. */
+  /** The page of docs/alarms, without its extension. */
   readonly runbook: string;
   readonly threshold?: number;
   /** The number of periods that are looked at. */
@@ -93,6 +93,9 @@ export function alarmsOf(
   };
 }
 
+/** Where the documents are published: the homepage of the packages. */
+export const documentation = 'https://outrigger.dev';
+
 /** The option of commands that names the stage. */
 export const stage = '--stage ${self:custom.stage}';
 
@@ -103,7 +106,7 @@ export function alarm(what: string, definition: AlarmDefinition): JsonObject {
     Type: 'AWS::CloudWatch::Alarm',
     Properties: {
       AlarmName: `${namePrefix}${what}`,
-      AlarmDescription: `${because}. First: ${first}. Runbook: docs/operating.md#${runbook}`,
+      AlarmDescription: `${because}. First: ${first}. Runbook: ${documentation}/alarms/${runbook}`,
       ...metric,
       EvaluationPeriods: periods,
       ...(datapoints === undefined ? {} : { DatapointsToAlarm: datapoints }),

@@ -7,6 +7,7 @@ import { type ControllerDefinition, hasEvidence } from 'outrigger/internal/api/d
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
 import { type MetricName, metricNames, serviceDimension } from 'outrigger/internal/core/metrics';
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
+import { documentation } from './alarms.ts';
 import { metricsNamespace, namePrefix } from './names.ts';
 import { wakers } from './wakes.ts';
 
@@ -42,7 +43,7 @@ const introduction = [
   '**Reconcile latency** is the time from a change, as the watcher observed it, to its status. **Missed changes** ' +
     'were not forwarded by a watcher, and were found by the resync.',
   '**Drift corrected** counts objects that the resync had to change without a new generation. More is in ' +
-    'docs/operating.md.',
+    `${documentation}/alarms.`,
 ].join('\n');
 
 /** Makes the dashboard. Its body is a string, in which CloudFormation fills in region and ARNs. */

@@ -141,7 +141,7 @@ function removalHint(name: string): string {
   return (
     `${name} was renamed or removed: a deployment deletes its queue and its dead letters, and a finalizer of it ` +
     `blocks deletions until outrigger detach KIND --controller ${name} ` +
-    '(docs/operating.md#rename-or-remove-a-controller)'
+    '(docs/run/rename-or-remove.md)'
   );
 }
 

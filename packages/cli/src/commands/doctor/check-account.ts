@@ -84,7 +84,7 @@ function mappingFindings(
 ): readonly Finding[] {
   const about = `function of ${queue}`;
   if (mapping === undefined) {
-    const fix = `${deploy}; if the mapping was deleted: "Recover lost queues" in docs/operating.md`;
+    const fix = `${deploy}; if the mapping was deleted: docs/run/recover.md`;
     return [failFinding(about, 'no function receives messages from this queue', fix)];
   }
   const { UUID = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
