@@ -64,8 +64,8 @@ it('a parameter, a property of a function, an extension and a resource of the do
 
   const inside = await packaged('prod', blockWith('VPC_SUBNET_IDS'));
   expect(inside.Resources.WaterTankLambdaFunction?.Properties.VpcConfig).toEqual({
-    SubnetIds: ['subnet-0a', 'subnet-0b'],
-    SecurityGroupIds: ['sg-0f'],
+    SubnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'],
+    SecurityGroupIds: ['sg-0a1b2c3d'],
   });
 }, 240_000);
 
