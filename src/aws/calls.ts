@@ -69,3 +69,8 @@ export function actionsOf({ service, operation }: AwsCall): readonly string[] {
   const action = `${prefixes[service] ?? service}:${operation}`;
   return actions[action] ?? [action];
 }
+
+/** Says what to write where actions are not permitted. */
+export function missingPermission(missing: readonly string[]): string {
+  return `give the controller permissions: [{ actions: ['${missing.join("', '")}'], resources: [the ARNs] }]`;
+}

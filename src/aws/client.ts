@@ -2,8 +2,9 @@
 // see each call, and that end with the reconcile.
 import { channel } from 'node:diagnostics_channel';
 import { FetchHttpHandler } from '@smithy/fetch-http-handler';
-import { currentSignal } from '../api/current-signal.ts';
-import { type AwsCall, awsCalls } from './calls.ts';
+import { currentCall } from '../api/current-call.ts';
+import { permitsAction } from '../api/permissions.ts';
+import { type AwsCall, actionsOf, awsCalls, missingPermission } from './calls.ts';
 
 /** Options of a client. */
 export type AwsClientOptions = {
@@ -38,7 +39,8 @@ const published = channel(awsCalls);
 
 /**
  * Makes a client of the AWS SDK v3 for `clients` of a controller. With an endpoint on this machine, as in
- * `outrigger dev` and in tests, it signs with credentials that are nobody's.
+ * `outrigger dev` and in tests, it signs with credentials that are nobody's. With any endpoint, a call in a reconcile
+ * that the controller's `permissions` do not permit throws AccessDenied.
  * @example clients: ({ ROUTE53_ENDPOINT }) => ({ dns: awsClient(Route53Client, { endpoint: ROUTE53_ENDPOINT }) })
  */
 export function awsClient<C extends SdkClient>(
@@ -57,6 +59,7 @@ export function awsClient<C extends SdkClient>(
     const call: AwsCall = { service: String(service), operation: commandName.replace(/Command$/, '') };
     return async (args) => {
       published.publish(call);
+      if (isEmulated) refuseUnpermitted(call);
       return await next(args);
     };
   };
@@ -64,10 +67,19 @@ export function awsClient<C extends SdkClient>(
   return client;
 }
 
+/** An emulator permits everything: there a call is refused as the role of the function would refuse it. */
+function refuseUnpermitted(call: AwsCall): void {
+  const { controller = '', permissions } = currentCall.getStore() ?? {};
+  const missing = actionsOf(call).filter((action) => !permissions?.some((one) => permitsAction(one, action)));
+  if (permissions === undefined || missing.length === 0) return;
+  const denied = new Error(`AWS would refuse ${call.operation} of ${controller}: ${missingPermission(missing)}`);
+  throw Object.assign(denied, { name: 'AccessDenied' });
+}
+
 /** A request ends when the reconcile does in which it was sent, also if its author passes no signal. */
 class HandlerOfReconciles extends FetchHttpHandler {
   override async handle(...[request, options = {}]: Parameters<FetchHttpHandler['handle']>) {
-    const signals = [options.abortSignal, currentSignal.getStore()].filter((one) => one instanceof AbortSignal);
+    const signals = [options.abortSignal, currentCall.getStore()?.signal].filter((one) => one instanceof AbortSignal);
     return await super.handle(request, { ...options, abortSignal: AbortSignal.any(signals) });
   }
 }

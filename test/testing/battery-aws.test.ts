@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { awsClient } from '../../src/aws.ts';
 import { defineKind, ok, type Permission, type ResultOf } from '../../src/outrigger.ts';
-import { battery, type OutsideWorld } from '../../src/testing.ts';
+import { battery, type OutsideWorld, startSystem } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
 
 const Name = defineKind({
@@ -111,4 +111,21 @@ it('U1: a permission that no call needs is named, and the other is not', async (
   const { failed, notes } = await run([{ actions: ['route53:Change*', 'route53:GetChange'], resources: ['*'] }]);
   expect(failed).toBeUndefined();
   expect(notes).toEqual(['not checked: no sample needs route53:GetChange; remove them, or give a sample that does']);
+});
+
+it('U1: a call in a whole system that is not permitted is refused as AWS would refuse it', async () => {
+  const dns = await emulatedDns();
+  await using system = await startSystem({
+    controllers: [publisher([{ actions: ['route53:GetChange'], resources: ['*'] }])],
+    environment: dns.environment ?? {},
+  });
+  await system.cluster.apply(sample);
+  await system.settled();
+  const [condition] = (await system.cluster.get(Name, { namespace: 'default', name: 'north' }))?.conditions ?? [];
+  expect(condition?.message).toContain(
+    'AWS would refuse ChangeResourceRecordSets of name: give the controller permissions: ' +
+      "[{ actions: ['route53:ChangeResourceRecordSets'], resources: [the ARNs] }]",
+  );
+  expect(dns.state?.()).toEqual({});
+  await dns.close?.();
 });

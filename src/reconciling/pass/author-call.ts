@@ -1,7 +1,7 @@
 // The scope of one call of the author's code: its context, its deadline, and its end. A reconciler that runs on after
 // its deadline cannot be stopped inside this process, so its failure is reported as that of any other attempt, and then
 // the process ends (batch.ts).
-import { currentSignal } from '../../api/current-signal.ts';
+import { currentCall } from '../../api/current-call.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import { sleep, type Wait } from '../../core/time.ts';
 import { isThorough } from '../../sqs/message.ts';
@@ -55,7 +55,8 @@ export async function callFor(pass: Pass, { instance, now, wait = sleep }: Recon
       return declaration.finalizes && primary.hasFinalizer() ? await finalize() : { type: 'finalized', said: 'done' };
     },
   };
-  const running = currentSignal.run(signal, run[task]).finally(handle.end);
+  const current = { signal, controller: name, permissions: declaration.permissions ?? [] };
+  const running = currentCall.run(current, run[task]).finally(handle.end);
   const ended = await endOf(running, { signal, wait });
   return { ended, ...handle.effects() };
 }

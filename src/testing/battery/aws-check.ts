@@ -1,7 +1,7 @@
 // The check of a controller's permissions on AWS: which its calls need, and which none of them needs.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Permission, permitsAction } from '../../api/permissions.ts';
-import { type AwsCall, actionsOf, awsCalls } from '../../aws/calls.ts';
+import { type AwsCall, actionsOf, awsCalls, missingPermission } from '../../aws/calls.ts';
 import { removed } from './removal.ts';
 import { converged, fail } from './report.ts';
 import type { Stage } from './stage.ts';
@@ -32,10 +32,7 @@ export async function checkPermissions(
   }
   const missing = [...needed].filter((action) => !permissions.some((one) => permitsAction(one, action)));
   if (missing.length > 0) {
-    fail(
-      `calls to AWS are not permitted: ${missing.join(', ')}`,
-      `give the controller permissions: [{ actions: ['${missing.join("', '")}'], resources: [the ARNs] }]`,
-    );
+    fail(`calls to AWS are not permitted: ${missing.join(', ')}`, missingPermission(missing));
   }
   const unused = permissions
     .flatMap(({ actions }) => actions)
