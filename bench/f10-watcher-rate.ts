@@ -208,7 +208,7 @@ function onOneProcessor(
   environment: Readonly<Record<string, string>>,
 ): GuardedProcess {
   const child = startGuarded('taskset', ['--cpu-list', '0', program, ...args], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...environment },
   });
   cleanup.defer(() => child.end('SIGTERM'));
   return child;

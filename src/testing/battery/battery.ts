@@ -4,7 +4,7 @@
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { checkPermissions, permissionsName } from './aws-check.ts';
 import { changeChecks, createdOnceCheck, deletesSelfCheck } from './change-checks.ts';
-import type { BatteryCheck, BatteryOptions } from './contract.ts';
+import { type BatteryCheck, BatteryError, type BatteryOptions } from './contract.ts';
 import { faultChecks } from './fault-checks.ts';
 import { checkDropped, droppedName, foreignWritersCheck } from './foreign-checks.ts';
 import { ignoredStatus } from './ignored-status.ts';
@@ -146,7 +146,27 @@ export function battery(controller: ControllerDefinition, options: BatteryOption
     },
   };
   const callsOutside = permissions !== undefined || outside !== undefined;
-  return [...perSample, ...(callsOutside ? [permitted] : []), ...(changes.length === 0 ? [alone] : changes)];
+  const every = [...perSample, ...(callsOutside ? [permitted] : []), ...(changes.length === 0 ? [alone] : changes)];
+  return reportOnce(every);
+}
+
+/** A reconcile that fails would be reported by each check that needs it: the first one does, the others are skipped. */
+function reportOnce(checks: readonly BatteryCheck[]): readonly BatteryCheck[] {
+  const reported = new Map<string, string>();
+  return checks.map(({ name, run }) => ({
+    name,
+    run: async (...[context]) => {
+      try {
+        await run(context);
+      } catch (error) {
+        if (!(error instanceof BatteryError)) throw error;
+        const first = reported.get(error.message) ?? name;
+        reported.set(error.message, first);
+        if (first === name || context?.skip === undefined) throw error;
+        context.skip(`not checked: it fails as this check does: ${first}`);
+      }
+    },
+  }));
 }
 
 /** Returns a function that calls `make` at its first call, and resolves with that result at each. */

@@ -93,8 +93,8 @@ export type BatteryCheck = {
   /** A sentence that could be false: `after a crash at any write the next reconcile reaches the same end`. */
   readonly name: string;
   /**
-   * Rejects with a BatteryError if the sentence is false. What could not be checked is skipped, with a note: by the
-   * `skip` of the test's context, which vitest and node:test pass.
+   * Rejects with a BatteryError if the sentence is false. Skipped with a note, by the `skip` of the test's context that
+   * vitest and node:test pass, are what could not be checked and what fails with the words of an earlier check.
    */
   run(context?: { skip?(note: string): void }): Promise<void>;
 };
