@@ -66,8 +66,8 @@ it.each([
 });
 
 it('the documents list every kind', async () => {
-  const page = await readFile(path.resolve(import.meta.dirname, '../../docs/authoring.md'), 'utf8');
-  const [, section = ''] = /^## Kinds of Kubernetes$(.*?)^```ts$/ms.exec(page) ?? [];
+  const page = await readFile(path.resolve(import.meta.dirname, '../../docs/write/kinds-of-others.md'), 'utf8');
+  const [, section = ''] = /kinds: begin -->(.*?)<!-- kinds: end/s.exec(page) ?? [];
   expect([...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name)).toEqual(
     Object.keys(kubernetes).toSorted((a, b) => section.indexOf(`\`${a}\``) - section.indexOf(`\`${b}\``)),
   );

@@ -12,7 +12,7 @@ it('the package contains the documents and the samples that they name, and no ge
   const { stdout } = await run('tar', ['-tzf', (await packedPackages()).outrigger]);
   const files = stdout.split('\n').map((file) => file.replace(/^package\//, ''));
   expect(files).toContain('lib/outrigger.js');
-  expect(files).toEqual(expect.arrayContaining(['docs/authoring.md', 'src/controllers/cafe.ts', 'CHANGELOG.md']));
+  expect(files).toEqual(expect.arrayContaining(['docs/write/testing.md', 'src/controllers/cafe.ts', 'CHANGELOG.md']));
   expect(
     files.filter((file) => /^lib\/.*controllers\/|^(?!examples\/).*samples|generated\/|^functions/.test(file)),
   ).toEqual([]);

@@ -1,5 +1,5 @@
 // A project made from the packed package, as its author tests it: a plain vitest test with the in-memory API server, the
-// battery of the scaffolded controller, and a controller on a kind that is not the author's, written from docs/authoring.md.
+// battery of the scaffolded controller, and a controller on a kind that is not the author's, written from docs/write.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';

@@ -1,5 +1,5 @@
 // The first hour with the package, by the steps of the documents alone: from an empty folder to the controller of
-// docs/authoring.md, which has a required setting, a secret, a child Ingress and a finalizer, running, tested and bundled.
+// docs/write/a-controller.md, which has a required setting, a secret, a child Ingress and a finalizer, running, tested and bundled.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -38,9 +38,9 @@ export const notes = Note.controller('notes', {
 });
 `;
 
-/** The controller of docs/authoring.md, with the imports that it says a project has. */
+/** The controller of docs/write/a-controller.md, with the imports that it says a project has. */
 async function documentedController(): Promise<string> {
-  const [, block = ''] = (await readFile('docs/authoring.md', 'utf8')).split('```ts\n');
+  const [, , block = ''] = (await readFile('docs/write/a-controller.md', 'utf8')).split('```ts\n');
   const [code = ''] = block.split('\n```\n');
   return `${code.replaceAll(/'\.\.\/\.\.\/src\/(outrigger|kubernetes)\.ts'/g, (_, entry) =>
     entry === 'outrigger' ? "'outrigger'" : "'outrigger/kubernetes'",

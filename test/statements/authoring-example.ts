@@ -1,4 +1,4 @@
-// The example of docs/authoring.md: one controller with what most controllers declare. The document contains this file,
+// The example of docs/write/a-controller.md: one controller with what most controllers declare. The document contains this file,
 // and a test compares them.
 import * as z from 'zod';
 import { ConfigMap, Deployment, Ingress, Secret } from '../../src/kubernetes.ts';

@@ -1,4 +1,4 @@
-// Only the shorter examples of docs/authoring.md and docs/how-to: each does what its text says. code-blocks.test.ts holds the blocks of the
+// Only the shorter examples of docs/write: each does what its text says. code-blocks.test.ts holds the blocks of the
 // page to the code here.
 import { readFile } from 'node:fs/promises';
 import type { V1RuntimeClass } from '@kubernetes/client-node';

@@ -21,13 +21,17 @@ const blocks: readonly Block[] = documents.flatMap((file) =>
 /** Files that are compiled by `npm run check`. A block of TypeScript is a part of one of them. */
 const compiled = [
   'src/controllers/cafe.ts',
+  'examples/src/controllers/postgres-instance.ts',
+  'examples/test/controllers/timer.test.ts',
   'test/statements/authoring-example.ts',
   'test/statements/documented-fragments.test.ts',
   'test/statements/elsewhere.test.ts',
   'test/statements/foreign-status.ts',
   'test/statements/self-mapping.test.ts',
   'packages/apiserver/test/example.ts',
+  'test/controllers/cafe.test.ts',
   'test/testing/battery-aws.test.ts',
+  'test/testing/battery-outside.test.ts',
 ].map((file) => unindented(readFileSync(file, 'utf8')));
 
 /** Pages whose blocks of a language a test runs or makes: the test, and a text in it that shows where. */

@@ -66,7 +66,7 @@ it('the price of a million single changes and of a pod equals the one computed b
   expect(podMonth(prices)).toBeCloseTo(730 * (0.25 * 0.04048 + 0.5 * 0.004445), 6);
 });
 
-it('a change that writes a child costs the reconcile of that, too, and README and FAQ have its price', async () => {
+it('a change that writes a child costs the reconcile of that, too, and the README has its price', async () => {
   const { prices, measured } = await readSheet();
   const one = { cpuMilliseconds: 10, requests: 4, logBytes: 655, logLines: 0 };
   const same = { ...measured, 'changed-1': one, 'converged-1': one };
@@ -74,10 +74,9 @@ it('a change that writes a child costs the reconcile of that, too, and README an
   const [full, single] = ([10, 1] as const).map((size) =>
     total(millionChangesWithChild(prices, measured, size)).toFixed(2),
   );
-  for (const page of ['README.md', 'docs/faq.md'])
-    expect((await readFile(page, 'utf8')).replace(/\s+/g, ' ')).toMatch(
-      new RegExp(`million changes that write a child .*\\$${full} in full batches,? (and )?\\$${single} one by one`),
-    );
+  expect((await readFile('README.md', 'utf8')).replace(/\s+/g, ' ')).toMatch(
+    new RegExp(`million changes that write a child .*\\$${full} in full batches,? (and )?\\$${single} one by one`),
+  );
 });
 
 it('the README has the price of an idle month that the tables have', async () => {

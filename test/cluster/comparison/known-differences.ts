@@ -1,5 +1,5 @@
 // Where the in-memory server answers differently from kube-apiserver on purpose. What it accepts and a cluster refuses is
-// said in docs/authoring.md in the same words, which packages/apiserver/test/laxer.test.ts checks.
+// said in docs/write/testing.md in the same words, which packages/apiserver/test/laxer.test.ts checks.
 
 /** Causes, or a status, that one server alone returns. */
 type KnownDifference = {

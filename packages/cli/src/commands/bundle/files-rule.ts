@@ -9,7 +9,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { type AuthorFiles, isOwnSource } from './author-files.ts';
 
 /** The rule, as the messages name it. */
-const rule = 'a function has only its bundle (docs/authoring.md, "Files in a function")';
+const rule = 'a function has only its bundle (docs/write/project.md, "What a function has")';
 
 const markers = {
   __dirname: '__outrigger_dirname',
