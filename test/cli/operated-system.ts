@@ -4,6 +4,7 @@
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { detachCommand } from '@outrigger/cli/commands/detach';
 import { dlqCommand } from '@outrigger/cli/commands/dlq';
+import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
 import { explainCommand, historyCommand, logsCommand } from '@outrigger/cli/commands/key-commands';
 import { pauseCommand, resumeCommand } from '@outrigger/cli/commands/pause';
 import { replayCommand } from '@outrigger/cli/commands/replay';
@@ -26,6 +27,7 @@ import { runHere } from './command-result.ts';
 
 const { signal } = new AbortController();
 const commands = {
+  doctor: doctorCommand,
   explain: explainCommand,
   history: historyCommand,
   logs: logsCommand,

@@ -76,7 +76,13 @@ async function open(): Promise<ConsoleSource> {
       injectFaults: (faults) => injectFaults(simulators, faults),
     },
     {
-      ...{ dryRun: never, pauseController: never, pauseCluster: never, isClusterPaused: async () => true },
+      ...{
+        dryRun: never,
+        pauseController: never,
+        pauseCluster: never,
+        isClusterPaused: async () => true,
+        project: 'outrigger',
+      },
       pausedControllers: async () => new Set<string>(),
     },
     ending.signal,
@@ -111,7 +117,9 @@ it('the messages of the local queues are shown where they are, without a receive
   expect(messages[2]).toMatchObject({ reason: 'exhausted', error: 'boom' });
   expect(unread).toEqual(['water-tank.fifo', 'water-tank-dlq.fifo', 'ingredient.fifo', 'ingredient-dlq.fifo']);
   const flow = await source.flow(signal);
-  expect(flow).toMatchObject({ watchers: 1, clusters: [{ name: 'local', paused: true }] });
+  expect(flow).toMatchObject({
+    clusters: [{ name: 'local', paused: true, health: { state: 'down', tone: 'bad' } }],
+  });
   expect(flow.controllers[0]).toMatchObject({ name: 'foo', queued: 1, inFlight: 1, deadLetters: 1 });
 });
 

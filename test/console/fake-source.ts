@@ -1,4 +1,5 @@
 // A source of the console in memory, whose objects the test chooses.
+import { healthOf, objectTones } from '@outrigger/cli/console/health';
 import type { ConsoleSource, SourceEvent } from '@outrigger/cli/console/source';
 import type {
   ActionResult,
@@ -19,6 +20,7 @@ export function rowOf(id: string, fields: Partial<ObjectRow> = {}): ObjectRow {
   return {
     ...{ id, kind: plural, cluster: 'local', namespace, name: name.join('/'), state: 'Ready', text: 'Ready' },
     ...{ conditions: [], generation: 1, observedGeneration: 1, createdAt: '2026-01-01T00:00:00Z' },
+    tone: objectTones[fields.state ?? 'Ready'],
     ...fields,
   };
 }
@@ -49,8 +51,8 @@ export function createFakeSource(system: System = { mode: 'dev', name: 'local' }
   let series: Series = { at: [], reconciles: [], failures: [], p50: [], p99: [] };
   const actions: ConsoleAction[] = [];
   let flow: Flow = {
-    ...{ at: 0, changesPerSecond: 0, watchers: 1, waitingTimers: 0, controllers: [] },
-    clusters: [{ name: 'local' }],
+    ...{ at: 0, changesPerSecond: 0, waitingTimers: 0, controllers: [] },
+    clusters: [{ name: 'local', health: healthOf('working', 'last seen 4 s ago') }],
   };
   const source = {
     actions,

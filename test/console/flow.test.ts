@@ -23,12 +23,12 @@ it('the flow is read without SQS and without Lambda, and says why: the first que
       maxAgeMilliseconds: 0,
     },
     pausedControllers: () => new Promise(() => {}),
-    read: async () => ({ watchers: 1, clusters: [] }),
+    read: async () => ({ clusters: [] }),
   });
   const reading = readFlow(new AbortController().signal);
   await vi.advanceTimersByTimeAsync(5_000);
   const { controllers, notes } = await reading;
-  expect(controllers).toMatchObject([{ name: 'foo' }]);
+  expect(controllers).toMatchObject([{ name: 'foo', health: { state: 'not known', tone: 'unknown' } }]);
   expect(notes).toEqual([
     'Queues cannot be read: foo.fifo: AccessDenied: not authorized to perform: sqs:getqueueattributes',
     'Which controllers are paused cannot be read: no response within 5 s',

@@ -127,9 +127,21 @@ it('fieldChanges ignores what every write changes, and cuts long values', () => 
 
 describe('objectRow', () => {
   const ready = (status: string) => ({ observedGeneration: 1, conditions: [{ type: 'Ready', status, reason: 'R' }] });
+  const abnormal = (type: string, reason: string) => ({
+    observedGeneration: 1,
+    conditions: [
+      { type, status: 'True', reason, message: 'no pump' },
+      { type: 'Ready', status: 'False', reason },
+    ],
+  });
   it.each([
     ['Ready', tank(ready('True'))],
-    ['Not ready', tank(ready('False'))],
+    ['Progressing', tank(ready('False'))],
+    ['Stalled', tank(abnormal('Stalled', 'TerminalError'))],
+    ['Failed', tank(abnormal('Reconciling', 'Retrying'))],
+    ['Progressing', tank(abnormal('Reconciling', 'RetryLater'))],
+    ['Progressing', tank(abnormal('Stalled', 'TerminalError'), { generation: 2 })],
+    ['Failed', tank(abnormal('Reconciling', 'Retrying'), { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['Progressing', tank(ready('True'), { generation: 2 })],
     ['Progressing', tank()],
     ['Deleting', tank(ready('True'), { deletionTimestamp: '2026-01-01T00:00:00Z' })],

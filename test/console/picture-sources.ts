@@ -1,4 +1,5 @@
 // The sources in memory of which pictures are taken. Everything in them is the same at each run, but for the time.
+import { healthOf } from '@outrigger/cli/console/health';
 import type { ConditionRow, ObjectState } from '@outrigger/cli/console/wire';
 import { createFakeSource, rowOf } from './fake-source.ts';
 
@@ -10,7 +11,7 @@ export function thousandTanks(): Source {
   for (let index = 0; index < 1_000; index += 1) {
     // Spread over the list, the same at each run.
     const spread = (index * 7_919) % 100;
-    const state = spread < 82 ? 'Ready' : spread < 93 ? 'Progressing' : 'Not ready';
+    const state = spread < 82 ? 'Ready' : spread < 93 ? 'Progressing' : 'Failed';
     const level = 3 + (spread % 20);
     putTank(source, `local:watertanks.plant.example.com/region-${index % 7}/tank-${String(index).padStart(4, '0')}`, {
       ...{
@@ -34,7 +35,7 @@ type Tank = {
 function putTank(source: Source, id: string, { state, text, days, isReachable }: Tank): void {
   const status = (isTrue: boolean) => (isTrue ? 'True' : 'False');
   const condition = (type: string, isTrue: boolean): ConditionRow => ({
-    ...{ type, status: status(isTrue), reason: 'Level', message: '' },
+    ...{ type, status: status(isTrue), reason: 'Level', message: '', tone: isTrue ? 'good' : 'busy' },
   });
   const [cluster = ''] = id.split(':');
   source.put(
@@ -50,7 +51,7 @@ function putTank(source: Source, id: string, { state, text, days, isReachable }:
 export function stagePicture(): Source {
   const source = createFakeSource({ mode: 'stage', name: 'prod' });
   const now = Date.now();
-  const up = 'last seen 4 s ago';
+  const up = healthOf('working', 'last seen 4 s ago');
   const clusters = ['prod-eu', 'prod-us', 'edge-lisbon', 'lab'];
   for (let index = 0; index < 240; index += 1) {
     const cluster = clusters[index % clusters.length] ?? 'lab';
@@ -64,17 +65,24 @@ export function stagePicture(): Source {
   const kinds = ['WaterTank', 'Ingredient', 'Dinner', 'Foo', 'MemcachedProxy', 'BitcoinNetwork'];
   const rates = [14.2, 6.1, 2.4, 3.3, 1.2, 0.4];
   source.setFlow({
-    ...{ at: now, changesPerSecond: 21.4, watchers: 3, waitingTimers: 412, p50Ms: 180, p99Ms: 1_900 },
+    ...{ at: now, changesPerSecond: 21.4, waitingTimers: 412, p50Ms: 180, p99Ms: 1_900 },
     clusters: [
-      { name: 'prod-eu', watchers: up },
-      { name: 'prod-us', watchers: up },
-      { name: 'lab', paused: true, watchers: up },
-      { name: 'edge-lisbon', problem: 'GET https://edge-lisbon.example.com/version: no response within 10 s' },
+      { name: 'prod-eu', health: up },
+      { name: 'prod-us', health: up },
+      { name: 'lab', paused: true, health: healthOf('paused', up.text) },
+      {
+        name: 'edge-lisbon',
+        health: healthOf('unreachable', 'GET https://edge-lisbon.example.com/version: no response within 10 s'),
+      },
     ],
     controllers: names.map((name, index) => ({
       ...{ name, kind: kinds[index] ?? '', queued: index === 0 ? 9 : 0, inFlight: index < 2 ? 3 - index : 0 },
       ...{ deadLetters: index === 1 ? 2 : 0, reconcilesPerSecond: rates[index] ?? 0, failuresPerSecond: 0 },
-      ...{ p50Ms: 120 + index * 45, p99Ms: 900 + index * 310, paused: name === 'dinner' },
+      ...{
+        p50Ms: 120 + index * 45,
+        p99Ms: 900 + index * 310,
+        health: healthOf(name === 'dinner' ? 'paused' : 'working'),
+      },
     })),
   });
   const at = Array.from({ length: 140 }, (_, index) => now / 1000 - (140 - index) * 2);

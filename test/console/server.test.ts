@@ -38,7 +38,7 @@ async function* events(signal: AbortSignal): AsyncGenerator<{ event: keyof Conso
     buffer += new TextDecoder().decode(chunk);
     const blocks = buffer.split('\n\n');
     buffer = blocks.pop() ?? '';
-    for (const block of blocks) {
+    for (const block of blocks.filter((one) => one !== ': alive')) {
       const [, event = '', data = ''] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
       yield { event: event as keyof ConsoleEvents, data: JSON.parse(data) };
     }

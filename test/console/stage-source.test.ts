@@ -37,7 +37,7 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
       { name: 'lab', connect: async () => client },
       { name: 'gone', connect: async () => await Promise.reject(new Error('no route to host')) },
     ],
-    watcherOf: async () => ({ text: 'last seen 4 s ago', isDown: false }),
+    watcherOf: async () => ({ lastSeenSeconds: 4 }),
     newLines: async () => [],
     linesOf: async () => {
       if (fails) throw new Error('AccessDeniedException');
@@ -63,7 +63,14 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
   fails = false;
   await expect.poll(past).toEqual([1_000]);
   await expect.poll(notes, { timeout: 15_000 }).toEqual([]);
-  const { clusters, controllers } = await source.flow(signal);
-  expect(clusters).toMatchObject([{ name: 'lab' }, { name: 'gone', problem: 'no route to host' }]);
+  const read = async () => {
+    nowMs += 5_001;
+    return (await source.flow(signal)).clusters;
+  };
+  await expect.poll(read, { timeout: 15_000 }).toMatchObject([
+    { name: 'lab', health: { state: 'working', text: 'last seen 4 s ago' } },
+    { name: 'gone', health: { state: 'unreachable', text: 'no route to host' } },
+  ]);
+  const { controllers } = await source.flow(signal);
   expect(controllers[0]).not.toHaveProperty('queued');
 }, 60_000);

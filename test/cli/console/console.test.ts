@@ -87,8 +87,8 @@ it('the console of a stage shows its clusters and the past of an object, and eac
   };
   try {
     await expect.poll(past).toEqual([false, Date.parse(line.timestamp)]);
-    const shown = await streamed('"name":"gone","decommissioning":true');
-    expect(shown).toContain('"name":"held","paused":true');
+    const shown = await streamed('"name":"gone","health":{"state":"decommissioning"');
+    expect(shown).toMatch(/"name":"held","health":\{[^}]*\},"paused":true/);
     expect(shown).toContain('access missing, unknown or of the wrong type');
 
     expect(await act({ type: 'reconcile', id })).not.toContain('error');

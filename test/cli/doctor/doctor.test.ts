@@ -47,7 +47,7 @@ describe('doctor', () => {
     expect(bad).toEqual([]);
     expect(status).toBe(0);
     const checked = new Set(all.map(({ about }) => about));
-    const areas = ['alarms', 'credentials', 'node', 'queues', 'concurrency'];
+    const areas = ['alarms', 'credentials', 'node', 'queues', 'runs', 'concurrency'];
     expect(checked).toEqual(new Set([...areas, 'cluster berlin', 'sender check']));
     vi.stubEnv('HTTPS_PROXY', 'http://user:hunter2@127.0.0.1:9');
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -44,8 +44,15 @@ export const tank = (name: string, fields: Partial<ObjectRow> = {}) =>
   rowOf(`watertanks.plant.example.com/default/${name}`, { kind: 'WaterTank', ...fields });
 
 export const notReady: Partial<ObjectRow> = {
-  ...{ state: 'Not ready', text: 'BelowTarget: level 3 of 30' },
+  ...{ state: 'Failed', text: 'BelowTarget: level 3 of 30' },
   conditions: [
-    { type: 'AtLevel', status: 'False', reason: 'BelowTarget', message: 'level 3', since: '2026-01-01T00:00:00Z' },
+    {
+      type: 'AtLevel',
+      status: 'False',
+      reason: 'BelowTarget',
+      message: 'level 3',
+      tone: 'bad',
+      since: '2026-01-01T00:00:00Z',
+    },
   ],
 };

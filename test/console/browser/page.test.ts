@@ -1,6 +1,7 @@
 // The page in a real browser, with objects that the test chooses: what is shown, filters, keys, hostile texts, the loss
 // of the server, and that no violation of the Content-Security-Policy is logged. A real local system is dev.test.ts.
 import { readFile } from 'node:fs/promises';
+import { healthOf } from '@outrigger/cli/console/health';
 import { startConsole } from '@outrigger/cli/console/server/server';
 import { describe, expect, it } from 'vitest';
 import { rowOf } from '../fake-source.ts';
@@ -8,6 +9,8 @@ import { eventually, openPage } from './chromium.ts';
 import { notReady, tank, useFakeConsole } from './fake-console.ts';
 
 const fake = useFakeConsole();
+const failing = { queued: 4, reconcilesPerSecond: 1, failuresPerSecond: 1 };
+const failed = healthOf('failing', '2 objects: no pump');
 const names = async () => await fake.page.locator('td.c-name a').allInnerTexts();
 const openObjects = async () => {
   await fake.page.getByRole('link', { name: /^Objects/ }).click();
@@ -37,7 +40,7 @@ describe('the page', () => {
     await eventually(names, (all) => expect(all).toEqual(['risotto', 'north', 'south']));
     await fake.page.getByLabel('Kind').selectOption('WaterTank');
     await eventually(names, (all) => expect(all).toEqual(['north', 'south']));
-    await fake.page.getByRole('button', { name: /^Not ready/ }).click();
+    await fake.page.getByRole('button', { name: /^Failed/ }).click();
     await eventually(names, (all) => expect(all).toEqual(['north']));
     await fake.page.getByRole('button', { name: /^All/ }).click();
     await fake.page.getByLabel('Search objects').fill('sou');
@@ -72,13 +75,46 @@ describe('the page', () => {
     await fake.page.getByRole('region', { name: 'WaterTank north' }).getByText('Deleted').waitFor();
   });
 
+  it('queues that cannot be read have no count of zero, no calm text and no lost badge', async () => {
+    const unread = ['water-tank.fifo', 'water-tank-dlq.fifo', 'timers'];
+    const flow = { at: 0, changesPerSecond: 1, clusters: [{ name: 'local', health: healthOf('working') }] };
+    const controller = { ...failing, name: 'water-tank', kind: 'WaterTank', health: healthOf('working') };
+    fake.source.setQueues({ messages: [], unread });
+    fake.source.setFlow({ ...flow, controllers: [{ ...controller, queued: undefined } as never] });
+    await fake.page.getByRole('link', { name: /^Queues.*\? dead/ }).click();
+    await fake.page.getByText('Not known: a queue cannot be read.').nth(2).waitFor();
+    for (const calm of ['There are no dead letters', 'Nothing is due', 'every key was reconciled'])
+      expect(await fake.page.getByText(calm).count()).toBe(0);
+    await fake.page.getByRole('link', { name: 'Flow' }).click();
+    await fake.page.getByRole('region', { name: 'Picture of the flow' }).getByText('not known').first().waitFor();
+  });
+
+  it('a condition that is bad when it is True is red, and one that is False of an object that progresses is not', async () => {
+    const condition = { reason: '', message: '', since: '2026-01-01T00:00:00Z' };
+    fake.source.put(
+      tank('north', {
+        ...{ state: 'Stalled', text: 'TerminalError: no pump' },
+        conditions: [{ ...condition, type: 'Stalled', status: 'True', tone: 'bad' }],
+      }),
+      { timeline: [{ at: 1, type: 'status', text: 'not Ready', tone: 'busy' }] },
+    );
+    await openObjects();
+    await fake.page.locator('.pill.bad').getByText('Stalled').waitFor();
+    await fake.page.locator('.mark-of').filter({ hasText: 'Stalled' }).locator('.lamp.bad').waitFor();
+    await fake.page.getByRole('link', { name: 'north' }).click();
+    await fake.page.getByRole('tab', { name: 'Timeline' }).click();
+    await fake.page.locator('.entry.status.busy').waitFor();
+  });
+
   // Control T133.
   it('texts of a cluster are never HTML', async () => {
     const hostile = '<img src=x onerror="document.title=1"><b style="color:red">b</b>"\'&';
     fake.source.put(
       tank(hostile, {
-        ...{ kind: hostile, namespace: hostile, text: hostile, state: 'Not ready' },
-        conditions: [{ type: hostile, status: hostile, reason: hostile, message: hostile, since: hostile }],
+        ...{ kind: hostile, namespace: hostile, text: hostile, state: 'Failed' },
+        conditions: [
+          { type: hostile, status: hostile, reason: hostile, message: hostile, tone: 'bad', since: hostile },
+        ],
         createdAt: hostile,
       }),
       {
@@ -105,9 +141,9 @@ describe('the page', () => {
       text: hostile,
     });
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, watchers: 1, notes: [hostile] },
-      clusters: [{ name: hostile, problem: hostile, watchers: hostile }],
-      controllers: [{ name: hostile, kind: hostile, queued: 1, reconcilesPerSecond: 1, failuresPerSecond: 1 }],
+      ...{ at: 0, changesPerSecond: 1, notes: [hostile] },
+      clusters: [{ name: hostile, health: healthOf('unreachable', hostile) }],
+      controllers: [{ ...failing, name: hostile, kind: hostile, health: healthOf('failing', hostile) }],
     });
     await fake.page.getByText(hostile).first().waitFor();
     await openObjects();
@@ -134,12 +170,17 @@ describe('the page', () => {
     for (const state of ['Progressing', 'Paused', 'Deleting'] as const)
       fake.source.put(tank(state.toLowerCase(), { state }));
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, watchers: 0, waitingTimers: 2, p50Ms: 10, p99Ms: 20, notes: ['a note'] },
-      clusters: [{ name: 'one', paused: true }, { name: 'two', problem: 'no response' }, { name: 'three' }],
+      ...{ at: 0, changesPerSecond: 1, waitingTimers: 2, p50Ms: 10, p99Ms: 20, notes: ['a note'] },
+      clusters: [
+        { name: 'one', paused: true, health: healthOf('paused') },
+        { name: 'two', health: healthOf('unreachable', 'no response', Date.now()) },
+        { name: 'three', health: healthOf('not known') },
+      ],
       controllers: [
         {
           name: 'water-tank',
           kind: 'WaterTank',
+          health: { ...failed, since: Date.now() },
           queued: 4,
           oldestAt: Date.now() - 91_000,
           inFlight: 1,
@@ -147,7 +188,10 @@ describe('the page', () => {
           reconcilesPerSecond: 1,
           failuresPerSecond: 1,
         },
-        { name: 'dinner', kind: 'Dinner', reconcilesPerSecond: 0, failuresPerSecond: 0 },
+        {
+          ...{ name: 'dinner', kind: 'Dinner', health: healthOf('not known') },
+          ...{ reconcilesPerSecond: 0, failuresPerSecond: 0 },
+        },
       ],
     });
     fake.source.addEntry({ id: tank('north').id, at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran' });
@@ -230,8 +274,8 @@ describe('the page', () => {
     fake.source.put(tank(long, { ...notReady, namespace: long }));
     fake.source.addEntry({ id: tank(long).id, at: 1, type: 'reconcile', controller: long, text: long });
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, watchers: 1, clusters: [{ name: 'local' }] },
-      controllers: [{ name: long, kind: 'WaterTank', queued: 4, reconcilesPerSecond: 1, failuresPerSecond: 1 }],
+      ...{ at: 0, changesPerSecond: 1, clusters: [{ name: 'local', health: healthOf('working') }] },
+      controllers: [{ ...failing, name: long, kind: 'WaterTank', health: failed }],
     });
     const { page } = await openPage(fake.browser, fake.running.url, { width: 390 });
     await page.getByRole('region', { name: 'Controllers' }).getByText('Failing').waitFor();

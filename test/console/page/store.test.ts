@@ -9,10 +9,11 @@ import { rowOf } from '../fake-source.ts';
 const token = 'a-token-of-some-length';
 const [north, south] = [rowOf('lab:tanks/default/north'), rowOf('lab:tanks/garden/south')];
 const entry = (at: number): ObjectEntry => ({ at, id: north.id, type: 'change', text: `change ${at}` });
-const controller = { name: 'tank', kind: 'Tank', reconcilesPerSecond: 1, failuresPerSecond: 0 };
+const health = { state: 'working', tone: 'good' } as const;
+const controller = { name: 'tank', health, kind: 'Tank', reconcilesPerSecond: 1, failuresPerSecond: 0 };
 const flow: Flow = {
-  ...{ at: 5_000, changesPerSecond: 0, watchers: 1, waitingTimers: 7, p50Ms: 40 },
-  clusters: [{ name: 'lab' }, { name: 'prod' }],
+  ...{ at: 5_000, changesPerSecond: 0, waitingTimers: 7, p50Ms: 40 },
+  clusters: ['lab', 'prod'].map((name) => ({ name, health })),
   controllers: [
     { ...controller, queued: 2, inFlight: 1, failuresPerSecond: 0.5 },
     { ...controller, queued: 3, reconcilesPerSecond: 4 },
@@ -32,7 +33,7 @@ beforeEach(() => {
   [streams, requests, respond] = [[], [], undefined];
   store.connection.value = 'connecting';
   store.flow.value = undefined;
-  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'Date'] });
   vi.stubGlobal('fetch', async (path: string, { headers, body }: RequestInit) => {
     const authorization = new Headers(headers).get('authorization');
     requests.push({ path, authorization, body });
@@ -135,6 +136,17 @@ describe('the stream', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     send('snapshot', snapshot);
     await expect.poll(() => [store.connection.value, store.allRows.value]).toEqual(['live', [north]]);
+  });
+
+  it('a server that is silent for eight seconds is lost, although its connection is open', async () => {
+    await openLive();
+    await vi.advanceTimersByTimeAsync(7_000);
+    send('entries', [entry(9)]);
+    await expect.poll(() => store.recent.value.at(-1)?.at).toBe(9);
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(store.connection.value).toBe('live');
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect.poll(() => store.connection.value).toBe('lost');
   });
 
   it('a page whose token is refused shows it, and does not connect again', async () => {

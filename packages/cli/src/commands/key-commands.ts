@@ -13,6 +13,7 @@ import { readDeadLetters } from 'outrigger/internal/operations/redrive';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
+import { functionText, watcherFacts, watcherHealth } from '../console/health.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { type ListedController, listControllers } from '../project/list-controllers.ts';
 import { loadProject } from '../project/project.ts';
@@ -35,7 +36,7 @@ import {
   requireRegistry,
   withInstallationOptions,
 } from './installation.ts';
-import { type KeyLogEntry, readKeyLog } from './key-log.ts';
+import { type KeyLogEntry, readKeyLog, readTroubles } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
 import { type ObjectState, stateOf } from './object-state.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
@@ -53,6 +54,8 @@ type Opened = {
   readonly controller: ListedController;
   readonly installation: Installation;
   readonly entries: readonly KeyLogEntry[];
+  /** Of the files of the local system. */
+  readonly folder: string;
   readonly signal: AbortSignal;
 };
 
@@ -156,7 +159,7 @@ async function openKey(
   try {
     const key = completeKey(requested, controller, clusterOfKey(requested, flags.cluster, installation));
     const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
-    return await act({ key, controller, installation, entries, signal }, flags);
+    return await act({ key, controller, installation, entries, folder: flags.folder, signal }, flags);
   } finally {
     installation.close();
   }
@@ -183,7 +186,7 @@ type Explanation = ObjectState & {
   readonly deadLetters: readonly { readonly reason: string; readonly error: string | undefined }[];
 };
 
-async function explain({ key, controller, installation, entries, signal }: Opened): Promise<Explanation> {
+async function explain({ key, controller, installation, entries, folder, signal }: Opened): Promise<Explanation> {
   const [resource] = controller.kinds;
   if (resource === undefined) throw new UserError(`${controller.name} reconciles no kind`);
   if (key.group !== resource.group || key.resource !== resource.plural) {
@@ -206,16 +209,20 @@ async function explain({ key, controller, installation, entries, signal }: Opene
   const unknownWatchers = `the status of the watchers of ${cluster} is unknown`;
   const notLoaded = `what ${controller.name} selects and has observed is unknown`;
   const loading = loadProject(process.cwd()).then(({ registry }) => requireController(controller.name, registry));
-  const [loaded, paused, depth, letters, watchers, table] = await Promise.all([
+  const [loaded, paused, troubles, depth, letters, watchers, table] = await Promise.all([
     noted(notLoaded, loading),
     pausedControllers(installation, [key.controller], signal),
+    readTroubles(installation, [key.controller], { folder, signal }),
     noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
     readDeadLetters(browser, { most: 1_000, signal }),
     noted(unknownWatchers, readWatcherStatus(client, Date.now(), { project: installation.project, signal })),
     requireRegistry(installation.clusters).find(cluster),
   ]);
-  if (watchers?.down !== undefined) notes.push(`the watchers of ${cluster} are down: ${watchers.down.reason}`);
-  if (watchers?.unknown !== undefined) notes.push(`${unknownWatchers}: ${watchers.unknown}`);
+  const seen = watchers && watcherHealth(watcherFacts(watchers), `the watchers of ${cluster}`);
+  const ran = troubles.healthOf(controller.name, paused && paused.length > 0);
+  if (seen !== undefined && seen.tone !== 'good') notes.push(seen.text ?? seen.state);
+  // A failure of this object is its state.
+  if (ran.state !== 'failing' && ['bad', 'unknown'].includes(ran.tone)) notes.push(functionText(ran));
   const deadLetters = letters
     .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
     .map(({ reason, error }) => ({ reason, error }));
@@ -223,7 +230,7 @@ async function explain({ key, controller, installation, entries, signal }: Opene
   const { project } = installation;
   const finalizer = finalizerOf(key.controller, project);
   const facts = {
-    isPaused: paused.length > 0,
+    isPaused: (paused ?? []).length > 0,
     deadLetters: deadLetters.length,
     last,
     finalizer,

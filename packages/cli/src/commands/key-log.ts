@@ -2,11 +2,13 @@
 // CloudWatch is loaded only when it is needed.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { UserError } from 'outrigger/internal/core/errors';
+import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
+import { toError, UserError } from 'outrigger/internal/core/errors';
 import { parseJson } from 'outrigger/internal/core/json';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import * as z from 'zod';
+import { endPattern, endWords, FunctionTroubles } from '../console/health.ts';
 import { logFileName, olderLogFile } from '../dev/log-file.ts';
 import type { Installation } from './installation.ts';
 
@@ -47,7 +49,9 @@ export async function readKeyLog(
   const text = formatReconcileKey(key);
   const lines =
     installation.on === 'AWS'
-      ? await cloudWatchLines(installation, key, { text, sinceMs, signal })
+      ? (await cloudWatchLines(installation, key.controller, { filterPattern: ofKey(text), sinceMs, signal })).map(
+          ({ message = '' }) => message,
+        )
       : await fileLines(path.join(folder, logFileName));
   return lines
     .flatMap((line) => {
@@ -56,6 +60,45 @@ export async function readKeyLog(
       return parsed === undefined || parsed.key !== text || timeOf(parsed) < sinceMs ? [] : [parsed];
     })
     .sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+const ofKey = (text: string) => `{ $.key = ${JSON.stringify(text)} }`;
+/** A function whose messages wait is invoked again within this time. */
+const troubleMilliseconds = 900_000;
+
+/** Reads what the logs of the last 15 minutes say of functions. A log that cannot be read is not known. Never rejects. */
+export async function readTroubles(
+  installation: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
+  names: readonly string[],
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<FunctionTroubles> {
+  const troubles = new FunctionTroubles();
+  const sinceMs = Date.now() - troubleMilliseconds;
+  const unread = (name: string) => (error: unknown) => {
+    signal.throwIfAborted();
+    troubles.setUnread(name, toError(error).message);
+  };
+  if (installation.on === 'AWS') {
+    const query = { filterPattern: endPattern, sinceMs, signal };
+    const read = async (name: string) => {
+      const events = await cloudWatchLines(installation, name, query);
+      for (const { message = '', timestamp = 0 } of events) troubles.add(message, name, timestamp);
+    };
+    await Promise.all(names.map((name) => read(name).catch(unread(name))));
+    return troubles;
+  }
+  const lines = await fileLines(path.join(folder, logFileName)).catch((error: unknown) => {
+    for (const name of names) unread(name)(error);
+    return [];
+  });
+  for (const line of lines) {
+    // Most lines are about successes, or are the author's.
+    const at = endWords.some((word) => line.includes(word))
+      ? Date.parse(/"timestamp":"([^"]+)"/.exec(line)?.[1] ?? '')
+      : 0;
+    if (at >= sinceMs) troubles.add(line, '', at);
+  }
+  return troubles;
 }
 
 function timeOf({ timestamp = '' }: KeyLogEntry): number {
@@ -78,19 +121,18 @@ export function logGroupOf(urlPrefix: string, name: string): string {
 
 async function cloudWatchLines(
   { urlPrefix, region }: Pick<Installation, 'urlPrefix' | 'region'>,
-  { controller }: ReconcileKey,
-  { text, sinceMs, signal }: { readonly text: string; readonly sinceMs: number; readonly signal: AbortSignal },
-): Promise<readonly string[]> {
+  controller: string,
+  { filterPattern, sinceMs, signal }: { filterPattern: string; sinceMs: number; signal: AbortSignal },
+): Promise<readonly FilteredLogEvent[]> {
   const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
   const client = new CloudWatchLogsClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
   const logGroupName = logGroupOf(urlPrefix, controller);
-  const filterPattern = `{ $.key = ${JSON.stringify(text)} }`;
   try {
     return await callWithin(callSeconds, signal, async (abortSignal) => {
-      const lines: string[] = [];
+      const lines: FilteredLogEvent[] = [];
       const query = { logGroupName, filterPattern, startTime: sinceMs };
       for await (const { events = [] } of paginateFilterLogEvents({ client }, query, { abortSignal })) {
-        lines.push(...events.map(({ message = '' }) => message));
+        lines.push(...events);
         if (lines.length >= mostEntries) break;
       }
       return lines;

@@ -52,14 +52,14 @@ export async function readPaused(
 }
 
 /**
- * Lists which of the controllers are paused; none where Lambda does not respond within 5 seconds, which `doctor`
- * reports, or where the queues are emulated without it.
+ * Lists which of the controllers are paused: undefined where Lambda does not respond within 5 seconds, none where the
+ * queues are emulated without it.
  */
 export async function pausedControllers(
   { lambda: config, urlPrefix }: Installation,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | undefined> {
   if (config.endpoint === undefined && readAwsSettings().isQueueElsewhere) return [];
   const lambda = new LambdaClient(config);
   try {
@@ -68,7 +68,7 @@ export async function pausedControllers(
     );
   } catch {
     signal.throwIfAborted();
-    return [];
+    return undefined;
   } finally {
     lambda.destroy();
   }

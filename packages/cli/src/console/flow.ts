@@ -21,7 +21,7 @@ export type FlowDeps = {
   /** When the oldest message of a queue was sent. CloudWatch alone knows it of a queue of AWS. */
   readonly oldestAt?: (queue: string, signal: AbortSignal) => Promise<number | undefined>;
   /** Reads what is not in the queues. */
-  readonly read: () => Promise<Pick<Flow, 'watchers' | 'clusters' | 'notes'>>;
+  readonly read: () => Promise<Pick<Flow, 'clusters' | 'notes'>>;
   /** A read that is younger is used again. */
   readonly maxAgeMilliseconds: number;
 };
@@ -40,7 +40,7 @@ export function createFlowReader(
     { name, declaration }: ControllerDefinition,
     depthOf: DepthOf,
     signal: AbortSignal,
-  ): Promise<ControllerFlow> => {
+  ): Promise<Omit<ControllerFlow, 'health'>> => {
     const [queue, letters] = await Promise.all([
       depthOf(controllerQueue(name)),
       depthOf(controllerDeadLetterQueue(name)),
@@ -69,7 +69,7 @@ export function createFlowReader(
       depthOf(timersQueue),
       callWithin(pausedSeconds, signal, pausedControllers).catch((error: unknown) => {
         errors.push(`Which controllers are paused cannot be read: ${redact(toError(error).message)}`);
-        return new Set<string>();
+        return undefined;
       }),
       read(),
     ]);
@@ -80,7 +80,10 @@ export function createFlowReader(
       notes: [...notes, ...unread.slice(0, 1), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...history.latencies(),
-      controllers: flows.map((flow) => (paused.has(flow.name) ? { ...flow, paused: true } : flow)),
+      controllers: flows.map((flow) => ({
+        ...flow,
+        health: history.troubles.healthOf(flow.name, paused?.has(flow.name)),
+      })),
     };
   };
   // Another page may wait for it as well, so it does not end with one page. Each call of SQS has a limit.

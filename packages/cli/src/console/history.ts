@@ -7,7 +7,8 @@ import * as z from 'zod';
 import { formatLog, formatObjectChange } from '../dev/lines.ts';
 import type { CachedChange } from '../dev/object-cache.ts';
 import { fieldChanges } from './field-changes.ts';
-import type { ObjectEntry, Series, TimelineEntry } from './wire.ts';
+import { FunctionTroubles } from './health.ts';
+import type { ObjectEntry, Series, TimelineEntry, Tone } from './wire.ts';
 
 /** The entries that are kept of an object, and of all objects. */
 const maxEntries = 100;
@@ -37,9 +38,12 @@ export type FollowUp = {
 
 /** The history of the system. */
 export type History = {
+  /** What the log says of the functions. */
+  readonly troubles: FunctionTroubles;
   /** Adds a line of a function's log, of now or of `at`; a line that is about no object is ignored. */
   addLogLine(text: string, source: string, at?: number): void;
-  addChange(id: string, change: CachedChange): void;
+  /** Adds a change of an object, whose health it has now. */
+  addChange(id: string, change: CachedChange, tone?: Tone): void;
   /** Forgets an object. */
   forget(id: string): void;
   /** Newest first. */
@@ -89,6 +93,7 @@ export function createHistory(
   const runs = new Map<string, Run[]>();
   const recent: ObjectEntry[] = [];
   const changes: number[] = [];
+  const troubles = new FunctionTroubles();
   const present = new Set<string>();
   const absent = new Set<string>();
   const forget = (id: string): void => {
@@ -96,6 +101,7 @@ export function createHistory(
     absent.delete(id);
     entries.delete(id);
     due.delete(id);
+    troubles.forget(id);
   };
   const add = (id: string, entry: TimelineEntry): void => {
     addTo(listOf(entries, id), entry, maxEntries);
@@ -112,8 +118,10 @@ export function createHistory(
   const allRuns = (): readonly Run[] => [...runs.values()].flat();
   const latenciesOf = (all: readonly Run[]): Latencies => quantiles(since(all, ({ at }) => at, latencyMilliseconds));
   return {
+    troubles,
     addLogLine: (text, source, loggedAt) => {
       const at = loggedAt ?? now();
+      troubles.add(text, source, at);
       const found = readReconcile(text, source, at);
       if (found === undefined) return;
       const { id, controller, entry, dueAt, nextCause = 'requeue' } = found;
@@ -125,7 +133,7 @@ export function createHistory(
       else due.set(id, own);
       addTo(listOf(runs, controller), { at, failed: entry.failed === true, latencyMs: entry.latencyMs }, maxRuns);
     },
-    addChange: (id, change) => {
+    addChange: (id, change, tone) => {
       const at = now();
       addTo(changes, at, maxRuns);
       const { before, after } = change;
@@ -138,6 +146,7 @@ export function createHistory(
           at,
           type: source === 'status' ? 'status' : 'change',
           text,
+          ...(source === 'status' && tone !== undefined ? { tone } : {}),
           ...(index === 0 && fields.length > 0 ? { changes: fields } : {}),
         });
       if (after === undefined) forget(id);

@@ -4,7 +4,7 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { collectionName } from 'outrigger/internal/core/key';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import type { CachedChange, ObjectCache } from '../dev/object-cache.ts';
-import { isForeignKind, readinessFor, statusSlicesOf } from '../dev/readiness.ts';
+import { isForeignKind, statusSlicesOf } from '../dev/readiness.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
 import { controllersOf, objectId } from './object-id.ts';
 import { objectRow } from './object-row.ts';
@@ -60,12 +60,13 @@ export function createLiveObjects(
       const object = after ?? before;
       if (object === undefined) return;
       const id = objectId(cluster, resource, object.metadata);
-      history.addChange(id, change);
       const kind = kinds.get(collectionName(resource)) ?? resource.plural;
       const sliceConditions = statusSlicesOf(controllers, resource);
       const isForeign = isForeignKind(controllers, resource);
       const about = { kind, cluster, sliceConditions, isForeign };
-      put(id, after === undefined ? undefined : objectRow(resource, after, about));
+      const row = after === undefined ? undefined : objectRow(resource, after, about);
+      history.addChange(id, change, row?.tone);
+      put(id, row);
     },
     forget: (cluster) => {
       for (const row of [...rows.values()]) {
@@ -88,7 +89,6 @@ export function createLiveObjects(
       if (object === undefined) return undefined;
       const owned = owners.flatMap(({ declaration }) => declaration.owns);
       const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [collectionName(one), one])).values()];
-      const { ready, reason } = readinessFor(controllers, resource, object);
       const dueAt = history.dueAt(id);
       return {
         row,
@@ -97,8 +97,8 @@ export function createLiveObjects(
           id,
           kind: row.kind,
           name: row.name,
-          state: ready ? 'Ready' : reason || row.state,
-          tone: ready ? 'good' : 'bad',
+          state: row.state,
+          tone: row.tone,
           children: await readChildren({ cluster: row.cluster, client }, object, childKinds, signal),
         },
         timeline: [...history.timeline(id), ...earlier],

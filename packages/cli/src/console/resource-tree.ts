@@ -6,6 +6,7 @@ import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import type { KubeObject, ResourceName } from 'outrigger/internal/kube/client/object';
 import { listPages } from 'outrigger/internal/kube/client/read';
 import * as z from 'zod';
+import { conditionTone } from './health.ts';
 import { objectId } from './object-id.ts';
 import type { TreeNode } from './wire.ts';
 
@@ -73,6 +74,10 @@ const workloadStatus = z.looseObject({
   conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).catch([]),
 });
 
+const podTones: Readonly<Record<string, TreeNode['tone']>> = {
+  ...{ Running: 'good', Succeeded: 'good', Pending: 'busy', Failed: 'bad' },
+};
+
 function nodeOf(
   { cluster, kind: resource }: { readonly cluster: string; readonly kind: ChildKind },
   { metadata, status }: KubeObject,
@@ -85,9 +90,9 @@ function nodeOf(
   const ready = conditions.find(({ type }) => type === 'Ready' || type === 'Available');
   const of = (state: string, tone: TreeNode['tone']): TreeNode => ({ id, kind, name, state, tone, children });
   if (metadata.deletionTimestamp !== undefined) return of('Deleting', 'neutral');
-  if (phase !== undefined && kind === 'Pod') return of(phase, phase === 'Running' ? 'good' : 'neutral');
+  if (phase !== undefined && kind === 'Pod') return of(phase, podTones[phase] ?? 'unknown');
   if (replicas !== undefined)
-    return of(`${readyReplicas} of ${replicas} ready`, readyReplicas >= replicas ? 'good' : 'bad');
-  if (ready !== undefined) return of(`${ready.type} ${ready.status}`, ready.status === 'True' ? 'good' : 'bad');
+    return of(`${readyReplicas} of ${replicas} ready`, readyReplicas >= replicas ? 'good' : 'busy');
+  if (ready !== undefined) return of(`${ready.type} ${ready.status}`, conditionTone(ready, 'busy'));
   return of('Present', 'neutral');
 }

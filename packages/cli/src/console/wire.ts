@@ -1,16 +1,46 @@
 // What the server of the console sends to its page, as JSON. The page imports these types only.
 
+/**
+ * How a state is shown. good: it works. busy: it is on its way. bad: a person is needed. unknown: it cannot be read.
+ * neutral: a person wants it so.
+ */
+export type Tone = 'good' | 'busy' | 'bad' | 'unknown' | 'neutral';
+
+/** The state of a part: a cluster, its watchers, a function, a queue. */
+export type PartState =
+  | 'cannot load'
+  | 'crashing'
+  | 'unreachable'
+  | 'refused'
+  | 'down'
+  | 'slow'
+  | 'failing'
+  | 'not known'
+  | 'starting'
+  | 'decommissioning'
+  | 'paused'
+  | 'working';
+
+/** The health of a part. `since` is in milliseconds since 1970. */
+export type Health<S = PartState> = {
+  readonly state: S;
+  readonly tone: Tone;
+  readonly text?: string;
+  readonly since?: number;
+};
+
 /** A condition of an object. `since` is its lastTransitionTime. */
 export type ConditionRow = {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  readonly tone: Tone;
   readonly since?: string;
 };
 
-/** The state of an object. */
-export type ObjectState = 'Ready' | 'Not ready' | 'Progressing' | 'Deleting' | 'Paused';
+/** The state of an object. Failed: its last reconcile failed, and is retried. Stalled: it is not retried. */
+export type ObjectState = 'Ready' | 'Progressing' | 'Failed' | 'Stalled' | 'Deleting' | 'Paused';
 
 /** An object in the list. `id` is `cluster:plural.group/namespace/name`. */
 export type ObjectRow = {
@@ -19,8 +49,9 @@ export type ObjectRow = {
   readonly cluster: string;
   readonly namespace?: string;
   readonly name: string;
+  /** The health of the object. The text has the reason and the message of its state. */
   readonly state: ObjectState;
-  /** Reason and message of the state. */
+  readonly tone: Tone;
   readonly text: string;
   readonly conditions: readonly ConditionRow[];
   readonly generation: number;
@@ -40,30 +71,25 @@ export type ControllerFlow = {
   readonly oldestAt?: number;
   readonly reconcilesPerSecond: number;
   readonly failuresPerSecond: number;
-  /** Its messages wait in its queue until it is resumed. */
-  readonly paused?: boolean;
+  /** Of its function. */
+  readonly health: Health;
   /** From the change to its status. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
 };
 
-/** A cluster. `problem`: it cannot be read, or its watchers are down. */
+/** A cluster, with the health of its API server and its watchers. */
 export type ClusterFlow = {
   readonly name: string;
+  readonly health: Health;
   /** Nothing of it is reconciled until it is resumed. */
   readonly paused?: boolean;
-  readonly decommissioning?: boolean;
-  readonly problem?: string;
-  /** What is known of its watchers, as text. */
-  readonly watchers?: string;
 };
 
 /** The state of the system. `at` is in milliseconds since 1970. */
 export type Flow = {
   readonly at: number;
   readonly changesPerSecond: number;
-  /** On this machine the processes; of a stage the clusters whose watchers are up. */
-  readonly watchers: number;
   readonly clusters: readonly ClusterFlow[];
   /** What the page cannot know, and why. */
   readonly notes?: readonly string[];
@@ -96,6 +122,8 @@ export type TimelineEntry = {
   readonly controller?: string;
   readonly cause?: string;
   readonly failed?: true;
+  /** Of a status. */
+  readonly tone?: Tone;
   /** It was postponed: a retry follows, which costs no attempt. */
   readonly postponed?: true;
   /** Its message, and the failed reconciles before this one. */
@@ -118,8 +146,7 @@ export type TreeNode = {
   readonly kind: string;
   readonly name: string;
   readonly state: string;
-  /** Whether the state is good, bad, or neither. */
-  readonly tone: 'good' | 'bad' | 'neutral';
+  readonly tone: Tone;
   readonly children: readonly TreeNode[];
 };
 
@@ -154,7 +181,7 @@ export type QueuedMessage = {
 };
 
 /**
- * What is on the queues. `more` has the number of dead letters that are not in `messages`, by queue; `unread` are the
+ * What is on the queues. `more` has the number of messages that are not in `messages`, by queue; `unread` are the
  * queues that could not be read, `notes` what cannot be read at all.
  */
 export type Queues = {

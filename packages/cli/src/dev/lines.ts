@@ -78,6 +78,14 @@ export function formatLambdaEvent(
   return formatLog(event.text, { source, kind, nowSeconds: Date.now() / 1000, root, showsWrites });
 }
 
+/** Returns the line of the log for a function that has crashed or cannot be loaded; undefined for another error. */
+export function crashLine(name: string, error: Error, now: Date): string | undefined {
+  if (!(error instanceof FunctionError)) return undefined;
+  const { errorType, message } = error;
+  const fields = { level: 'ERROR', message: 'Uncaught Exception', timestamp: now.toISOString() };
+  return JSON.stringify({ ...fields, function: name, errorType, error: message });
+}
+
 /** Formats the start and end of a watcher's process, and its warnings. */
 export function formatWatcherEvent(event: WatcherEvent): readonly OutputLine[] {
   const fields = { pid: event.pid };

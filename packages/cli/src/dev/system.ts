@@ -21,6 +21,7 @@ import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues, type LocalQueue } from './lambda/queues.ts';
 import { parseTemplate } from './lambda/template.ts';
 import {
+  crashLine,
   debounceStatuses,
   formatLambdaEvent,
   formatObjectChange,
@@ -243,6 +244,7 @@ export async function startDev(
     },
   );
 
+  const withoutPrefix = (name: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
   const onLost = notWritten(logFileName, 'logs, history and explain lack lines');
   const logFile = createLogFile(path.join(folder, logFileName), { onFailed: onLost });
   const lambda = startLambda(
@@ -253,9 +255,11 @@ export async function startDev(
       queueEndpoint: queueServer.endpoint,
       taskRoot: root,
       onEvent: (event) => {
-        if (event.type === 'line') {
-          logFile.write(event.text);
-          onEvent({ type: 'log', function: event.function, text: event.text });
+        const name = withoutPrefix(event.function);
+        const text = event.type === 'line' ? event.text : crashLine(name, event.error, new Date());
+        if (text !== undefined) {
+          logFile.write(text);
+          onEvent({ type: 'log', function: name, text });
         }
         formatLambdaEvent(event, { prefix, controllers, root }).forEach(onLine);
       },
@@ -289,7 +293,6 @@ export async function startDev(
   );
   parts.defer(() => watchers.stop());
 
-  const withoutPrefix = (name: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
   const queueUrls: Record<string, string> = {};
   const name = (some: readonly LocalQueue[]) => {
     for (const one of some) queueUrls[withoutPrefix(one.name)] = one.url;

@@ -8,8 +8,8 @@ import { createClusters } from 'outrigger/internal/clusters/connect';
 import { createClusterRegistry } from 'outrigger/internal/clusters/registry/registry';
 import { openClusterSource } from 'outrigger/internal/clusters/registry/source';
 import { UserError } from 'outrigger/internal/core/errors';
-import { redact } from 'outrigger/internal/core/redact';
 import { environment, readAwsSettings } from 'outrigger/internal/settings';
+import { watcherFacts } from '../../console/health.ts';
 import { splitId } from '../../console/object-id.ts';
 import { readPage } from '../../console/server/page-files.ts';
 import { startConsole } from '../../console/server/server.ts';
@@ -108,13 +108,7 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
             : { name, decommissioning: true };
         }),
       ),
-    watcherOf: async (client, signal) => {
-      const { lastSeenSeconds, down, unknown } = await readWatcherStatus(client, Date.now(), { project, signal });
-      if (down !== undefined) return { text: redact(down.reason), isDown: true };
-      if (unknown !== undefined)
-        return { text: `the status of its watchers is unknown: ${redact(unknown)}`, isDown: true };
-      return { text: `last seen ${lastSeenSeconds ?? '?'} s ago`, isDown: false };
-    },
+    watcherOf: async (client, signal) => watcherFacts(await readWatcherStatus(client, Date.now(), { project, signal })),
     linesOf: async ({ controller, id }, signal) => {
       const { cluster, key } = splitId(id);
       const whole = completeKey(

@@ -82,9 +82,10 @@ export async function devOperator(
 ): Promise<DevOperator> {
   const table = path.join(folder, 'clusters.json');
   const source = createFileSource(table);
+  const project = await readProjectName(process.cwd());
   const operator = createOperator({
     registry,
-    project: await readProjectName(process.cwd()),
+    project,
     table,
     region: {},
     environment: async () => await localSettings(dev.state(), set),
@@ -93,6 +94,7 @@ export async function devOperator(
   });
   return {
     ...operator,
+    project,
     isClusterPaused: async () => {
       const read = await source.read().catch(() => undefined);
       const entry = read?.type === 'table' ? read.entries.get(localCluster) : undefined;

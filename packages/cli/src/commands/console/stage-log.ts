@@ -1,7 +1,8 @@
-// The log of a stage's functions for the console: the reconciles that were logged since the last read, from CloudWatch
-// Logs. The client is loaded only here.
+// The log of a stage's functions for the console: the runs and crashes that were logged since the last read, from
+// CloudWatch Logs. The client is loaded only here.
 import type { CloudWatchLogsClient, FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
 import { callWithin } from 'outrigger/internal/sqs/call';
+import { endPattern } from '../../console/health.ts';
 import type { LogLine } from '../../console/stage/stage-source.ts';
 import { logGroupOf } from '../key-log.ts';
 import type { RegionFlag } from '../stage-table.ts';
@@ -23,7 +24,6 @@ const longestLookBackMilliseconds = 3_600_000;
 /** The new lines of one read. */
 const maxLines = 2_000;
 const callSeconds = 20;
-const filterPattern = '{ $.message = "reconciled" }';
 
 /** Opens the log. */
 export async function openStageLog(urlPrefix: string, region: RegionFlag, now: () => number): Promise<StageLog> {
@@ -44,7 +44,7 @@ export async function openStageLog(urlPrefix: string, region: RegionFlag, now: (
     try {
       return await callWithin(callSeconds, signal, async (abortSignal) => {
         const events: FilteredLogEvent[] = [];
-        const query = { logGroupName, filterPattern, startTime };
+        const query = { logGroupName, filterPattern: endPattern, startTime };
         for await (const page of sdk.paginateFilterLogEvents({ client }, query, { abortSignal })) {
           events.push(...(page.events ?? []).filter((event) => !isKnown(event)));
           if (events.length >= maxLines) break;

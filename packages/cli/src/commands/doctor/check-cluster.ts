@@ -13,6 +13,7 @@ import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { isForbidden, isNotFound } from 'outrigger/internal/kube/client/errors';
 import { listPages } from 'outrigger/internal/kube/client/read';
 import * as z from 'zod';
+import { watcherFacts, watcherHealth } from '../../console/health.ts';
 import { queuesWithoutGeneration, watchedBy } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
 import { formatFailure, formatPolicyDenied, readControllers, readVersion } from '../status/cluster-status.ts';
@@ -236,18 +237,19 @@ async function checkWatchers(
 ): Promise<ClusterReport> {
   const about = `cluster ${cluster}`;
   const status = await readWatcherStatus(client, Date.now(), { project, signal });
-  const { lastSeenSeconds, down, unknown, senderId: id, entries, readAtMs = Date.now() } = status;
-  if (unknown !== undefined) {
+  const { lastSeenSeconds, senderId: id, entries, readAtMs = Date.now() } = status;
+  const { state, text = '' } = watcherHealth(watcherFacts(status));
+  if (state === 'not known') {
     const { namespace, checkpoint } = clusterNames(project);
     const fix = `permit get of the ConfigMap ${checkpoint} in the namespace ${namespace}`;
-    return { findings: [failFinding(about, `the status of its watchers is unknown: ${unknown}`, fix)] };
+    return { findings: [failFinding(about, text, fix)] };
   }
   const which = { cluster, registry, project, namespaces, queues: queuesWithoutGeneration(urlPrefix ?? '') };
   const watched = urlPrefix === undefined || entries === undefined ? undefined : watchedBy(entries, which, readAtMs);
   const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };
-  if (down !== undefined) {
+  if (state !== 'working') {
     const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
-    return { findings: [failFinding(about, `its watchers are down: ${down.reason}`, fix)], ...sender };
+    return { findings: [failFinding(about, text, fix)], ...sender };
   }
   const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;
   if (watched === undefined || watched.byOurs || !watched.byOthers)

@@ -16,6 +16,7 @@ import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
 import { type ClusterReport, checkCluster, type Sender } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
+import { checkRuns } from './check-runs.ts';
 import { checkSameServer } from './check-same-server.ts';
 import { checkSenders } from './check-senders.ts';
 import { expectedQueues } from './expected-queues.ts';
@@ -44,8 +45,8 @@ Examples:
 
 It checks, with your credentials, and changes nothing:
   queues       each exists with its deployed attributes, and has no dead letters
-  functions    each queue has one that works and is not paused; the account has enough concurrency for all of them (on
-               AWS only)
+  functions    each queue has one that works and is not paused; its log of the last 15 minutes has no crash, and no
+               object that it cannot reach; the account has enough concurrency for all of them (on AWS only)
   clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions (on EKS it is
                asked whether you have them), and its watchers are not down; no two entries have the same server
   senders      the functions check who sent a message, each cluster's entry names its watchers, and IAM has their
@@ -69,6 +70,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
         ? checkAccount(installation, names, { deploy, signal })
         : checkPaused(installation, names, { signal }),
       installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
+      checkRuns(installation, names, { folder: flags.folder, signal }),
     ]);
     const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
     const findings = [

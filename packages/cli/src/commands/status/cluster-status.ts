@@ -16,6 +16,7 @@ import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { listPages } from 'outrigger/internal/kube/client/read';
 import { unobservedSinceMs } from 'outrigger/internal/resync/plan';
+import { conditionsOf, failureOf, type WatcherFacts, watcherFacts } from '../../console/health.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import { formatError } from '../command.ts';
 
@@ -58,16 +59,8 @@ export type ObjectFailure = {
 };
 
 /** The status of a cluster. */
-export type ClusterStatus = {
+export type ClusterStatus = WatcherFacts & {
   readonly version?: string;
-  /** The time since its watchers received an event of every kind. */
-  readonly lastSeenSeconds?: number;
-  /** The reason why its watchers count as down. */
-  readonly watcherDown?: string;
-  /** Whether they have not started yet in a new cluster. */
-  readonly watcherStarting?: true;
-  /** The reason why it is not known whether they are down. */
-  readonly watcherUnknown?: string;
   readonly controllers: readonly ControllerStatus[];
 };
 
@@ -83,16 +76,13 @@ export async function readClusterStatus(
 ): Promise<ClusterStatus> {
   const { project, nowMs, signal } = options;
   const version = await readVersion(client, signal);
-  const [{ lastSeenSeconds, down, unknown }, controllerStatuses] = await Promise.all([
+  const [watchers, controllerStatuses] = await Promise.all([
     readWatcherStatus(client, nowMs, { project, signal }),
     readControllers(client, controllers, options),
   ]);
   return {
     version,
-    ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
-    ...(down === undefined ? {} : { watcherDown: down.reason }),
-    ...(down?.level === 'info' ? { watcherStarting: true } : {}),
-    ...(unknown === undefined ? {} : { watcherUnknown: unknown }),
+    ...watcherFacts(watchers),
     controllers: controllerStatuses,
   };
 }
@@ -172,12 +162,13 @@ async function readController(
         // Without conditions of its own, the conditions are another controller's.
         if (!isOurs && statusSlice === undefined) continue;
         if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
-        if (isStalled(object)) counted.stalled += 1;
-        const failure = failureOf(object, statusSlice?.conditions, nowMs);
+        const failure = objectFailure(object, statusSlice?.conditions, nowMs);
         if (failure !== undefined) {
           counted.failing += 1;
+          if (failure.isStalled) counted.stalled += 1;
           if (failure.reason === reasons.policyDenied) denied.push(failure.object);
-          if (lastFailure === undefined || failure.ageSeconds < lastFailure.ageSeconds) lastFailure = failure;
+          const { isStalled: _, ...about } = failure;
+          if (lastFailure === undefined || about.ageSeconds < lastFailure.ageSeconds) lastFailure = about;
         }
       }
       more = page.continue !== undefined && counted.objects >= mostObjects;
@@ -198,38 +189,21 @@ function shown<C extends { readonly ready: number; readonly unobserved: number }
   return { ...rest, ...(isOurs ? { ready } : {}), ...(isEvident ? { unobserved } : {}) };
 }
 
-function isStalled(object: KubeObject): boolean {
-  return conditionsOf(object).some(({ type, status }) => type === 'Stalled' && status === 'True');
-}
-
-/** The reasons of a failure in the conditions of a status slice, which has no condition Reconciling or Stalled. */
-const sliceFailures: readonly unknown[] = [
-  reasons.retrying,
-  reasons.namespaceTerminating,
-  reasons.retriesExhausted,
-  reasons.terminal,
-  reasons.invalidSpec,
-  reasons.policyDenied,
-];
-
 /** Returns the failure of an object's last reconcile by this controller. */
-function failureOf(
+function objectFailure(
   object: KubeObject,
-  sliceConditions: readonly string[] | undefined,
+  slices: readonly string[] | undefined,
   nowMs: number,
-): ObjectFailure | undefined {
-  const found = conditionsOf(object).find(({ type, status, reason }) =>
-    sliceConditions === undefined
-      ? (type === 'Reconciling' || type === 'Stalled') && status === 'True'
-      : sliceConditions.includes(String(type)) && sliceFailures.includes(reason),
-  );
+): (ObjectFailure & { readonly isStalled: boolean }) | undefined {
+  const found = failureOf(conditionsOf(object), { own: slices === undefined, slices: slices ?? [] });
   if (found === undefined) return undefined;
   const { name, namespace } = object.metadata;
   const sinceMs = Date.parse(String(found.lastTransitionTime));
   return {
     object: namespace === undefined ? name : `${namespace}/${name}`,
-    reason: String(found.reason),
-    message: String(found.message),
+    reason: found.reason,
+    message: found.message,
+    isStalled: found.state === 'Stalled',
     ageSeconds: Number.isNaN(sinceMs) ? 0 : Math.max(0, Math.round((nowMs - sinceMs) / 1000)),
   };
 }
@@ -259,8 +233,4 @@ export function formatPolicyDenied({ objects, command }: NonNullable<ControllerS
 function reconcileAll(kind: { readonly group: string; readonly plural: string; readonly namespaced: boolean }): string {
   const all = kind.namespaced ? '--all --all-namespaces' : '--all';
   return `kubectl annotate ${collectionName(kind)} ${all} --overwrite ${reconcileRequestedAnnotation}="$(date)"`;
-}
-
-function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {
-  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
 }

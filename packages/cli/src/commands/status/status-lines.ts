@@ -1,6 +1,8 @@
 // Formats the three tables of `outrigger status`. A problem is easy to see: a system without problems shows zeros and
 // dashes.
 import { redact } from 'outrigger/internal/core/redact';
+import { clusterHealth } from '../../console/health.ts';
+import type { Health } from '../../console/wire.ts';
 import { alignColumns } from '../../dev/columns.ts';
 import type { ClusterStatus } from './cluster-status.ts';
 
@@ -25,17 +27,25 @@ export type NamedQueue = {
   readonly problem?: string;
 };
 
+/** The health of a controller's function. */
+export type NamedFunction = Health & { readonly name: string };
+
 /** Formats the tables. */
-export function statusLines(clusters: readonly NamedCluster[], queues: readonly NamedQueue[]): readonly string[] {
+export function statusLines(
+  clusters: readonly NamedCluster[],
+  queues: readonly NamedQueue[],
+  functions: readonly NamedFunction[] = [],
+): readonly string[] {
   const objects = clusters.flatMap(({ name, controllers = [] }) => controllers.map((one) => ({ name, one })));
   return [
     ...alignColumns([['CLUSTER', 'SERVER', 'WATCHERS'], ...clusters.map(clusterCells)]),
     '',
     ...alignColumns([
-      ['QUEUE', 'QUEUED', 'IN FLIGHT', 'DELAYED', 'DEAD LETTERS'],
+      ['QUEUE', 'QUEUED', 'IN FLIGHT', 'DELAYED', 'DEAD LETTERS', 'FUNCTION'],
       ...queues.map(({ name, queued, inFlight, delayed, deadLetters }) => [
         name,
         ...[queued, inFlight, delayed, deadLetters].map((count) => String(count ?? '?')),
+        functions.find((one) => one.name === name)?.state ?? '-',
       ]),
     ]),
     '',
@@ -70,22 +80,11 @@ export function overdueLines(
   });
 }
 
-function clusterCells({
-  name,
-  decommissioning,
-  paused,
-  moving,
-  problem,
-  version = '-',
-  lastSeenSeconds,
-  watcherDown,
-  watcherUnknown,
-}: NamedCluster): readonly string[] {
-  if (decommissioning === true) return [name, '-', 'decommissioning'];
+function clusterCells(cluster: NamedCluster): readonly string[] {
+  const { name, moving, paused, problem, version = '-' } = cluster;
+  const { state, text = '' } = clusterHealth(cluster);
   const mark = moving !== undefined ? `MOVING ${moving}, ` : paused === true ? 'PAUSED, ' : '';
-  if (problem !== undefined) return [name, '-', `${mark}unreachable`];
-  // The version is the server's own text, and the reason may quote the watch checkpoint.
-  if (watcherDown !== undefined) return [name, redact(version), `${mark}DOWN: ${redact(watcherDown)}`];
-  if (watcherUnknown !== undefined) return [name, redact(version), `${mark}unknown`];
-  return [name, redact(version), `${mark}last seen ${lastSeenSeconds ?? '?'} s ago`];
+  const shown = state === 'down' ? 'DOWN' : ['working', 'paused'].includes(state) ? text : state;
+  // The version is the server's own text.
+  return [name, problem === undefined ? redact(version) : '-', `${mark}${shown}`];
 }

@@ -10,9 +10,10 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from 'outrigger/internal/core/names';
-import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
+import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
+import type { Tone } from '../../console/wire.ts';
 import { loadOrList } from '../../project/list-controllers.ts';
 import {
   formatError,
@@ -32,9 +33,16 @@ import {
   requireRegistry,
   withInstallationOptions,
 } from '../installation.ts';
+import { readTroubles } from '../key-log.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
-import { type ClusterStatus, formatFailure, formatPolicyDenied, readClusterStatus } from './cluster-status.ts';
+import {
+  type ClusterStatus,
+  type ControllerStatus,
+  formatFailure,
+  formatPolicyDenied,
+  readClusterStatus,
+} from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
 
 type Flags = InstallationFlags & {
@@ -71,7 +79,7 @@ Examples:
 What it shows:
   WATCHERS      when the cluster's watchers last received an event of every kind, with no queue that refused their
                 keys; after 300 s they count as down.
-                unknown: you have no permission to read the watch checkpoint
+                not known: you have no permission to read the watch checkpoint
   QUEUED        messages that wait for a function; IN FLIGHT: received by a function; DELAYED: not due yet
   DEAD LETTERS  outrigger dlq list shows them
   FAILING       objects whose last reconcile failed; the last lines have the last error of each controller
@@ -100,37 +108,50 @@ async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
 }
 
 async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const { folder } = flags;
   const { registry, names: known, problem: notLoaded } = await loadOrList(process.cwd());
   const wanted = controller === undefined ? known : [requireController(controller, known)];
   const controllers = registry.filter(({ name }) => wanted.some((one) => one.name === name));
   const installation = await openInstallation(flags, signal);
   try {
     const names = cluster === undefined ? await requireRegistry(installation.registry).list() : [cluster];
-    const [paused, queues, clusters] = await Promise.all([
-      pausedControllers(
-        installation,
-        wanted.map((one) => one.name),
-        signal,
-      ),
+    const controllerNames = wanted.map((one) => one.name);
+    const [paused, troubles, queues, clusters] = await Promise.all([
+      pausedControllers(installation, controllerNames, signal),
+      readTroubles(installation, controllerNames, { folder, signal }),
       Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
       Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
     ]);
     // A deployment whose functions cannot be read still has a status.
     const senderCheck = await installation.senderCheck().catch(() => undefined);
-    if (output === 'json') printJson({ clusters, queues, paused, senderCheck });
+    const functions = controllerNames.map((name) => {
+      return { name, ...troubles.healthOf(name, paused?.includes(name)) };
+    });
+    if (output === 'json') printJson({ clusters, queues, functions, paused, senderCheck });
     else {
       const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
-      const resume = paused.map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
-      printLines([...statusLines(clusters, queues), ...(resume.length === 0 ? [] : ['', ...resume]), ...off]);
+      const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
+      printLines([
+        ...statusLines(clusters, queues, functions),
+        ...(resume.length === 0 ? [] : ['', ...resume]),
+        ...off,
+      ]);
     }
     const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
-    const overdue = clusters.flatMap((one) => overdueLines(one, paused));
+    const overdue = clusters.flatMap((one) => overdueLines(one, paused ?? []));
     const unknown = notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`];
-    const problems = [...unknown, ...misnamed, ...[...clusters, ...queues].flatMap(problemsOf), ...overdue];
-    for (const { name, watcherUnknown } of clusters) {
-      if (watcherUnknown === undefined) continue;
-      printError(`${name}: the status of its watchers is unknown: ${redact(watcherUnknown)}`);
-    }
+    // A function whose failing objects are named is no other problem.
+    const failing = new Set(clusters.flatMap((one) => (one.controllers ?? []).flatMap(failingName)));
+    const parts = [
+      ...clusters.map((one) => ({ name: one.name, ...clusterHealth(one) })),
+      ...queues.map(({ name, problem }) => ({ name, ...queueHealth(problem) })),
+      ...functions.map((one) => ({ ...one, text: functionText(one) })),
+    ].filter(({ name, state }) => state !== 'failing' || !failing.has(name));
+    const linesOf = (tone: Tone) =>
+      parts.flatMap((one) => (one.tone === tone ? [`${one.name}: ${one.text ?? one.state}`] : []));
+    const objects = clusters.flatMap(problemsOf);
+    const problems = [...unknown, ...misnamed, ...linesOf('bad'), ...objects, ...overdue];
+    for (const line of linesOf('unknown')) printError(line);
     for (const problem of problems) printError(`${problem}`);
     return problems.length === 0 ? 0 : 1;
   } finally {
@@ -138,24 +159,19 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
   }
 }
 
-function problemsOf(one: NamedCluster | NamedQueue): readonly string[] {
-  const inside = 'controllers' in one ? (one.controllers ?? []) : [];
-  const down = 'watcherDown' in one && one.watcherStarting !== true ? one.watcherDown : undefined;
-  return [
-    ...(one.problem === undefined ? [] : [`${one.name}: ${one.problem}`]),
-    ...(down === undefined ? [] : [`${one.name}: its watchers are down: ${redact(down)}`]),
-    ...inside.flatMap(({ controller, failing, lastFailure }) =>
-      lastFailure === undefined ? [] : [`${one.name}: ${controller}: ${formatFailure(failing, lastFailure)}`],
-    ),
-    ...inside.flatMap(({ controller, policyDenied }) => {
-      if (policyDenied === undefined) return [];
-      const { what, fix } = formatPolicyDenied(policyDenied);
-      return [`${one.name}: ${controller}: ${what}; ${fix}`];
-    }),
-    ...inside.flatMap(({ controller, problem }) =>
-      problem === undefined ? [] : [`${one.name}: ${controller}: ${problem}`],
-    ),
-  ];
+const failingName = ({ controller, failing }: ControllerStatus) => (failing > 0 ? [controller] : []);
+
+/** The problems of the objects of a cluster. */
+function problemsOf({ name, controllers = [] }: NamedCluster): readonly string[] {
+  return controllers.flatMap(({ controller, failing, lastFailure, policyDenied, problem }) => {
+    const denied = policyDenied && formatPolicyDenied(policyDenied);
+    const lines = [
+      lastFailure && formatFailure(failing, lastFailure),
+      denied && `${denied.what}; ${denied.fix}`,
+      problem,
+    ];
+    return lines.flatMap((line) => (line === undefined ? [] : [`${name}: ${controller}: ${line}`]));
+  });
 }
 
 async function readNamed(

@@ -1,12 +1,15 @@
 // The console's source for `outrigger dev`: everything is in this process. It is created before the system starts, so
 // that no event is missed, and is given the system when it runs.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
-import { UserError } from 'outrigger/internal/core/errors';
+import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
+import { sharedRead } from 'outrigger/internal/core/async';
+import { toError, UserError } from 'outrigger/internal/core/errors';
 import { localCluster } from '../../dev/cluster-access.ts';
 import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev, DevEvent } from '../../dev/system.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
+import { type ClusterFacts, clusterHealth, watcherFacts } from '../health.ts';
 import { createLiveObjects } from '../live-objects.ts';
 import type { ConsoleSource } from '../source.ts';
 import { createDevExperiments } from './dev-experiments.ts';
@@ -26,10 +29,11 @@ export type DevSource = {
 };
 
 /** What the command does for the console, and whether the cluster is paused. */
-export type DevOperator = Operator & { readonly isClusterPaused: () => Promise<boolean> };
+export type DevOperator = Operator & { readonly project: string; readonly isClusterPaused: () => Promise<boolean> };
 
 /** Several pages share a read of the queues that is younger. */
 const flowMilliseconds = 1_000;
+const watcherMilliseconds = 10_000;
 
 /** Creates the source. */
 export function createDevSource(controllers: readonly ControllerDefinition[]): DevSource {
@@ -50,6 +54,15 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
       };
       const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
       const rows = live.rows;
+      const facts = sharedRead(watcherMilliseconds, async (): Promise<ClusterFacts> => {
+        if (watchers.pids().length === 0) return { watcherDown: 'no process runs' };
+        try {
+          const { project } = operator;
+          return watcherFacts(await readWatcherStatus(client, Date.now(), { project, signal }));
+        } catch (error) {
+          return { problem: toError(error).message };
+        }
+      });
       const { faults, experiments } = createDevExperiments(dev, { controllers, rows, listeners, act, signal });
       return {
         faults,
@@ -73,10 +86,12 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
           maxAgeMilliseconds: flowMilliseconds,
           pausedControllers: operator.pausedControllers,
           oldestAt: async (queue, own) => await readOldestAt(queue, local, own),
-          read: async () => ({
-            watchers: watchers.pids().length,
-            clusters: [{ name: localCluster, paused: await operator.isClusterPaused() }],
-          }),
+          read: async () => {
+            const paused = await operator.isClusterPaused();
+            return {
+              clusters: [{ name: localCluster, paused, health: clusterHealth({ ...(await facts.get()), paused }) }],
+            };
+          },
         }),
         detail: async (id, signal) => await live.detail(id, { client, view }, signal),
       };

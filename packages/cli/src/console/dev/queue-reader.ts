@@ -82,9 +82,7 @@ export function createQueueReader(
       queue: string,
       one: (typeof results)[number] | undefined,
     ): readonly (readonly [string, number])[] =>
-      isDead(queue) && one?.status === 'fulfilled' && one.value.length > maxMessages
-        ? [[queue, one.value.length - maxMessages]]
-        : [];
+      one?.status === 'fulfilled' && one.value.length > maxMessages ? [[queue, one.value.length - maxMessages]] : [];
     return {
       messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, maxMessages) : [])),
       more: Object.fromEntries(names.flatMap((queue, index) => moreOf(queue, results[index]))),

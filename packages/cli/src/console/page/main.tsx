@@ -26,7 +26,7 @@ const connectionTexts: Readonly<Record<Connection, string>> = {
 
 function Page() {
   const { view } = route.value;
-  const letters = sumKnown((flow.value?.controllers ?? []).map((one) => one.deadLetters)) ?? 0;
+  const letters = flow.value && sumKnown(flow.value.controllers.map((one) => one.deadLetters));
   return (
     <div class="page">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -45,7 +45,8 @@ function Page() {
                 <Icon name={icon} />
                 {title}
                 {name === 'objects' && <span class="count">{count(allRows.value.length)}</span>}
-                {name === 'queues' && letters > 0 && <span class="count bad">{letters} dead</span>}
+                {name === 'queues' && letters === null && <span class="count unknown">? dead</span>}
+                {name === 'queues' && (letters ?? 0) > 0 && <span class="count bad">{count(letters)} dead</span>}
               </a>
             ))}
         </nav>

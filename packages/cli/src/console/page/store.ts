@@ -12,6 +12,7 @@ import type {
   Queues,
   Series,
   System,
+  Tone,
 } from '../wire.ts';
 import { shortName } from './format.ts';
 import { RefusedError, readStream, type StreamEvent } from './stream.ts';
@@ -61,6 +62,9 @@ export const hasClusters = computed(() => (flow.value?.clusters.length ?? 0) > 1
 export function displayName(id: string): string {
   return hasClusters.value ? `${id.slice(0, id.indexOf(':'))}: ${shortName(id)}` : shortName(id);
 }
+
+/** Problems first. */
+export const toneOrder: readonly Tone[] = ['bad', 'unknown', 'busy', 'neutral', 'good'];
 
 const entryListeners = new Set<(entries: readonly ObjectEntry[]) => void>();
 /** Calls the listener with new entries, for the moving keys of the picture. */

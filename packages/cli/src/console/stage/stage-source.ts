@@ -10,6 +10,7 @@ import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { createObjectCache, type ObjectCache } from '../../dev/object-cache.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
+import { type ClusterFacts, clusterHealth, type WatcherFacts } from '../health.ts';
 import { readReconcile } from '../history.ts';
 import { createLiveObjects } from '../live-objects.ts';
 import { controllersOf, splitId } from '../object-id.ts';
@@ -37,11 +38,8 @@ export type StageDeps = {
   /** Reads the clusters table. */
   readonly clusters: () => Promise<readonly StageCluster[]>;
   /** Reads what is known of the watchers of a cluster. */
-  readonly watcherOf: (
-    client: KubeClient,
-    signal: AbortSignal,
-  ) => Promise<{ readonly text: string; readonly isDown: boolean }>;
-  /** Reads the reconciles that a controller's function has logged since the last call. */
+  readonly watcherOf: (client: KubeClient, signal: AbortSignal) => Promise<WatcherFacts>;
+  /** Reads the runs and the crashes that a controller's function has logged since the last call. */
   readonly newLines: (controller: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
   /** Reads the lines of one key from before the start. */
   readonly linesOf: (
@@ -70,7 +68,7 @@ type Member = {
   readonly view: ObjectCache;
   readonly stop: AbortController;
   watcherReadAt: number;
-  watcher?: { readonly text: string; readonly isDown: boolean };
+  watcher?: WatcherFacts;
 };
 
 /** Creates the source, and begins to follow the clusters. */
@@ -81,7 +79,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const members = new Map<string, Member>();
   const pasts = new Map<string, readonly TimelineEntry[]>();
   const problems = new Map<string, string>();
-  let table: readonly ClusterFlow[] = [];
+  let table: readonly (ClusterFacts & { readonly name: string })[] = [];
   let lastReadAt = 0;
   const isOpen = () => Date.now() - lastReadAt < openMilliseconds;
 
@@ -120,14 +118,14 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     const clusters = await deps.clusters();
     for (const known of [...members.keys()]) if (!clusters.some((one) => one.name === known)) leave(known);
     table = await Promise.all(
-      clusters.map(async (one): Promise<ClusterFlow> => {
+      clusters.map(async (one) => {
         const { paused = false, decommissioning = false } = one;
         if (decommissioning) {
           leave(one.name);
           return { name: one.name, decommissioning };
         }
         const problem = await join(one);
-        return { name: one.name, paused, ...(problem === undefined ? {} : { problem }) };
+        return { name: one.name, paused, problem };
       }),
     );
   }
@@ -136,8 +134,12 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     if (!isOpen()) return;
     await Promise.all(
       controllers.map(async (controller) => {
-        for (const { text, at } of await deps.newLines(controller.name, signal))
-          history.addLogLine(text, controller.name, at);
+        const lines = await deps.newLines(controller.name, signal).catch((error: unknown) => {
+          history.troubles.setUnread(controller.name, toError(error).message);
+          throw error;
+        });
+        history.troubles.setUnread(controller.name, undefined);
+        for (const { text, at } of lines) history.addLogLine(text, controller.name, at);
       }),
     );
   }
@@ -150,7 +152,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
         member.watcherReadAt = Date.now();
         member.watcher = await deps
           .watcherOf(member.client, signal)
-          .catch((error: unknown) => ({ text: redact(toError(error).message), isDown: true }));
+          .catch((error: unknown) => ({ watcherUnknown: toError(error).message }));
       }),
     );
   }
@@ -169,14 +171,10 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
   void repeat('Watchers', logSeconds, followWatchers);
 
-  function clusterFlow(one: ClusterFlow): ClusterFlow {
-    const { watcher } = members.get(one.name) ?? {};
-    const problem = one.problem ?? problems.get(one.name) ?? (watcher?.isDown === true ? watcher.text : undefined);
-    return {
-      ...one,
-      ...(problem === undefined ? {} : { problem }),
-      ...(watcher === undefined ? {} : { watchers: watcher.text }),
-    };
+  function clusterFlow({ name: cluster, ...one }: (typeof table)[number]): ClusterFlow {
+    const problem = one.problem ?? problems.get(cluster);
+    const health = clusterHealth({ ...members.get(cluster)?.watcher, ...one, problem });
+    return { name: cluster, health, ...(one.paused === true ? { paused: true } : {}) };
   }
 
   /** Is not waited for: CloudWatch may need some seconds, and the page reads the object again. */
@@ -221,7 +219,6 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     maxAgeMilliseconds: flowMilliseconds,
     pausedControllers: operator.pausedControllers,
     read: async () => ({
-      watchers: [...members.values()].filter(({ watcher }) => watcher?.isDown === false).length,
       clusters: table.map(clusterFlow),
       notes: [...notes.values()],
     }),

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ControllerFlow, Flow } from '../../wire.ts';
 import { age, count, duration, rate } from '../format.ts';
-import { allRows, flow, onEntries, system } from '../store.ts';
+import { allRows, flow, onEntries, toneOrder } from '../store.ts';
 import { type Box, layOut, type Track, width } from './layout.ts';
 import { startKeys } from './moving-keys.ts';
 
@@ -49,13 +49,13 @@ export function FlowPicture() {
               `${rate(now.changesPerSecond)} changes/s`,
             ]}
           />
+          <Part box={layout.watcher} title="Watcher" tone={watchersTone(now)} lines={[watchersText(now)]} />
           <Part
-            box={layout.watcher}
-            title="Watcher"
-            tone={now.watchers === 0 ? 'bad' : ''}
-            lines={[watchersText(now)]}
+            box={layout.timers}
+            title="Timers"
+            tone={now.waitingTimers === undefined ? 'unknown' : ''}
+            lines={[now.waitingTimers === undefined ? 'not known' : `${count(now.waitingTimers)} waiting`]}
           />
-          <Part box={layout.timers} title="Timers" lines={[`${count(now.waitingTimers)} waiting`]} />
           {layout.tracks.map((track, index) => {
             const controller = controllers[index];
             return controller === undefined ? null : (
@@ -73,10 +73,16 @@ export function FlowPicture() {
   );
 }
 
-/** On this machine the processes; of a stage the clusters that are watched. */
-function watchersText({ watchers, clusters }: Flow): string {
-  if (system.value?.mode === 'stage') return `${count(watchers)} of ${count(clusters.length)} up`;
-  return watchers === 1 ? '1 process' : `${watchers} processes`;
+/** The clusters whose watchers are seen. */
+function watchersText({ clusters }: Flow): string {
+  const seen = clusters.filter(({ health: { state } }) => state === 'working' || state === 'paused');
+  return clusters.length === 1
+    ? (clusters[0]?.health.text ?? '–')
+    : `${count(seen.length)} of ${count(clusters.length)} up`;
+}
+
+function watchersTone({ clusters }: Flow): string {
+  return toneOrder.slice(0, 2).find((tone) => clusters.some(({ health }) => health.tone === tone)) ?? '';
 }
 
 function Heads() {
@@ -144,34 +150,24 @@ function TrackBoxes({
   readonly controller: ControllerFlow;
   readonly at: number;
 }) {
-  const {
-    name,
-    queued,
-    inFlight = 0,
-    deadLetters = 0,
-    reconcilesPerSecond,
-    failuresPerSecond,
-    p50Ms,
-    paused,
-    oldestAt,
-  } = controller;
+  const { name, queued, inFlight = 0, deadLetters = 0, reconcilesPerSecond, health, p50Ms, oldestAt } = controller;
   // A message that was sent just now is no news.
   const oldestMs = oldestAt === undefined ? 0 : at - oldestAt;
   const oldest = oldestMs < 2_000 ? '' : `${age(oldestMs)} · `;
   const { queue, function: box } = track;
   const fill = Math.min(1, (queued ?? 0) / fullQueue) * (queue.w - 4);
-  const tone = failuresPerSecond > 0 ? 'bad' : inFlight > 0 ? 'busy' : '';
+  const tone = health.tone !== 'good' ? health.tone : inFlight > 0 ? 'busy' : '';
   const middle = queue.y + 22;
   return (
     <g>
-      <g class={`track-queue ${queued === undefined ? 'bad' : ''}`}>
+      <g class={`track-queue ${queued === undefined ? 'unknown' : ''}`}>
         <rect x={queue.x} y={queue.y} width={queue.w} height={queue.h} rx={8} />
         {fill > 0 && <rect class="fill" x={queue.x + 2} y={queue.y + 2} width={fill} height={queue.h - 4} rx={6} />}
         <text class="track-name" x={queue.x + 12} y={middle}>
           {cut(name, oldest === '' ? 24 : 20)}
         </text>
         <text class="track-count" x={queue.x + queue.w - 12} y={middle}>
-          {queued === undefined ? 'not read' : `${oldest}${count(queued)}`}
+          {queued === undefined ? 'not known' : `${oldest}${count(queued)}`}
         </text>
       </g>
       {deadLetters > 0 && (
@@ -192,11 +188,7 @@ function TrackBoxes({
           {rate(reconcilesPerSecond)}/s
         </text>
         <text class="track-figure" x={box.x + box.w - 12} y={middle}>
-          {paused
-            ? 'paused'
-            : failuresPerSecond > 0
-              ? `${rate(failuresPerSecond)} failures/s`
-              : `lag ${duration(p50Ms)}`}
+          {health.state === 'working' ? `lag ${duration(p50Ms)}` : health.state}
         </text>
       </g>
     </g>

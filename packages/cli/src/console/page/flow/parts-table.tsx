@@ -1,24 +1,26 @@
 // The clusters and the controllers, with what an operator can pause.
-import type { ClusterFlow, ConsoleAction, ControllerFlow } from '../../wire.ts';
+import type { ComponentChildren } from 'preact';
+import type { ClusterFlow, ConsoleAction, ControllerFlow, Health } from '../../wire.ts';
 import { perform, type Question } from '../actions.ts';
-import { count, rate } from '../format.ts';
+import { age, count, rate } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { allRows, flow, system } from '../store.ts';
+import { StatePill } from '../parts/state-pill.tsx';
+import { allRows, flow, now, system, toneOrder } from '../store.ts';
 
 export function PartsTable() {
-  const now = flow.value;
-  if (now === undefined) return null;
+  const shown = flow.value;
+  if (shown === undefined) return null;
   return (
     <div class="two parts-tables">
       <section class="card" aria-labelledby="clusters">
         <header class="card-head">
           <h2 id="clusters">
-            {now.clusters.length === 1 ? 'Cluster' : 'Clusters'} <span class="count">{now.clusters.length}</span>
+            {shown.clusters.length === 1 ? 'Cluster' : 'Clusters'} <span class="count">{shown.clusters.length}</span>
           </h2>
           <p>A paused cluster is not reconciled, and loses no change</p>
         </header>
         <ul class="parts-list">
-          {[...now.clusters].sort(byTrouble).map((one) => (
+          {byTrouble(shown.clusters).map((one) => (
             <Cluster key={one.name} cluster={one} />
           ))}
         </ul>
@@ -26,12 +28,12 @@ export function PartsTable() {
       <section class="card" aria-labelledby="controllers">
         <header class="card-head">
           <h2 id="controllers">
-            Controllers <span class="count">{now.controllers.length}</span>
+            Controllers <span class="count">{shown.controllers.length}</span>
           </h2>
           <p>In every cluster; messages of a paused one wait in its queue</p>
         </header>
         <ul class="parts-list">
-          {now.controllers.map((one) => (
+          {byTrouble(shown.controllers).map((one) => (
             <Controller key={one.name} controller={one} />
           ))}
         </ul>
@@ -40,24 +42,25 @@ export function PartsTable() {
   );
 }
 
+type Part = { readonly name: string; readonly health: Health };
+
 /** Problems first. */
-function byTrouble(a: ClusterFlow, b: ClusterFlow): number {
-  const rank = ({ problem, paused }: ClusterFlow) => (problem !== undefined ? 0 : paused === true ? 1 : 2);
-  return rank(a) - rank(b) || (a.name < b.name ? -1 : 1);
+function byTrouble<P extends Part>(parts: readonly P[]): readonly P[] {
+  const rank = ({ health }: Part) => toneOrder.indexOf(health.tone);
+  return parts.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
 }
 
 function Cluster({ cluster }: { readonly cluster: ClusterFlow }) {
-  const { name, paused = false, decommissioning = false, problem, watchers } = cluster;
+  const { name, paused = false, health } = cluster;
   const objects = allRows.value.filter((row) => row.cluster === name).length;
-  const state = decommissioning ? 'decommissioning' : paused ? 'Paused' : problem === undefined ? 'Active' : 'Problem';
   return (
     <li>
-      <State state={state} />
+      <StatePill of={health} />
       <strong>{name}</strong>
-      <span class={`parts-fact ${problem === undefined ? '' : 'bad'}`} title={problem}>
-        {problem ?? `${count(objects)} objects${watchers === undefined ? '' : `, watchers ${watchers}`}`}
-      </span>
-      {!decommissioning && (
+      <Fact health={health}>
+        {count(objects)} objects{health.text === undefined ? '' : `, watchers ${health.text}`}
+      </Fact>
+      {health.state !== 'decommissioning' && (
         <PauseButton
           name={name}
           paused={paused}
@@ -70,14 +73,15 @@ function Cluster({ cluster }: { readonly cluster: ClusterFlow }) {
 }
 
 function Controller({ controller }: { readonly controller: ControllerFlow }) {
-  const { name, kind, paused = false, reconcilesPerSecond, failuresPerSecond } = controller;
+  const { name, kind, health, reconcilesPerSecond } = controller;
+  const paused = health.state === 'paused';
   return (
     <li>
-      <State state={paused ? 'Paused' : failuresPerSecond > 0 ? 'Failing' : 'Active'} />
+      <StatePill of={health} />
       <strong>{name}</strong>
-      <span class="parts-fact">
+      <Fact health={health}>
         {kind}, {rate(reconcilesPerSecond)} reconciles/s
-      </span>
+      </Fact>
       <PauseButton
         name={name}
         paused={paused}
@@ -88,13 +92,18 @@ function Controller({ controller }: { readonly controller: ControllerFlow }) {
   );
 }
 
-const tones: Readonly<Record<string, string>> = { Active: 'good', Paused: 'neutral', Problem: 'bad', Failing: 'bad' };
-
-function State({ state }: { readonly state: string }) {
+/** What is wrong with a part, and since when; figures of one that works. */
+function Fact({
+  health: { tone, text, since },
+  children,
+}: {
+  readonly health: Health;
+  readonly children: ComponentChildren;
+}) {
+  const isProblem = tone === 'bad' || tone === 'unknown';
   return (
-    <span class={`pill ${tones[state] ?? 'busy'}`}>
-      <span class="pill-dot" aria-hidden="true" />
-      {state}
+    <span class={`parts-fact ${isProblem ? tone : ''}`} title={text}>
+      {isProblem ? `${text}${since === undefined ? '' : `, for ${age(now.value - since)}`}` : children}
     </span>
   );
 }

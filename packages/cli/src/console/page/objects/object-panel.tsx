@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { ConditionRow, ObjectDetail } from '../../wire.ts';
 import { age, ageOf } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { StatePill, toneOf } from '../parts/state-pill.tsx';
+import { StatePill } from '../parts/state-pill.tsx';
 import { fetchDetail, now, objectHref, recent, rows } from '../store.ts';
 import { ObjectActions } from './object-actions.tsx';
 import { ResourceTree } from './resource-tree.tsx';
@@ -65,7 +65,7 @@ export function ObjectPanel({ id }: { readonly id: string }) {
       </header>
       {row !== undefined && (
         <div class="panel-state">
-          {isDeleted ? <span class="pill neutral">Deleted</span> : <StatePill state={row.state} />}
+          {isDeleted ? <span class="pill neutral">Deleted</span> : <StatePill of={row} />}
           {row.text !== 'Ready' && <p>{row.text}</p>}
         </div>
       )}
@@ -145,8 +145,11 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
-function Condition({ condition: { type, status, reason, message, since } }: { readonly condition: ConditionRow }) {
-  const tone = toneOf(status);
+function Condition({
+  condition: { type, status, reason, message, since, tone },
+}: {
+  readonly condition: ConditionRow;
+}) {
   return (
     <li class="condition">
       <span class={`lamp ${tone}`} aria-hidden="true" />

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConditionRow, ObjectRow } from '../../wire.ts';
 import { ageOf } from '../format.ts';
-import { StatePill, toneOf } from '../parts/state-pill.tsx';
+import { StatePill } from '../parts/state-pill.tsx';
 import { hasClusters, now, objectHref } from '../store.ts';
 
 /** The height of a row in the style sheet, and the rows above and below the view. */
@@ -81,7 +81,7 @@ export function ObjectTable({
                 </a>
               </td>
               <td class="c-state">
-                <StatePill state={row.state} />
+                <StatePill of={row} />
               </td>
               <td class="c-conditions">
                 <Conditions conditions={row.conditions} />
@@ -105,9 +105,9 @@ function Conditions({ conditions }: { readonly conditions: readonly ConditionRow
     <span class="marks">
       {conditions
         .filter(({ type }) => type !== 'Ready')
-        .map(({ type, status }) => (
+        .map(({ type, status, tone }) => (
           <span key={type} class="mark-of" title={`${type} is ${status}`}>
-            <span class={`lamp ${toneOf(status)}`} aria-hidden="true" />
+            <span class={`lamp ${tone}`} aria-hidden="true" />
             {type}
             <span class="hidden"> {status}</span>
           </span>

@@ -7,7 +7,7 @@ import { allRows, connection, route } from '../store.ts';
 import { ObjectPanel } from './object-panel.tsx';
 import { ObjectTable } from './object-table.tsx';
 
-const states: readonly ObjectState[] = ['Ready', 'Not ready', 'Progressing', 'Deleting', 'Paused'];
+const states: readonly ObjectState[] = ['Stalled', 'Failed', 'Progressing', 'Deleting', 'Paused', 'Ready'];
 const none = { text: '', kind: '', namespace: '', cluster: '', condition: '', state: '' };
 const filters = signal(none);
 

@@ -15,13 +15,26 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
 }
 
 function Entry({
-  entry: { at, type, text, controller, failed, durationMs, requests, latencyMs, messageId, attempts, changes = [] },
+  entry: {
+    at,
+    type,
+    text,
+    controller,
+    failed,
+    tone,
+    durationMs,
+    requests,
+    latencyMs,
+    messageId,
+    attempts,
+    changes = [],
+  },
 }: {
   readonly entry: TimelineEntry;
 }) {
   const [first = '', ...more] = text.split('\n');
   return (
-    <li class={`entry ${failed === true ? 'bad' : type}`}>
+    <li class={`entry ${failed === true ? 'bad' : type} ${tone ?? ''}`}>
       <span class="mark" aria-hidden="true" />
       <p class="entry-head">
         <strong>{type === 'reconcile' ? `Reconcile by ${controller}` : type === 'status' ? 'Status' : 'Change'}</strong>

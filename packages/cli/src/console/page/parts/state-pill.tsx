@@ -1,25 +1,14 @@
-// The state of an object as a coloured pill. The word has the state, too, because many people cannot distinguish the
-// colours.
-import type { ObjectState } from '../../wire.ts';
+// The state of an object or of a part as a coloured pill. The word has the state, too, because many people cannot
+// distinguish the colours.
+import type { ObjectRow, Tone } from '../../wire.ts';
 
-const tones: Readonly<Record<ObjectState, string>> = {
-  Ready: 'good',
-  'Not ready': 'bad',
-  Progressing: 'busy',
-  Deleting: 'busy',
-  Paused: 'neutral',
-};
+type Shown = { readonly state: string; readonly tone: Tone; readonly text?: string };
 
-/** The tone of a condition's status. */
-export function toneOf(status: string): 'good' | 'bad' | 'neutral' {
-  return status === 'True' ? 'good' : status === 'False' ? 'bad' : 'neutral';
-}
-
-export function StatePill({ state }: { readonly state: ObjectState }) {
+export function StatePill({ of: { state, tone, text } }: { readonly of: Shown | ObjectRow }) {
   return (
-    <span class={`pill ${tones[state]}`}>
+    <span class={`pill ${tone}`} title={text}>
       <span class="pill-dot" aria-hidden="true" />
-      {state}
+      {state.charAt(0).toUpperCase() + state.slice(1)}
     </span>
   );
 }

@@ -30,10 +30,15 @@ export function QueuesView() {
     };
   }, []);
   const { messages = [], more = {}, unread = [], notes = [] } = queues.value ?? {};
+  const moreOf = (isOf: (queue: string) => boolean) =>
+    Object.entries(more).flatMap(([queue, one]) => (isOf(queue) ? [one] : []));
   const isStage = system.value?.mode === 'stage';
   const of = (...states: readonly QueuedMessage['state'][]) => messages.filter(({ state }) => states.includes(state));
-  const timers = distinct(of('timer')).sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+  const timers = of('timer').sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
   const isLoaded = queues.value !== undefined;
+  /** Whether a queue of this kind could not be read: its messages are not known. */
+  const isUnread = (isOf: (queue: string) => boolean) => unread.some(isOf);
+  const isWork = (queue: string) => !isDead(queue) && queue !== 'timers';
   return (
     <div class="queues">
       <h1 class="hidden">Queues</h1>
@@ -47,13 +52,15 @@ export function QueuesView() {
           {note}
         </p>
       ))}
-      <DeadLetters letters={of('dead')} more={more} isLoaded={isLoaded} />
+      <DeadLetters letters={of('dead')} more={more} isLoaded={isLoaded} isUnread={isUnread(isDead)} />
       <div class="two">
         <List
           title="Timers"
           text="Requeues and retries that are due later"
-          messages={timers}
+          messages={distinct(timers)}
+          number={timers.length + (more.timers ?? 0)}
           isLoaded={isLoaded}
+          isUnread={isUnread((queue) => queue === 'timers')}
           none="Nothing is due."
         />
         {!isStage && (
@@ -61,7 +68,9 @@ export function QueuesView() {
             title="Work"
             text="Keys that wait or are in flight"
             messages={of('in flight', 'waiting')}
+            number={of('in flight', 'waiting').length + sum(moreOf(isWork))}
             isLoaded={isLoaded}
+            isUnread={isUnread(isWork)}
             none="The queues are empty: every key was reconciled."
           />
         )}
@@ -74,24 +83,30 @@ function DeadLetters({
   letters,
   more,
   isLoaded,
+  isUnread,
 }: {
   readonly letters: readonly QueuedMessage[];
   readonly more: Readonly<Record<string, number>>;
   readonly isLoaded: boolean;
+  readonly isUnread: boolean;
 }) {
   const byQueue = Map.groupBy(letters, ({ queue }) => queue);
   // Of a queue with messages none may be read, as just after a redrive.
-  const queues = new Set([...byQueue.keys(), ...Object.keys(more)]);
-  const all = letters.length + sum(Object.values(more));
+  const queues = new Set([...byQueue.keys(), ...Object.keys(more).filter(isDead)]);
+  const all = letters.length + sum([...queues].map((queue) => more[queue] ?? 0));
   return (
     <section class="card" aria-labelledby="dead-letters">
       <header class="card-head">
         <h2 id="dead-letters">
-          Dead letters <span class={`count ${all > 0 ? 'bad' : ''}`}>{isLoaded ? count(all) : '–'}</span>
+          Dead letters{' '}
+          <span class={`count ${all > 0 ? 'bad' : isUnread ? 'unknown' : ''}`}>
+            {shownCount(all, isLoaded, isUnread)}
+          </span>
         </h2>
         <p>Messages that are not retried any more</p>
       </header>
-      {isLoaded && all === 0 && (
+      {isUnread && <p class="none">{notKnown}</p>}
+      {isLoaded && !isUnread && all === 0 && (
         <div class="calm">
           <Icon name="check" />
           <p>There are no dead letters.</p>
@@ -103,6 +118,15 @@ function DeadLetters({
       })}
     </section>
   );
+}
+
+const isDead = (queue: string) => /-dlq(?:\.fifo)?$/.test(queue);
+const notKnown = 'Not known: a queue cannot be read.';
+
+/** `3`, `3 or more` where a queue cannot be read, and `not known` where none can. */
+function shownCount(number: number, isLoaded: boolean, isUnread: boolean): string {
+  if (!isLoaded) return '–';
+  return isUnread ? (number === 0 ? 'not known' : `${count(number)} or more`) : count(number);
 }
 
 /** A queue with this number of dead letters, of which these were read. */
@@ -181,24 +205,29 @@ function List({
   title,
   text,
   messages,
+  number,
   none,
   isLoaded,
+  isUnread,
 }: {
   readonly title: string;
   readonly text: string;
   readonly messages: readonly QueuedMessage[];
+  /** All of them, of which some are shown. */
+  readonly number: number;
   readonly none: string;
   readonly isLoaded: boolean;
+  readonly isUnread: boolean;
 }) {
   return (
     <section class="card" aria-label={title}>
       <header class="card-head">
         <h2>
-          {title} <span class="count">{isLoaded ? count(messages.length) : '–'}</span>
+          {title} <span class="count">{shownCount(number, isLoaded, isUnread)}</span>
         </h2>
         <p>{text}</p>
       </header>
-      {isLoaded && messages.length === 0 && <p class="none">{none}</p>}
+      {isLoaded && (isUnread || messages.length === 0) && <p class="none">{isUnread ? notKnown : none}</p>}
       <ul class="messages">
         {messages.slice(0, maxShown).map((one) => (
           <li key={`${one.queue}${one.messageId}`}>

@@ -1,0 +1,338 @@
+// The health of each part of a system and of each object, judged here alone. The console, `outrigger status`, `doctor`
+// and `explain` show it. Pure.
+//
+// Guarantees: what cannot be read is `not known`, and never good. A state lasts until something shows another one: it
+// does not end because some seconds have passed.
+import { reasons } from 'outrigger/internal/api/conditions';
+import type { WatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
+import { parseJson } from 'outrigger/internal/core/json';
+import { pausedAnnotation } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
+import * as z from 'zod';
+import { objectReadiness } from '../dev/readiness.ts';
+import type { Health, ObjectState, PartState, Tone } from './wire.ts';
+
+/** How each state of a part is shown. The worse one of two is the one that comes first. */
+export const partTones: Readonly<Record<PartState, Tone>> = {
+  'cannot load': 'bad',
+  crashing: 'bad',
+  unreachable: 'bad',
+  refused: 'bad',
+  down: 'bad',
+  slow: 'bad',
+  failing: 'bad',
+  'not known': 'unknown',
+  starting: 'busy',
+  decommissioning: 'busy',
+  paused: 'neutral',
+  working: 'good',
+};
+const order = Object.keys(partTones);
+
+/** How each state of an object is shown, the worse one first. */
+export const objectTones: Readonly<Record<ObjectState, Tone>> = {
+  Stalled: 'bad',
+  Failed: 'bad',
+  Progressing: 'busy',
+  Deleting: 'busy',
+  Paused: 'neutral',
+  Ready: 'good',
+};
+
+/** Makes the health of a part. `since` is in milliseconds since 1970. */
+export function healthOf(state: PartState, text?: string, since?: number): Health {
+  const about = text === undefined ? {} : { text: redact(text) };
+  return { state, tone: partTones[state], ...about, ...(since === undefined ? {} : { since }) };
+}
+
+/** What is known of the watchers of a cluster, as `outrigger status --json` has it. */
+export type WatcherFacts = {
+  /** The time since its watchers received an event of every kind. */
+  readonly lastSeenSeconds?: number;
+  /** The reason why its watchers count as down. */
+  readonly watcherDown?: string;
+  /** Whether they have not started yet in a new cluster. */
+  readonly watcherStarting?: true;
+  /** The reason why it is not known whether they are down. */
+  readonly watcherUnknown?: string;
+};
+
+/** Returns the facts of a status that was read from the watch checkpoint. */
+export function watcherFacts({ lastSeenSeconds, down, unknown }: WatcherStatus): WatcherFacts {
+  return {
+    ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
+    ...(down === undefined ? {} : { watcherDown: down.reason }),
+    ...(down?.level === 'info' ? { watcherStarting: true } : {}),
+    ...(unknown === undefined ? {} : { watcherUnknown: unknown }),
+  };
+}
+
+/** Judges the watchers of a cluster. `whose` begins the text. */
+export function watcherHealth(
+  { lastSeenSeconds, watcherDown, watcherStarting, watcherUnknown }: WatcherFacts,
+  whose = 'its watchers',
+): Health {
+  if (watcherStarting === true) return healthOf('starting', watcherDown);
+  if (watcherDown !== undefined) return healthOf('down', `${whose} are down: ${watcherDown}`);
+  if (watcherUnknown !== undefined)
+    return healthOf('not known', `the status of ${whose} is unknown: ${watcherUnknown}`);
+  if (lastSeenSeconds === undefined) return healthOf('not known', `the status of ${whose} was not read`);
+  return healthOf('working', `last seen ${lastSeenSeconds} s ago`);
+}
+
+/** What is known of a cluster. `problem`: why it cannot be read. */
+export type ClusterFacts = WatcherFacts & {
+  readonly decommissioning?: boolean;
+  readonly paused?: boolean | undefined;
+  readonly problem?: string | undefined;
+};
+
+/** Judges a cluster: its API server, its watchers, and what an operator has decided. */
+export function clusterHealth(facts: ClusterFacts): Health {
+  if (facts.decommissioning === true) return healthOf('decommissioning');
+  if (facts.problem !== undefined) return healthOf('unreachable', facts.problem);
+  const watchers = watcherHealth(facts);
+  return facts.paused === true && watchers.tone === 'good' ? healthOf('paused', watchers.text) : watchers;
+}
+
+/** Judges the queues of a controller. `problem`: why they cannot be read. */
+export function queueHealth(problem: string | undefined): Health {
+  return problem === undefined ? healthOf('working') : healthOf('unreachable', problem);
+}
+
+/** Says what is wrong with a function. */
+export function functionText({ state, text = '' }: Health): string {
+  const verb =
+    state === 'cannot load'
+      ? 'cannot be loaded'
+      : state === 'unreachable'
+        ? 'does not reach its cluster'
+        : `is ${state}`;
+  return `its function ${verb}${text === '' ? '' : `: ${text}`}`;
+}
+
+/** How a run of a function has ended for one object, as its line in the log says. */
+export type RunEnd = {
+  readonly outcome: string;
+  readonly reason?: string | undefined;
+  readonly error?: string | undefined;
+};
+
+/** Why an object is postponed, as far as that is a trouble of a part. The other reasons are waits. */
+const postponed: Readonly<Record<string, PartState>> = {
+  unreachable: 'unreachable',
+  slow: 'slow',
+  undeclared: 'refused',
+  'unknown-cluster': 'refused',
+  'other-cluster': 'refused',
+};
+const failures: readonly string[] = ['failed', 'terminal'];
+
+/** Judges the end of a run; undefined if nothing is wrong. */
+function troubleOf({ outcome, reason = '' }: RunEnd): PartState | undefined {
+  if (outcome === 'refused') return 'refused';
+  return failures.includes(outcome) ? 'failing' : outcome === 'postponed' ? postponed[reason] : undefined;
+}
+
+type Trouble = { readonly state: PartState; readonly text: string; readonly since: number };
+
+/** What the log of the functions says of them: the last run of each object that did not succeed. */
+export class FunctionTroubles {
+  readonly #all = new Map<string, Map<string, Trouble>>();
+  readonly #unread = new Map<string, string>();
+
+  /** Adds a line of a function's log. Returns whether it is about a run or a crash. */
+  add(text: string, source: string, at: number): boolean {
+    const end = readEnd(text);
+    if (end === undefined) return false;
+    const controller = end.key?.split(':')[0] ?? end.function ?? source;
+    const id = end.key?.slice(controller.length + 1) ?? '';
+    const own = this.#all.get(controller) ?? new Map<string, Trouble>();
+    this.#all.set(controller, own);
+    // A function that runs is loaded.
+    if (end.key !== undefined) own.delete('');
+    const state = end.crash ?? troubleOf(end);
+    const before = own.get(id);
+    const isSame = before?.state === state;
+    if (state === undefined) own.delete(id);
+    // The first error of an unreachable cluster is its cause; the later ones are of the circuit breaker.
+    else if (!isSame || state === 'failing')
+      own.set(id, { state, text: end.error ?? end.reason ?? '', since: isSame ? (before?.since ?? at) : at });
+    return true;
+  }
+
+  /** Forgets an object. */
+  forget(id: string): void {
+    for (const own of this.#all.values()) own.delete(id);
+  }
+
+  /** Records why the log of a controller cannot be read; undefined when it is read again. */
+  setUnread(controller: string, reason: string | undefined): void {
+    if (reason === undefined) this.#unread.delete(controller);
+    else this.#unread.set(controller, reason);
+  }
+
+  /** Judges a function. */
+  healthOf(controller: string, isPaused: boolean | undefined): Health {
+    if (isPaused === true) return healthOf('paused', 'its messages wait in its queue');
+    const unread = this.#unread.get(controller);
+    if (unread !== undefined) return healthOf('not known', `its log cannot be read: ${unread}`);
+    const own = [...(this.#all.get(controller)?.values() ?? [])];
+    const [worst] = own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+    if (worst === undefined)
+      return isPaused === undefined
+        ? healthOf('not known', 'whether it is paused cannot be read')
+        : healthOf('working');
+    const same = own.filter(({ state }) => state === worst.state);
+    const objects = same.length === 1 ? '1 object' : `${same.length} objects`;
+    const about = this.#all.get(controller)?.get('') === worst ? worst.text : `${objects}: ${worst.text}`;
+    return healthOf(worst.state, about, Math.min(...same.map(({ since }) => since)));
+  }
+}
+
+const ended = z.looseObject({
+  message: z.string(),
+  key: z.string().optional(),
+  outcome: z.string().optional(),
+  reason: z.string().optional().catch(undefined),
+  error: z.string().optional().catch(undefined),
+  errorType: z.string().optional().catch(undefined),
+  function: z.string().optional().catch(undefined),
+});
+const lambdaError = z.looseObject({ errorType: z.string().default(''), errorMessage: z.string().default('') });
+
+/** The words of which a line of Lambda's log has at least one, if it is about a run or a crash. */
+export const endWords: readonly string[] = [
+  'reconciled',
+  'message refused',
+  'Uncaught Exception',
+  'Invoke Error',
+  'Task timed out',
+];
+
+/** The same as a filter of CloudWatch Logs. */
+export const endPattern = endWords.map((word) => `?${JSON.stringify(word)}`).join(' ');
+
+/** A crash is of no key. `function` is absent where the log group names it. */
+type End = RunEnd & { readonly key?: string; readonly crash?: PartState; readonly function?: string | undefined };
+
+/** Reads how a run has ended: from a line of ours, or from one that Lambda's runtime has written. */
+function readEnd(text: string): End | undefined {
+  if (!endWords.some((word) => text.includes(word))) return undefined;
+  const crashOf = (errorType: string): PartState =>
+    errorType === 'Runtime.ImportModuleError' ? 'cannot load' : 'crashing';
+  const entry = ended.safeParse(parseJson(text)).data;
+  if (entry?.key !== undefined && entry.outcome !== undefined)
+    return { key: entry.key, outcome: entry.outcome, reason: entry.reason, error: entry.error };
+  if (entry !== undefined)
+    return entry.errorType === undefined
+      ? undefined
+      : { outcome: 'crashed', error: entry.error, crash: crashOf(entry.errorType), function: entry.function };
+  const [, json] = /(?:Uncaught Exception|Invoke Error)\s*(\{.*)/s.exec(text) ?? [];
+  const crash = lambdaError.safeParse(parseJson(json ?? '')).data;
+  if (crash !== undefined) {
+    // What a module throws while it is loaded has the name of its own class: only its request is missing.
+    const isLoading = /\tundefined\tERROR\t/.test(text);
+    const state = isLoading ? 'cannot load' : crashOf(crash.errorType);
+    return { outcome: 'crashed', error: crash.errorMessage, crash: state };
+  }
+  const [timedOut] = /Task timed out after .*/.exec(text) ?? [];
+  return timedOut === undefined ? undefined : { outcome: 'crashed', error: timedOut, crash: 'crashing' };
+}
+
+/** A condition, as the judgement of an object needs it. */
+export type ConditionFacts = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly lastTransitionTime?: string | undefined;
+};
+
+const conditionShape = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().default('').catch(''),
+  message: z.string().default('').catch(''),
+  lastTransitionTime: z.string().optional().catch(undefined),
+});
+const statusShape = z.looseObject({ conditions: z.array(z.unknown()).catch([]) });
+
+/** Reads the conditions of an object; those that are none are left out. */
+export function conditionsOf({ status }: Pick<KubeObject, 'status'>): readonly z.infer<typeof conditionShape>[] {
+  const { conditions = [] } = statusShape.safeParse(status ?? {}).data ?? {};
+  return conditions.flatMap((one) => conditionShape.safeParse(one).data ?? []);
+}
+
+/** The reasons of a failure, in the conditions of a status slice too, which has no condition Reconciling or Stalled. */
+const failureReasons: Readonly<Record<string, ObjectState>> = {
+  [reasons.retrying]: 'Failed',
+  [reasons.namespaceTerminating]: 'Failed',
+  [reasons.retriesExhausted]: 'Stalled',
+  [reasons.terminal]: 'Stalled',
+  [reasons.invalidSpec]: 'Stalled',
+  [reasons.policyDenied]: 'Stalled',
+};
+
+/** The conditions by which controllers of a kind tell of failures. */
+export type FailureSigns = {
+  /** Whether Reconciling and Stalled are those of the controllers, and not of a foreign kind. */
+  readonly own: boolean;
+  readonly slices: readonly string[];
+};
+
+/** Finds the condition of a failure, with the state that it shows. */
+export function failureOf<C extends ConditionFacts>(
+  conditions: readonly C[],
+  { own, slices }: FailureSigns,
+): (C & { readonly state: 'Failed' | 'Stalled' }) | undefined {
+  for (const one of conditions) {
+    const state = failureReasons[one.reason ?? ''];
+    if (own && one.type === 'Stalled' && one.status === 'True') return { ...one, state: 'Stalled' };
+    const isShown = own && one.type === 'Reconciling' && one.status === 'True';
+    if ((isShown || slices.includes(one.type)) && state !== undefined)
+      return { ...one, state: state === 'Stalled' && !isShown ? 'Stalled' : 'Failed' };
+  }
+  return undefined;
+}
+
+/** The health of an object: its state, with the reason and the message of it. */
+export type ObjectHealth = Health<ObjectState> & { readonly text: string };
+
+/** Judges an object by its metadata and its conditions. */
+export function objectHealth(
+  object: KubeObject,
+  { sliceConditions, isForeign }: { readonly sliceConditions: readonly string[]; readonly isForeign: boolean },
+): ObjectHealth {
+  const { deletionTimestamp, annotations } = object.metadata;
+  const readiness = objectReadiness(object, sliceConditions, isForeign);
+  const failure = failureOf(conditionsOf(object), { own: !isForeign, slices: sliceConditions });
+  const { reason = '', message = '' } = failure ?? readiness;
+  const state = ((): ObjectState => {
+    if (annotations?.[pausedAnnotation] === 'true') return 'Paused';
+    if (deletionTimestamp !== undefined) return failure === undefined ? 'Deleting' : 'Failed';
+    if (failure !== undefined && readiness.reason !== 'NotObserved') return failure.state;
+    return readiness.ready ? 'Ready' : 'Progressing';
+  })();
+  const since = Date.parse(failure?.lastTransitionTime ?? '');
+  return {
+    state,
+    tone: objectTones[state],
+    text: [reason, message].filter((one) => one !== '').join(': '),
+    ...(Number.isNaN(since) ? {} : { since }),
+  };
+}
+
+/** Conditions that are bad when they are True: those of kstatus and of Kubernetes' own kinds. */
+const abnormal = /(?:Stalled|Degraded|Failed|Failure|Error|Pressure|Unavailable)$/;
+/** Conditions that are neither good nor bad when they are True. */
+const passing = ['Reconciling', 'Progressing'];
+
+/** Judges a condition. One that is False is not bad while its object progresses. */
+export function conditionTone({ type, status }: ConditionFacts, object: Tone): Tone {
+  if (status !== 'True' && status !== 'False') return 'unknown';
+  if (abnormal.test(type)) return status === 'True' ? 'bad' : 'good';
+  if (passing.includes(type)) return status === 'False' ? 'neutral' : object === 'bad' ? 'bad' : 'busy';
+  return status === 'True' ? 'good' : object === 'bad' ? 'bad' : 'busy';
+}
