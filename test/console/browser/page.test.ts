@@ -82,7 +82,8 @@ describe('the page', () => {
     fake.source.setQueues({ messages: [], unread });
     fake.source.setFlow({ ...flow, controllers: [{ ...controller, queued: undefined } as never] });
     await fake.page.getByRole('link', { name: /^Queues.*\? dead/ }).click();
-    await fake.page.getByText('Not known: a queue cannot be read.').nth(2).waitFor();
+    const notKnown = async () => await fake.page.getByText('Not known: a queue cannot be read.').count();
+    await eventually(notKnown, (number) => expect(number).toBe(3));
     for (const calm of ['There are no dead letters', 'Nothing is due', 'every key was reconciled'])
       expect(await fake.page.getByText(calm).count()).toBe(0);
     await fake.page.getByRole('link', { name: 'Flow' }).click();
