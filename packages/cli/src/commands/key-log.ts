@@ -66,7 +66,7 @@ const ofKey = (text: string) => `{ $.key = ${JSON.stringify(text)} }`;
 /** A function whose messages wait is invoked again within this time. */
 const troubleMilliseconds = 900_000;
 
-/** Reads what the logs of the last 15 minutes say of functions. A log that cannot be read is not known. Never rejects. */
+/** Reads what the logs of the last 15 minutes say of functions. Never rejects: one that cannot be read is not known. */
 export async function readTroubles(
   installation: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
   names: readonly string[],
