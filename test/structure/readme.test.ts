@@ -1,6 +1,7 @@
 // Only what the README shows: its code is a tested file, and its comparison has its sources. Links are links.test.ts.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { resyncDefaults } from '../../src/core/controller-options.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const cafe = readFileSync('src/controllers/cafe.ts', 'utf8');
@@ -20,13 +21,26 @@ describe('the README', () => {
     expect(lines).toBeLessThanOrEqual(130);
   });
 
-  it('each row of the comparison has its source in docs/comparison.md, under the same name', () => {
-    const [, table = ''] = readme.split('|  | Outrigger |');
-    const [own = ''] = table.split('\n\n');
-    const rows = [...own.matchAll(/^\| ([^|]+) \|/gm)].map(([, name]) => name).filter((name) => name !== '---');
-    const sources = readFileSync('docs/comparison.md', 'utf8').matchAll(/^\| ([^|]+) \| .*\]\(.*\|$/gm);
+  it('each row of the comparison is one of docs/comparison.md, where each row has its source', () => {
+    const page = readFileSync('docs/comparison.md', 'utf8');
+    const rowsOf = (text: string) => {
+      const [, table = ''] = text.split('|  | Outrigger |');
+      const [own = ''] = table.split('\n\n');
+      return [...own.matchAll(/^\| ([^|-][^|]*) \|.*$/gm)];
+    };
+    const all = rowsOf(page);
+    expect(all.length).toBeGreaterThan(10);
+    expect(all.map(([row]) => row)).toEqual(expect.arrayContaining(rowsOf(readme).map(([row]) => row)));
+    const sources = page.split('## Sources')[1]?.matchAll(/^- \*\*([^*]+)\*\*:/gm) ?? [];
     const named = [...sources].flatMap(([, name = '']) => (name === 'language, needs' ? name.split(', ') : [name]));
-    expect(rows.length).toBeGreaterThan(10);
-    expect(rows).toEqual(named);
+    expect(named).toEqual(all.map(([, name]) => name));
+  });
+
+  it('a missed change of a spec is found within the minutes that the settings give', () => {
+    const minutes = (resyncDefaults.runIntervalSeconds + resyncDefaults.missedAfterSeconds) / 60;
+    for (const page of ['README.md', 'docs/start/concepts.md', 'docs/guarantees.md'])
+      expect(readFileSync(page, 'utf8').replaceAll(/\s+/g, ' '), page).toMatch(
+        new RegExp(`${minutes} minutes[,;]? \\(?(or )?an hour if (that|the) controller's queue is busy`),
+      );
   });
 });
