@@ -2,7 +2,6 @@
 // at the rate that its parent requests. The events are prepared in kube-apiserver's format, so writing them costs
 // almost nothing. Other kinds have no objects; writes of a checkpoint are accepted and dropped.
 import http from 'node:http';
-import path from 'node:path';
 import { listenOnLoopback } from '../../test/support/listen.ts';
 import { metadataOf } from '../metadata-server.ts';
 
@@ -46,8 +45,10 @@ const server = http.createServer((request, response) => {
     }
     return;
   }
-  const name = path.posix.basename(pathname);
-  const metadata = { name, namespace: 'outrigger-system', uid: 'bench', resourceVersion: String(current) };
+  // The object whose path it is, so that the watcher accepts it.
+  const { namespace, name } =
+    /(?:\/namespaces\/(?<namespace>[^/]+)\/[^/]+)?\/(?<name>[^/]+)$/.exec(pathname)?.groups ?? {};
+  const metadata = { name, namespace, uid: 'bench', resourceVersion: String(current) };
   if (pathname === collection) list(response, searchParams);
   else if (searchParams.has('limit')) respond(response, 200, { kind: 'List', apiVersion: 'v1', metadata, items: [] });
   else respond(response, 200, { kind: 'PartialObjectMetadata', apiVersion: 'v1', gitVersion: 'v1.36.3', metadata });
