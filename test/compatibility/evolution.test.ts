@@ -1,5 +1,7 @@
 // Changes of a kind and its controller while objects exist: between the two halves of an upgrade (CRDs, functions), and
 // after a controller was renamed or removed. The messages of two versions are in kept-versions.test.ts.
+
+import { detach } from '@outrigger/cli/operations/detach';
 import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
@@ -10,7 +12,6 @@ import { parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
-import { detach } from '../../src/operations/detach.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import { useClient } from '../harness/api-server.ts';

@@ -1,5 +1,7 @@
 // Detaching controllers from the objects of a kind, their children and copies of children, also with concurrent writes and
 // failures. Cases for any API server. The command is in test/cli/detach.test.ts.
+
+import { type DetachTarget, detach, findControllers } from '@outrigger/cli/operations/detach';
 import { expect, inject, it } from 'vitest';
 import { ok } from '../../src/api/conditions.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
@@ -14,7 +16,6 @@ import { ApiError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
-import { type DetachTarget, detach, findControllers } from '../../src/operations/detach.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import { useApiServer } from '../harness/api-server.ts';

@@ -1,5 +1,7 @@
 // Only the move of stored objects to another version of their kind: on a real server they are in etcd, and cannot be read
 // any more after their version was removed.
+
+import { migrateVersions } from '@outrigger/cli/operations/migrate-versions';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
@@ -8,7 +10,6 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { CustomResourceDefinition } from '../../src/kubernetes.ts';
-import { migrateVersions } from '../../src/operations/migrate-versions.ts';
 import { useClient } from '../harness/api-server.ts';
 import { applyDefinition } from '../support/established.ts';
 import { interceptRequests } from '../support/intercept-requests.ts';

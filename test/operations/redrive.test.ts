@@ -1,8 +1,8 @@
 // Redriving dead letters from their queue to their controller's queue, also if the process is killed at any point.
 // Against an SQS server. Excluded: the functions that receive the messages.
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { type RedriveResult, readDeadLetters, redrive } from '@outrigger/cli/operations/redrive';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RedriveResult, readDeadLetters, redrive } from '../../src/operations/redrive.ts';
 import { createQueueBrowser, type QueueBrowserOptions, QueueCallError } from '../../src/sqs/browse.ts';
 import type { DeadLetter } from '../../src/sqs/dead-letter.ts';
 import { attemptOf, formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';

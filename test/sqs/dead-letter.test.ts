@@ -1,7 +1,8 @@
 // Only the writing of a dead letter, its reading from a received message of any content, and the entry that a replay sends.
+
+import { replayEntry } from '@outrigger/cli/operations/replay';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { replayEntry } from '../../src/operations/replay.ts';
 import type { ReceivedMessage } from '../../src/sqs/browse.ts';
 import { deadLetterAttributes, readDeadLetter, sendToDeadLetterQueue } from '../../src/sqs/dead-letter.ts';
 import { replayId } from '../../src/sqs/deduplication.ts';

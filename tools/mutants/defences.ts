@@ -221,7 +221,7 @@ export const resyncDefences: readonly Mutant[] = [
   ),
   swap(
     'deletes a dead letter before it is sent again',
-    'src/operations/redrive.ts',
+    'packages/cli/src/operations/redrive.ts',
     'const [sent] = await send(queue, [entry], { signal });',
     'await browser.remove(received).catch(() => undefined); const [sent] = await send(queue, [entry], { signal });',
   ),

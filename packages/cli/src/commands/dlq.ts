@@ -4,13 +4,13 @@ import { Command } from 'commander';
 import { UserError } from 'outrigger/internal/core/errors';
 import { formatReconcileKey } from 'outrigger/internal/core/key';
 import { redact } from 'outrigger/internal/core/redact';
-import { type RedriveResult, readDeadLetters, redrive } from 'outrigger/internal/operations/redrive';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import type { DeadLetter } from 'outrigger/internal/sqs/dead-letter';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { alignColumns } from '../dev/columns.ts';
+import { type RedriveResult, readDeadLetters, redrive } from '../operations/redrive.ts';
 import { listControllers } from '../project/list-controllers.ts';
 import {
   checkLimit,

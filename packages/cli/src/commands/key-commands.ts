@@ -9,12 +9,12 @@ import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from 'outrigg
 import { redact } from 'outrigger/internal/core/redact';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { getObject } from 'outrigger/internal/kube/client/read';
-import { readDeadLetters } from 'outrigger/internal/operations/redrive';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
 import { functionText, watcherFacts, watcherHealth } from '../console/health.ts';
 import { alignColumns } from '../dev/columns.ts';
+import { readDeadLetters } from '../operations/redrive.ts';
 import { type ListedController, listControllers } from '../project/list-controllers.ts';
 import { loadProject } from '../project/project.ts';
 import {

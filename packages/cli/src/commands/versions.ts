@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { collectionName } from 'outrigger/internal/core/key';
 import { discoverKinds } from 'outrigger/internal/kube/client/discovery';
 import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
-import { migrateVersions } from 'outrigger/internal/operations/migrate-versions';
+import { migrateVersions } from '../operations/migrate-versions.ts';
 import { loadOrList } from '../project/list-controllers.ts';
 import { printError, printLines, runCommand } from './command.ts';
 import { findKind } from './find-kind.ts';

@@ -7,8 +7,8 @@ import { createSecretReader } from 'outrigger/internal/clusters/auth/secret-read
 import { formatReconcileKey } from 'outrigger/internal/core/key';
 import { redact } from 'outrigger/internal/core/redact';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
-import { replayEntry } from 'outrigger/internal/operations/replay';
 import { keyOfMessage, parseMessage } from 'outrigger/internal/sqs/message';
+import { replayEntry } from '../../operations/replay.ts';
 import { printError, printLines } from '../command.ts';
 import { clusterClient, type Installation } from '../installation.ts';
 import { keysOf } from '../object-keys.ts';

@@ -5,8 +5,8 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { controllerQueue } from 'outrigger/internal/core/names';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { isKindNotServed } from 'outrigger/internal/kube/client/errors';
-import { replayEntry } from 'outrigger/internal/operations/replay';
 import type { QueueEntry, Send } from 'outrigger/internal/sqs/sender';
+import { replayEntry } from '../../../operations/replay.ts';
 import { keysOf } from '../../object-keys.ts';
 
 const batchSize = 100;

@@ -5,16 +5,16 @@
 // was killed, or after it failed for some objects. Assumptions: the controllers no longer run, or with `finalizersOnly`
 // have no finalize any more. A running controller writes all else again.
 
-import { forEachConcurrently } from '../core/async.ts';
-import { toError } from '../core/errors.ts';
-import { formatKey } from '../core/key.ts';
-import { describeKind } from '../core/kind-names.ts';
-import { controllerLabel, ownerAnnotation } from '../core/names.ts';
-import type { KubeClient } from '../kube/client/client.ts';
-import { continueTokenOf, isConflict, isGone, isNotFound } from '../kube/client/errors.ts';
-import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
-import { objectPath } from '../kube/client/path.ts';
-import { getObject, type ListOptions, listPages } from '../kube/client/read.ts';
+import { forEachConcurrently } from 'outrigger/internal/core/async';
+import { toError } from 'outrigger/internal/core/errors';
+import { formatKey } from 'outrigger/internal/core/key';
+import { describeKind } from 'outrigger/internal/core/kind-names';
+import { controllerLabel, ownerAnnotation } from 'outrigger/internal/core/names';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { continueTokenOf, isConflict, isGone, isNotFound } from 'outrigger/internal/kube/client/errors';
+import { type KubeObject, parseObject, type ResourceName } from 'outrigger/internal/kube/client/object';
+import { objectPath } from 'outrigger/internal/kube/client/path';
+import { getObject, type ListOptions, listPages } from 'outrigger/internal/kube/client/read';
 import { controllersOn, type DetachScope, detachPatch, isLeftToController } from './detach-patch.ts';
 
 /** A collection, and the controllers to detach from it. */

@@ -13,8 +13,8 @@ import {
   ownerUidLabel,
   pausedAnnotation,
   reconcileRequestedAnnotation,
-} from '../core/names.ts';
-import type { KubeObject } from '../kube/client/object.ts';
+} from 'outrigger/internal/core/names';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
 
 /** The controllers to detach, and the role of the objects. */
 export type DetachScope = {

@@ -6,12 +6,12 @@
 // run sent is left for the next run, so that a message that fails immediately is not sent in a loop. Assumption: the
 // dead letters of one object are one FIFO group. SQS returns at most ten of a group at a time, and the rest after these
 // were deleted.
-import { toError } from '../core/errors.ts';
-import { redact } from '../core/redact.ts';
-import type { QueueBrowser, ReceivedMessage } from '../sqs/browse.ts';
-import { type DeadLetter, readDeadLetter } from '../sqs/dead-letter.ts';
-import { keyOfMessage } from '../sqs/message.ts';
-import type { Send } from '../sqs/sender.ts';
+import { toError } from 'outrigger/internal/core/errors';
+import { redact } from 'outrigger/internal/core/redact';
+import type { QueueBrowser, ReceivedMessage } from 'outrigger/internal/sqs/browse';
+import { type DeadLetter, readDeadLetter } from 'outrigger/internal/sqs/dead-letter';
+import { keyOfMessage } from 'outrigger/internal/sqs/message';
+import type { Send } from 'outrigger/internal/sqs/sender';
 import { replayEntry } from './replay.ts';
 
 /** The result for one dead letter. `kept`: it was sent, but could not be deleted. `refused`: it is unchanged. */

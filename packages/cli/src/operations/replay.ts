@@ -1,9 +1,9 @@
 // Makes the message of a command: it is sent directly to the controller's queue, with the attempts reset to zero.
-import type { ReconcileKey } from '../core/key.ts';
-import { controllerQueue } from '../core/names.ts';
-import { groupIdOf, replayId } from '../sqs/deduplication.ts';
-import { formatMessage, keyOfMessage } from '../sqs/message.ts';
-import type { QueueEntry } from '../sqs/sender.ts';
+import type { ReconcileKey } from 'outrigger/internal/core/key';
+import { controllerQueue } from 'outrigger/internal/core/names';
+import { groupIdOf, replayId } from 'outrigger/internal/sqs/deduplication';
+import { formatMessage, keyOfMessage } from 'outrigger/internal/sqs/message';
+import type { QueueEntry } from 'outrigger/internal/sqs/sender';
 
 /** The longest id of a cause. */
 const maxIdLength = 128;

@@ -2,14 +2,14 @@
 // former version. A patch that changes nothing makes the API server write an object that is stored in another version,
 // and no other. So the operation can be killed at any point, and run again.
 
+import { forEachConcurrently } from 'outrigger/internal/core/async';
+import { UserError } from 'outrigger/internal/core/errors';
+import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { isConflict, isNotFound } from 'outrigger/internal/kube/client/errors';
+import type { ResourceName } from 'outrigger/internal/kube/client/object';
+import { objectPath } from 'outrigger/internal/kube/client/path';
+import { getObject } from 'outrigger/internal/kube/client/read';
 import * as z from 'zod';
-import { forEachConcurrently } from '../core/async.ts';
-import { UserError } from '../core/errors.ts';
-import type { KubeClient } from '../kube/client/client.ts';
-import { isConflict, isNotFound } from '../kube/client/errors.ts';
-import type { ResourceName } from '../kube/client/object.ts';
-import { objectPath } from '../kube/client/path.ts';
-import { getObject } from '../kube/client/read.ts';
 import { eachPage } from './detach.ts';
 
 /** What was moved. `former` are the versions that the CRD had among its stored ones. */
