@@ -17,7 +17,7 @@ export const Site = defineKind({
   version: 'v1',
   kind: 'Site',
   spec: z.object({
-    // A host that could change would have to be removed under its former name, too.
+    // A rule that compares with the stored object: the API server checks it.
     host: withRule(z.string().max(253), { rule: 'self == oldSelf', message: 'host is immutable' }, () => true),
     replicas: z.number().int().min(0).max(20).default(1),
   }),
@@ -38,11 +38,13 @@ export const site = Site.controller('site', {
   // `watches` and `reconcile`, because their contexts have its type.
   settings: z.object({ DNS_URL: z.url(), DNS_TOKEN: secret() }),
   clients: ({ DNS_URL, DNS_TOKEN }) => ({
-    register: async (host: string, signal: AbortSignal) => {
+    // The service keeps a record under the uid of its Site: a repeated call finds it, and no other Site has it.
+    register: async (uid: string, host: string, signal: AbortSignal) => {
       const authorization = `Bearer ${await DNS_TOKEN.read()}`;
-      const response = await fetch(new URL(host, DNS_URL), {
+      const response = await fetch(new URL(uid, DNS_URL), {
         method: 'PUT',
         headers: { authorization },
+        body: host,
         signal,
       });
       // A rotated secret is read again.
@@ -53,8 +55,8 @@ export const site = Site.controller('site', {
       if (!response.ok) throw new Error(`DNS responded ${response.status} for ${host}`);
       return await response.text();
     },
-    remove: async (host: string, signal: AbortSignal) => {
-      const response = await fetch(new URL(host, DNS_URL), {
+    remove: async (uid: string, signal: AbortSignal) => {
+      const response = await fetch(new URL(uid, DNS_URL), {
         method: 'DELETE',
         signal,
       });
@@ -71,7 +73,7 @@ export const site = Site.controller('site', {
     },
   ],
 
-  async reconcile({ metadata: { name }, spec, status }, context): Promise<ResultOf<typeof Site>> {
+  async reconcile({ metadata: { name, uid }, spec, status }, context): Promise<ResultOf<typeof Site>> {
     const { get, list, apply, tryApplyAll, clients, recordEvent, log, now, signal, cluster } = context;
 
     // get: one object, or undefined. list: by labels, in the object's namespace.
@@ -107,7 +109,7 @@ export const site = Site.controller('site', {
     ];
     const { failure } = await tryApplyAll(Ingress, [{ metadata: { name }, spec: { rules } }]);
 
-    const record = await clients.register(spec.host, signal);
+    const record = await clients.register(uid, spec.host, signal);
     if (record !== status?.record) recordEvent('Normal', 'Recorded', `${spec.host} is ${record}`);
     return {
       status: { record, replicas: spec.replicas },
@@ -121,8 +123,8 @@ export const site = Site.controller('site', {
   },
 
   // Called while the object is being deleted, until it returns 'done'. It may be called again after it was done.
-  async finalize({ spec }, { clients, signal }) {
-    return (await clients.remove(spec.host, signal))
+  async finalize({ metadata: { uid }, spec }, { clients, signal }) {
+    return (await clients.remove(uid, signal))
       ? 'done'
       : {
           requeueAfterSeconds: 10,

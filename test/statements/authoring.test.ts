@@ -55,7 +55,7 @@ it('every member of a controller, and every privilege that it can allow, is in i
 });
 
 const clients = {
-  register: async (host: string) => `record of ${host}`,
+  register: async (_uid: string, host: string) => `record of ${host}`,
   remove: async () => true,
 };
 afterEach(() => vi.unstubAllGlobals());

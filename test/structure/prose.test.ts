@@ -1,4 +1,5 @@
-// Only the width of prose in the documents: a reader of the source sees whole lines. Tables and code may be wider.
+// Only the width of prose in the documents, and the length of pages: a reader of the source sees whole lines. Tables and code
+// may be wider.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { proseColumns } from '../support/wrap-prose.ts';
@@ -16,4 +17,15 @@ it('no line of prose in a document is longer than 120 columns', () => {
     });
   });
   expect(long).toEqual([]);
+});
+
+it('no page that a user reads from its beginning has more than 1,500 words', () => {
+  const pages = globSync([
+    'README.md',
+    'docs/{README,tutorial,demo,examples,comparison,glossary}.md',
+    'docs/{start,write,how-to,run,alarms}/*.md',
+  ]);
+  expect(pages.length).toBeGreaterThan(50);
+  const wordsOf = (file: string) => readFileSync(file, 'utf8').split(/\s+/).length;
+  expect(pages.filter((file) => wordsOf(file) > 1_500)).toEqual([]);
 });
