@@ -25,6 +25,36 @@ describe('replay', () => {
     ]);
   });
 
+  it('replay of an object that is not there says so, sends nothing, and exits with 1', async () => {
+    const result = await system.run('replay', 'water-tank:default/nowhere');
+    expectUserError(result, 'outrigger replay: not sent: local has no WaterTank default/nowhere; check its namespace');
+    expect(system.queues.holds('water-tank.fifo')).toBe(false);
+  });
+
+  it('replay of an object that cannot be read is sent, with a line about that', async () => {
+    await system.forbid('/watertanks/north');
+    const { err, status } = await system.run('replay', 'water-tank:default/north');
+    expect([err, status]).toEqual([expect.stringContaining('whether the object is there is not known: '), 0]);
+    expect(await system.sentTo('water-tank')).toHaveLength(1);
+  });
+
+  it.each([
+    ['status'],
+    ['doctor'],
+    ['logs', 'foo:default/example'],
+    ['history', 'foo:default/example'],
+    ['explain', 'foo:default/example'],
+    ['replay', 'foo:default/example'],
+    ['replay', 'foo:default/example', '--dry-run'],
+    ['replay', '--all', '--dry-run'],
+    ['detach', 'Foo'],
+  ] as const)('%s %s --cluster with a name that no entry has does nothing', async (command, ...argv) => {
+    const result = await system.run(command, ...argv, '--cluster', 'typo');
+    const line = `outrigger ${command}: cluster "typo" is not in the clusters table; name one of local`;
+    expectUserError(result, line);
+    expect(system.queues.holds('foo.fifo')).toBe(false);
+  });
+
   it('outrigger reconcile is the same command', async () => {
     const argv = ['packages/cli/src/commands/main.ts', 'reconcile', 'water-tank:default/north', '--folder', '/nowhere'];
     expectUserError(await runProcess(argv, '.'), 'outrigger replay: nothing runs here (no /nowhere');

@@ -32,7 +32,7 @@ function experiments() {
     signal: ending.signal,
   });
 }
-const reconcile = (id: string, controller: string, end: { failed?: true; postponed?: true } = {}) => ({
+const reconcile = (id: string, controller: string, end: { failed?: true; final?: true; postponed?: true } = {}) => ({
   ...{ id, controller, at: Date.now(), type: 'reconcile' as const, text: 'ran', ...end },
 });
 
@@ -74,6 +74,18 @@ describe('an experiment', () => {
     onDeleted(north);
     await vi.advanceTimersByTimeAsync(130_000);
     expect(list()).toMatchObject([{ fault: 'refuse', total: 3, awaited: 1, endedAt: expect.any(Number) }]);
+  });
+
+  it('a change whose reconcile fails is failed and not lost, at once if it is not retried', async () => {
+    const { start, list, onEntry } = experiments();
+    start('cut');
+    await vi.advanceTimersByTimeAsync(7_000);
+    onEntry(reconcile(north, 'tank', { failed: true, final: true }));
+    onEntry(reconcile(north, 'peers'));
+    expect(list()).toMatchObject([{ total: 3, awaited: 1, failed: 1 }]);
+    onEntry(reconcile(south, 'tank', { failed: true }));
+    await vi.advanceTimersByTimeAsync(130_000);
+    expect(list()).toMatchObject([{ awaited: 0, failed: 2, endedAt: expect.any(Number) }]);
   });
 
   it('the end of the system repairs the part, and nothing waits any longer', async () => {

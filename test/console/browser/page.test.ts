@@ -236,7 +236,7 @@ describe('the page', () => {
         .waitFor();
       expect(await violations(), tab).toEqual([]);
     }
-    const experiment = { fault: 'sqs-down', startedAt: Date.now(), seconds: 8, total: 3, awaited: 1 };
+    const experiment = { fault: 'sqs-down', startedAt: Date.now(), seconds: 8, total: 3, awaited: 1, failed: 1 };
     const past = { ...experiment, awaited: 0, repairedAt: Date.now(), reconciledAt: Date.now(), endedAt: Date.now() };
     fake.source.setExperiments([experiment, past]);
     await seen.getByRole('link', { name: 'Break it' }).click();

@@ -125,7 +125,7 @@ describe('the stream', () => {
     expect([requests.length - before, store.connection.value]).toEqual([5, 'lost']);
     respond = undefined;
     await vi.advanceTimersByTimeAsync(1_000);
-    const experiment = { fault: 'sqs-down', startedAt: 1, seconds: 8, total: 1, awaited: 1 };
+    const experiment = { fault: 'sqs-down', startedAt: 1, seconds: 8, total: 1, awaited: 1, failed: 0 };
     send('snapshot', { ...snapshot, rows: [south] });
     send('experiments', [experiment]);
     await expect.poll(() => store.experiments.value).toEqual([experiment]);

@@ -169,7 +169,7 @@ async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: Kub
   }
   const installation = await openInstallation(flags, signal);
   try {
-    const client = await clusterClient(installation, requireClusterName(cluster, installation));
+    const client = await clusterClient(installation, await requireClusterName(cluster, installation));
     return { client: retryingClient(client), close: () => installation.close() };
   } catch (error) {
     installation.close();

@@ -204,15 +204,20 @@ export async function localSettings(
   };
 }
 
-/** Returns the named cluster, or the only cluster of `outrigger dev`. Throws UserError. */
-export function requireClusterName(
+/**
+ * Returns the named cluster, or the only cluster of `outrigger dev`. Throws UserError, also for a name that the clusters
+ * table does not have. Where the location of the table is not known, the name is not checked.
+ */
+export async function requireClusterName(
   given: string | undefined,
-  { defaultCluster }: Pick<Installation, 'defaultCluster'>,
-): string {
+  { defaultCluster, registry }: Pick<Installation, 'defaultCluster' | 'registry'>,
+): Promise<string> {
   const name = given ?? defaultCluster;
   if (name === undefined) throw new UserError('no cluster is named; name one with --cluster');
   if (!isClusterName(name)) throw new UserError(`--cluster ${JSON.stringify(name)}: not the name of a cluster`);
-  return name;
+  const all = (await registry?.list()) ?? [name];
+  if (all.includes(name)) return name;
+  throw new UserError(`cluster ${JSON.stringify(name)} is not in the clusters table; name one of ${all.join(', ')}`);
 }
 
 /** Connects to a cluster of the table. Throws UserError, also for an entry that is not valid. */

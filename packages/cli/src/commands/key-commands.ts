@@ -157,7 +157,8 @@ async function openKey(
   const sinceMs = Date.now() - durationMs(flags.since);
   const installation = await openInstallation(flags, signal);
   try {
-    const key = completeKey(requested, controller, clusterOfKey(requested, flags.cluster, installation));
+    const cluster = await clusterOfKey(requested, flags.cluster, installation);
+    const key = completeKey(requested, controller, cluster);
     const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
     return await act({ key, controller, installation, entries, folder: flags.folder, signal }, flags);
   } finally {

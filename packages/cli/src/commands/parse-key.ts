@@ -63,15 +63,15 @@ export function matchesKey(
 }
 
 /** Returns the cluster of a key: from the key, from --cluster, or the only one. Throws UserError. */
-export function clusterOfKey(
+export async function clusterOfKey(
   { cluster }: RequestedKey,
   given: string | undefined,
-  installation: Pick<Installation, 'defaultCluster'>,
-): string {
+  installation: Pick<Installation, 'defaultCluster' | 'registry'>,
+): Promise<string> {
   if (cluster !== undefined && given !== undefined && cluster !== given) {
     throw new UserError(`the key is in cluster ${cluster}, and --cluster is ${given}`);
   }
-  return requireClusterName(given ?? cluster, installation);
+  return await requireClusterName(given ?? cluster, installation);
 }
 
 /** Returns a loaded controller with the kinds of its keys, as `listControllers` does. */

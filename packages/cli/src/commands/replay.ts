@@ -2,15 +2,18 @@
 
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
-import { formatReconcileKey } from 'outrigger/internal/core/key';
+import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
 import { redact } from 'outrigger/internal/core/redact';
+import { getObject } from 'outrigger/internal/kube/client/read';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { replayEntry } from '../operations/replay.ts';
 import { loadProject, readNamespaces } from '../project/project.ts';
-import { printLines, runCommand } from './command.ts';
+import { formatError, printError, printLines, runCommand } from './command.ts';
 import { printDryRun, printPlan } from './dry-run/plan.ts';
 import {
+  clusterClient,
   type Installation,
   type InstallationFlags,
   openInstallation,
@@ -73,7 +76,7 @@ async function run(
     const controllers = text === undefined ? registry : [requireController(text, registry)];
     const namespaces = await readNamespaces(process.cwd());
     return await withInstallation(flags, signal, async (installation) => {
-      const on = requireClusterName(cluster, installation);
+      const on = await requireClusterName(cluster, installation);
       return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true, namespaces });
     });
   }
@@ -81,16 +84,45 @@ async function run(
   const requested = parseKey(text, registry);
   const controller = requireController(requested.controller, registry);
   return await withInstallation(flags, signal, async (installation) => {
-    const key = completeKey(requested, withKinds(controller), clusterOfKey(requested, cluster, installation));
+    const on = await clusterOfKey(requested, cluster, installation);
+    const key = completeKey(requested, withKinds(controller), on);
     const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
     if (dryRun === true)
       return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
+    await requireObject(controller, key, installation, signal);
     const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
     if (sent?.accepted !== true)
       throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`, { cause: sent?.error });
     printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
     return 0;
   });
+}
+
+/**
+ * Throws UserError for an object that is not there: its message would reconcile nothing. Where it cannot be read, a line
+ * says so, and the message is sent.
+ */
+async function requireObject(
+  { declaration: { resource, watches } }: ControllerDefinition,
+  key: ReconcileKey,
+  installation: Installation,
+  signal: AbortSignal,
+): Promise<void> {
+  const kinds = [resource, ...watches.map(({ kind }) => kind)];
+  const kind = kinds.find(({ group, plural }) => group === key.group && plural === key.resource);
+  if (kind === undefined) return;
+  const found = await clusterClient(installation, key.cluster)
+    .then((client) => getObject(client, kind, key, { signal }))
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      printError(`whether the object is there is not known: ${formatError(error)}`);
+      return 'unknown';
+    });
+  if (found === undefined)
+    throw new UserError(
+      `not sent: ${key.cluster} has no ${kind.kind} ${key.namespace === undefined ? '' : `${key.namespace}/`}${key.name}; ` +
+        'check its namespace and name, and --cluster',
+    );
 }
 
 async function withInstallation(

@@ -195,6 +195,7 @@ export function readReconcile(text: string, source: string, at: number) {
     cause,
     text: line?.text ?? run.outcome,
     ...(failed ? { failed: true } : {}),
+    ...(failed && nextCause !== 'retry' ? { final: true } : {}),
     ...(run.outcome === 'postponed' ? { postponed: true } : {}),
     ...(messageId === undefined ? {} : { messageId }),
     ...(attempt === undefined ? {} : { attempts: attempt }),

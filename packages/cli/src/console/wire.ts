@@ -122,6 +122,8 @@ export type TimelineEntry = {
   readonly controller?: string;
   readonly cause?: string;
   readonly failed?: true;
+  /** It is not retried. */
+  readonly final?: true;
   /** Of a status. */
   readonly tone?: Tone;
   /** It was postponed: a retry follows, which costs no attempt. */
@@ -219,6 +221,8 @@ export type Experiment = {
   /** The reconciles that the changes require, and those that are not done yet. */
   readonly total: number;
   readonly awaited: number;
+  /** Those that have run and failed. */
+  readonly failed: number;
   /** When the part was repaired, the last reconcile was done, and the experiment ended. */
   readonly repairedAt?: number;
   readonly reconciledAt?: number;

@@ -10,6 +10,7 @@ import {
   type Installation,
   type InstallationFlags,
   openInstallation,
+  requireClusterName,
   withInstallationOptions,
 } from '../installation.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
@@ -59,6 +60,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
   const registry = problem === undefined ? project.registry : undefined;
   const installation = await openInstallation(flags, signal);
   try {
+    if (cluster !== undefined) await requireClusterName(cluster, installation);
     const deploy =
       installation.on === 'AWS'
         ? `if it was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`

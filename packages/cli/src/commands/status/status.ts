@@ -30,6 +30,7 @@ import {
   type Installation,
   type InstallationFlags,
   openInstallation,
+  requireClusterName,
   requireRegistry,
   withInstallationOptions,
 } from '../installation.ts';
@@ -114,7 +115,8 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
   const controllers = registry.filter(({ name }) => wanted.some((one) => one.name === name));
   const installation = await openInstallation(flags, signal);
   try {
-    const names = cluster === undefined ? await requireRegistry(installation.registry).list() : [cluster];
+    const one = cluster === undefined ? undefined : [await requireClusterName(cluster, installation)];
+    const names = one ?? (await requireRegistry(installation.registry).list());
     const controllerNames = wanted.map((one) => one.name);
     const [paused, troubles, queues, clusters] = await Promise.all([
       pausedControllers(installation, controllerNames, signal),

@@ -2,7 +2,8 @@
 // broken, the part is repaired, and the time is measured until each object was reconciled.
 //
 // Guarantees: one experiment runs at a time, and its fault ends after some seconds, also if the page is closed. An
-// object counts as lost if it was not reconciled by each of its controllers within `limitSeconds` after the repair.
+// object counts as lost if none of its controllers' reconciles ran within `limitSeconds` after the repair, and as failed
+// if they ran and did not succeed.
 import { forEachConcurrently } from 'outrigger/internal/core/async';
 import { UserError } from 'outrigger/internal/core/errors';
 import { sleep } from 'outrigger/internal/core/time';
@@ -48,8 +49,10 @@ type Running = {
   readonly fault: string;
   readonly startedAt: number;
   readonly seconds: number;
-  /** `object controller` for each reconcile that is awaited. */
-  readonly awaited: Set<string>;
+  /** `object controller` for each reconcile that is awaited, and whether one has run and was not the last try. */
+  readonly awaited: Map<string, boolean>;
+  /** Those whose reconcile has failed, and which are not lost. */
+  failed: number;
   total: number;
   repairedAt?: number;
   reconciledAt?: number;
@@ -77,7 +80,7 @@ export function createExperiments({
     const touchAll = async () => {
       await forEachConcurrently(concurrency, [...expected], async ([id, controllers]) => {
         // Before the change is written: its reconcile may be faster than the response.
-        for (const controller of controllers) one.awaited.add(`${id} ${controller}`);
+        for (const controller of controllers) one.awaited.set(`${id} ${controller}`, false);
         one.total += controllers.length;
         await touch(id, signal);
         onChange();
@@ -102,14 +105,16 @@ export function createExperiments({
     seconds: one.seconds,
     total: one.total,
     awaited: one.awaited.size,
+    failed: one.failed,
     ...(one.repairedAt === undefined ? {} : { repairedAt: one.repairedAt }),
     ...(one.reconciledAt === undefined || one.awaited.size > 0 ? {} : { reconciledAt: one.reconciledAt }),
     ...(one.endedAt === undefined ? {} : { endedAt: one.endedAt }),
     ...(one.problem === undefined ? {} : { problem: one.problem }),
   });
-  const settle = (key: string) => {
+  const settle = (key: string, failed = false) => {
     if (running?.awaited.delete(key) !== true) return;
-    running.reconciledAt = now();
+    if (failed) running.failed += 1;
+    else running.reconciledAt = now();
     onChange();
   };
 
@@ -117,7 +122,7 @@ export function createExperiments({
     start: (fault, seconds = defaultFaultSeconds) => {
       if (!faults.some(({ name }) => name === fault)) throw new UserError('this fault does not exist');
       if (running !== undefined) throw new UserError('an experiment is running; wait for its end');
-      const one: Running = { fault, seconds, startedAt: now(), awaited: new Set(), total: 0 };
+      const one: Running = { fault, seconds, startedAt: now(), awaited: new Map(), failed: 0, total: 0 };
       running = one;
       onChange();
       // It ends although its page is closed: the repair is a part of it.
@@ -126,6 +131,8 @@ export function createExperiments({
           one.problem = String(error);
         })
         .finally(() => {
+          // A change that is still retried is not lost.
+          for (const [key, hasRun] of one.awaited) if (hasRun) settle(key, true);
           one.endedAt = now();
           past = [toExperiment(one), ...past].slice(0, maxPast);
           running = undefined;
@@ -133,11 +140,15 @@ export function createExperiments({
         });
     },
     list: () => (running === undefined ? past : [toExperiment(running), ...past]),
-    onEntry: ({ type, id, controller, failed, postponed }) => {
-      if (type === 'reconcile' && failed !== true && postponed !== true) settle(`${id} ${controller}`);
+    onEntry: ({ type, id, controller, failed, final, postponed }) => {
+      const key = `${id} ${controller}`;
+      if (type !== 'reconcile' || running?.awaited.has(key) !== true) return;
+      if (failed !== true && postponed !== true) settle(key);
+      else if (final === true) settle(key, true);
+      else running.awaited.set(key, true);
     },
     onDeleted: (id) => {
-      for (const key of [...(running?.awaited ?? [])]) if (key.startsWith(`${id} `)) settle(key);
+      for (const key of [...(running?.awaited.keys() ?? [])]) if (key.startsWith(`${id} `)) settle(key);
     },
   };
 }

@@ -1,17 +1,21 @@
 // The actions of the user: an action that cannot be undone is confirmed first. Then it is sent, and its result is
 // shown.
 import { signal } from '@preact/signals';
-import type { ActionResult, ConsoleAction } from '../wire.ts';
+import type { ActionResult, ConsoleAction, ObjectRow } from '../wire.ts';
 import { post, system } from './store.ts';
 
-/** A question before an action. `confirm` is the text of its button. */
+/** A question before an action: `Pause WaterTank default/north in cluster berlin on stage prod?` */
 export type Question = {
-  readonly title: string;
+  /** The text of the button too. */
+  readonly verb: string;
+  /** With its kind and its cluster, so that a reader sees which one of several it is. */
+  readonly what: string;
   readonly text: string;
-  readonly confirm: string;
   readonly isDangerous?: boolean;
+  /** It can be undone, so it is asked on a stage only. */
+  readonly isHarmless?: boolean;
 };
-type Asked = { readonly question: Question; readonly reply: (confirmed: boolean) => void };
+type Asked = { readonly question: Question; readonly title: string; readonly reply: (confirmed: boolean) => void };
 
 export const asked = signal<Asked | undefined>(undefined);
 export const notice = signal<{ readonly text: string; readonly failed: boolean } | undefined>(undefined);
@@ -19,11 +23,19 @@ export const notice = signal<{ readonly text: string; readonly failed: boolean }
 const noticeMilliseconds = 6_000;
 let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
+/** Names an object in a question. */
+export function named({ kind, namespace, name, cluster }: ObjectRow): string {
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name} in cluster ${cluster}`;
+}
+
 /** Asks the reader. Resolves when a button was pressed. */
 async function confirmed(question: Question): Promise<boolean> {
+  const { mode, name } = system.value ?? {};
+  const title = `${question.verb} ${question.what}${mode === 'stage' ? ` on stage ${name}` : ''}?`;
   return await new Promise<boolean>((resolve) => {
     asked.value = {
       question,
+      title,
       reply: (answer) => {
         asked.value = undefined;
         resolve(answer);
@@ -36,10 +48,9 @@ async function confirmed(question: Question): Promise<boolean> {
  * Carries out an action and shows its result. Returns undefined if it was not confirmed, or if it failed. On a stage
  * every action is confirmed.
  */
-export async function perform(action: ConsoleAction, question?: Question): Promise<ActionResult | undefined> {
-  const isAsked = question !== undefined || system.value?.mode === 'stage';
-  const text = question ?? { title: 'Are you sure?', text: 'This changes the stage.', confirm: 'Do it' };
-  if (isAsked && !(await confirmed(text))) return undefined;
+export async function perform(action: ConsoleAction, question: Question): Promise<ActionResult | undefined> {
+  const isAsked = question.isHarmless !== true || system.value?.mode === 'stage';
+  if (isAsked && !(await confirmed(question))) return undefined;
   try {
     const result = await post(action);
     show(result.text, false);

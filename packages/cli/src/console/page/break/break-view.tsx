@@ -59,7 +59,7 @@ export function BreakView() {
                     class="button small"
                     aria-label={`${running?.fault === fault.name ? 'Running' : 'Break'}: ${fault.title}`}
                     disabled={running !== undefined}
-                    onClick={() => void perform({ type: 'break', fault: fault.name, seconds: chosen.value })}
+                    onClick={() => void breakIt(fault)}
                   >
                     <Icon name="bolt" />
                     {running?.fault === fault.name ? 'Running' : 'Break'}
@@ -75,6 +75,11 @@ export function BreakView() {
   );
 }
 
+async function breakIt({ name: fault, title, text }: FaultRow): Promise<void> {
+  const question = { verb: 'Break', what: title, text, isHarmless: true };
+  await perform({ type: 'break', fault, seconds: chosen.value }, question);
+}
+
 function titleOf(name: string): string {
   return faults.value.find((one: FaultRow) => one.name === name)?.title ?? name;
 }
@@ -85,8 +90,8 @@ function recoveryMs({ repairedAt, reconciledAt }: Experiment): number | undefine
 }
 
 function Result({ experiment }: { readonly experiment: Experiment }) {
-  const { fault, seconds, startedAt, repairedAt, endedAt, total, awaited, problem } = experiment;
-  const reconciled = total - awaited;
+  const { fault, seconds, startedAt, repairedAt, endedAt, total, awaited, failed, problem } = experiment;
+  const reconciled = total - awaited - failed;
   const isBroken = repairedAt === undefined;
   const state = isBroken ? 'broken' : endedAt === undefined ? 'recovering' : awaited > 0 ? 'lost' : 'converged';
   const texts = { broken: 'Broken', recovering: 'Recovering', lost: 'Not reconciled in time', converged: 'Converged' };
@@ -119,10 +124,15 @@ function Result({ experiment }: { readonly experiment: Experiment }) {
           </dd>
         </div>
         <div>
+          <dt>Failed</dt>
+          <dd class={failed > 0 ? 'bad' : ''}>{failed}</dd>
+        </div>
+        <div>
           <dt>Time to converge</dt>
           <dd>{recovery === undefined ? '–' : duration(recovery)}</dd>
         </div>
       </dl>
+      {failed > 0 && <p class="none">Failed: reconciled, with an error. Nothing of it is lost; see its object.</p>}
       {problem !== undefined && <p class="letter-error">{problem}</p>}
     </section>
   );

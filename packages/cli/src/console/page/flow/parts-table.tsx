@@ -5,7 +5,7 @@ import { perform, type Question } from '../actions.ts';
 import { age, count, rate } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
-import { allRows, flow, now, system, toneOrder } from '../store.ts';
+import { allRows, flow, now, toneOrder } from '../store.ts';
 
 export function PartsTable() {
   const shown = flow.value;
@@ -63,6 +63,7 @@ function Cluster({ cluster }: { readonly cluster: ClusterFlow }) {
       {health.state !== 'decommissioning' && (
         <PauseButton
           name={name}
+          what={`cluster ${name}`}
           paused={paused}
           action={{ type: paused ? 'resume-cluster' : 'pause-cluster', cluster: name }}
           text="Within a minute, nothing of this cluster is reconciled. Its keys are kept until it is resumed."
@@ -84,6 +85,7 @@ function Controller({ controller }: { readonly controller: ControllerFlow }) {
       </Fact>
       <PauseButton
         name={name}
+        what={`the controller ${name} of ${kind} in every cluster`}
         paused={paused}
         action={{ type: paused ? 'resume-controller' : 'pause-controller', controller: name }}
         text="Its messages wait in its queue, in every cluster, until it is resumed. Deleted objects wait for it."
@@ -110,16 +112,17 @@ function Fact({
 
 type PauseProps = {
   readonly name: string;
+  /** For the question. */
+  readonly what: string;
   readonly paused: boolean;
   readonly action: ConsoleAction;
   readonly text: string;
 };
 
-function PauseButton({ name, paused, action, text }: PauseProps) {
-  const where = system.value?.mode === 'stage' ? ` on stage ${system.value.name}` : '';
+function PauseButton({ name, what, paused, action, text }: PauseProps) {
   const question: Question = paused
-    ? { title: `Resume ${name}${where}?`, text: 'What has waited is reconciled now.', confirm: 'Resume' }
-    : { title: `Pause ${name}${where}?`, text, confirm: 'Pause' };
+    ? { verb: 'Resume', what, text: 'What has waited is reconciled now.' }
+    : { verb: 'Pause', what, text };
   return (
     <button
       type="button"

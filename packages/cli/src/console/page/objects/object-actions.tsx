@@ -1,24 +1,21 @@
 // What can be done with an object, and what its next reconcile would write.
 import { useSignal } from '@preact/signals';
 import type { ObjectRow } from '../../wire.ts';
-import { perform, type Question } from '../actions.ts';
+import { named, perform, type Question } from '../actions.ts';
 import { Icon } from '../parts/icon.tsx';
-import { system } from '../store.ts';
 
-export function ObjectActions({ row: { id, name, state } }: { readonly row: ObjectRow }) {
+export function ObjectActions({ row }: { readonly row: ObjectRow }) {
+  const { id, state } = row;
   const lines = useSignal<readonly string[] | undefined>(undefined);
   const isRunning = useSignal(false);
   const isPaused = state === 'Paused';
   const dryRun = async () => {
     isRunning.value = true;
-    lines.value = (await perform({ type: 'dry-run', id }, onStage(dryRunQuestion(name))))?.lines;
+    lines.value = (await perform({ type: 'dry-run', id }, dryRunQuestion(row)))?.lines;
     isRunning.value = false;
   };
   const pause = async () => {
-    await perform(
-      { type: isPaused ? 'resume' : 'pause', id },
-      isPaused ? onStage(resumeQuestion(name)) : pauseQuestion(name),
-    );
+    await perform({ type: isPaused ? 'resume' : 'pause', id }, pauseQuestion(row));
   };
   return (
     <>
@@ -26,7 +23,7 @@ export function ObjectActions({ row: { id, name, state } }: { readonly row: Obje
         <button
           type="button"
           class="button small"
-          onClick={() => void perform({ type: 'reconcile', id }, onStage(reconcileQuestion(name)))}
+          onClick={() => void perform({ type: 'reconcile', id }, reconcileQuestion(row))}
         >
           <Icon name="retry" />
           Reconcile now
@@ -75,31 +72,19 @@ function toneOfLine(line: string): string {
   return mark === '+' ? 'added' : mark === '-' ? 'removed' : mark === '~' ? 'changed' : 'plain';
 }
 
-/** Actions that can be undone are confirmed on a stage only. */
-export function onStage(question: Question): Question | undefined {
-  return system.value?.mode === 'stage' ? question : undefined;
+export function dryRunQuestion(row: ObjectRow): Question {
+  const where = 'It runs on your machine with your credentials.';
+  const text = `${where} It reads the cluster and other systems, and writes nothing.`;
+  return { verb: 'Run dry', what: named(row), text, isHarmless: true };
 }
 
-function reconcileQuestion(name: string): Question {
-  return { title: `Reconcile ${name} now?`, text: 'A message is sent to its controllers.', confirm: 'Reconcile' };
+function reconcileQuestion(row: ObjectRow): Question {
+  return { verb: 'Reconcile', what: named(row), text: 'A message is sent to its controllers.', isHarmless: true };
 }
 
-export function dryRunQuestion(name: string): Question {
-  return {
-    title: `Run ${name} dry?`,
-    text: 'It runs on your machine with your credentials. It reads the cluster and other systems, and writes nothing.',
-    confirm: 'Run',
-  };
-}
-
-function resumeQuestion(name: string): Question {
-  return { title: `Resume ${name}?`, text: 'It is reconciled at once.', confirm: 'Resume' };
-}
-
-function pauseQuestion(name: string): Question {
-  return {
-    title: `Pause ${name}?`,
-    text: 'It is not reconciled until it is resumed. Its children stay as they are.',
-    confirm: 'Pause',
-  };
+function pauseQuestion(row: ObjectRow): Question {
+  const what = named(row);
+  if (row.state === 'Paused') return { verb: 'Resume', what, text: 'It is reconciled at once.', isHarmless: true };
+  const text = 'It is not reconciled until it is resumed. Its children stay as they are.';
+  return { verb: 'Pause', what, text };
 }

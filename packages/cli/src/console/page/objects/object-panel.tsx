@@ -94,7 +94,7 @@ export function ObjectPanel({ id }: { readonly id: string }) {
           <div class="panel-body" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
             {tab.value === 'Overview' && <Overview detail={detail.value} />}
             {tab.value === 'Timeline' && <Timeline entries={detail.value.timeline} />}
-            {tab.value === 'YAML' && <Yaml id={id} name={row.name} text={detail.value.yaml} />}
+            {tab.value === 'YAML' && <Yaml row={row} text={detail.value.yaml} />}
           </div>
         </>
       )}

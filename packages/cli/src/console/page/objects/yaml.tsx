@@ -1,11 +1,11 @@
 // The YAML of an object, and the same with what its next reconcile would write, by a dry run.
 import { useSignal } from '@preact/signals';
-import type { YamlLine } from '../../wire.ts';
+import type { ObjectRow, YamlLine } from '../../wire.ts';
 import { perform } from '../actions.ts';
 import { Icon } from '../parts/icon.tsx';
-import { dryRunQuestion, onStage } from './object-actions.tsx';
+import { dryRunQuestion } from './object-actions.tsx';
 
-export function Yaml({ id, name, text }: { readonly id: string; readonly name: string; readonly text: string }) {
+export function Yaml({ row, text }: { readonly row: ObjectRow; readonly text: string }) {
   const copied = useSignal(false);
   const isRunning = useSignal(false);
   const planned = useSignal<readonly YamlLine[] | undefined>(undefined);
@@ -15,7 +15,7 @@ export function Yaml({ id, name, text }: { readonly id: string; readonly name: s
   };
   const compare = async () => {
     isRunning.value = true;
-    planned.value = (await perform({ type: 'dry-run', id }, onStage(dryRunQuestion(name))))?.yaml;
+    planned.value = (await perform({ type: 'dry-run', id: row.id }, dryRunQuestion(row)))?.yaml;
     isRunning.value = false;
   };
   const lines = planned.value ?? text.split('\n').map((one): YamlLine => ({ mark: ' ', text: one }));

@@ -25,10 +25,10 @@ function Confirm() {
   }, []);
   const current = asked.value;
   if (current === undefined) return null;
-  const { question, reply } = current;
+  const { question, title, reply } = current;
   return (
     <dialog ref={dialog} class="confirm" aria-labelledby="confirm-title" onCancel={() => reply(false)}>
-      <h2 id="confirm-title">{question.title}</h2>
+      <h2 id="confirm-title">{title}</h2>
       <p>{question.text}</p>
       <div class="confirm-buttons">
         <button type="button" class="button" onClick={() => reply(false)}>
@@ -39,7 +39,7 @@ function Confirm() {
           class={`button ${question.isDangerous === true ? 'danger' : 'primary'}`}
           onClick={() => reply(true)}
         >
-          {question.confirm}
+          {question.verb}
         </button>
       </div>
     </dialog>

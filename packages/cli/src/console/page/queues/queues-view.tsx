@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { QueuedMessage, Queues } from '../../wire.ts';
-import { perform } from '../actions.ts';
+import { named, perform } from '../actions.ts';
 import { age, count, shortName } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { displayName, fetchQueues, now, objectHref, rows, sum, system } from '../store.ts';
@@ -144,7 +144,11 @@ function LetterQueue({
     <div class="letter-queue">
       <header>
         <h3>{queue}</h3>
-        <button type="button" class="button" onClick={() => void redrive(queue, number)}>
+        <button
+          type="button"
+          class="button"
+          onClick={() => void redrive(queue, `${count(number)} of ${queue} in all clusters`)}
+        >
           <Icon name="retry" />
           Redrive {number === 1 ? '1' : `all ${count(number)}`}
         </button>
@@ -177,17 +181,12 @@ function Letter({ letter }: { readonly letter: QueuedMessage }) {
               type="button"
               class="button small"
               aria-label={`Redrive ${who}`}
-              onClick={() => void redrive(queue, 1, messageId)}
+              onClick={() => void redrive(queue, `the dead letter of ${whoOf(letter)}`, messageId)}
             >
               Redrive
             </button>
           )}
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Delete ${who}`}
-            onClick={() => void remove(queue, messageId, who)}
-          >
+          <button type="button" class="button small" aria-label={`Delete ${who}`} onClick={() => void remove(letter)}>
             Delete
           </button>
         </span>
@@ -268,28 +267,22 @@ function Who({ message: { id, controller } }: { readonly message: QueuedMessage 
   );
 }
 
-async function redrive(queue: string, number: number, messageId?: string): Promise<void> {
-  await perform(
-    { type: 'redrive', queue, ...(messageId === undefined ? {} : { messageId }) },
-    {
-      title: number === 1 ? 'Send this dead letter again?' : `Send ${count(number)} dead letters again?`,
-      text:
-        number === 1
-          ? 'Its object is reconciled once more. If the cause is not fixed, it comes back.'
-          : 'Their objects are reconciled once more. If the cause is not fixed, they come back.',
-      confirm: 'Redrive',
-    },
-  );
+/** The object of a message for a question, which may be there no more. */
+function whoOf({ id, controller = '' }: QueuedMessage): string {
+  if (id === undefined) return 'a message that is not a key';
+  const row = rows.value.get(id);
+  return `${row === undefined ? id : named(row)} (${controller})`;
 }
 
-async function remove(queue: string, messageId: string, who: string): Promise<void> {
-  await perform(
-    { type: 'delete', queue, messageId },
-    {
-      title: `Delete the dead letter of ${who}?`,
-      text: 'It is not reconciled because of this message any more. Its next change, or the resync, reconciles it.',
-      confirm: 'Delete',
-      isDangerous: true,
-    },
-  );
+async function redrive(queue: string, letters: string, messageId?: string): Promise<void> {
+  const text = 'Its object is reconciled once more. If the cause is not fixed, the dead letter comes back.';
+  const action = { type: 'redrive', queue, ...(messageId === undefined ? {} : { messageId }) } as const;
+  await perform(action, { verb: 'Redrive', what: letters, text });
+}
+
+async function remove(letter: QueuedMessage): Promise<void> {
+  const { queue, messageId } = letter;
+  const text = 'It is not reconciled because of this message any more. Its next change, or the resync, reconciles it.';
+  const question = { verb: 'Delete', what: `the dead letter of ${whoOf(letter)}`, text, isDangerous: true };
+  await perform({ type: 'delete', queue, messageId }, question);
 }
