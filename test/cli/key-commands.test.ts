@@ -4,7 +4,7 @@ import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { durationMs } from '@outrigger/cli/commands/key-commands';
 import { readKeyLog } from '@outrigger/cli/commands/key-log';
-import { stateOf } from '@outrigger/cli/commands/object-state';
+import { stateOf } from '@outrigger/cli/console/object-state';
 import { createLogFile, olderLogFile } from '@outrigger/cli/dev/log-file';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';

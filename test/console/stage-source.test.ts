@@ -28,7 +28,13 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
   let fails = true;
   const never = async () => await Promise.reject(new Error('not in this test'));
   const source = createStageSource([foo], {
-    ...{ name: 'prod', sqs, urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-', signal },
+    ...{
+      name: 'prod',
+      project: 'outrigger',
+      sqs,
+      urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-',
+      signal,
+    },
     operator: {
       ...{ dryRun: never, pauseController: never, pauseCluster: never },
       pausedControllers: async () => new Set<string>(),

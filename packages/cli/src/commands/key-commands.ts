@@ -13,6 +13,7 @@ import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
 import { functionText, watcherFacts, watcherHealth } from '../console/health.ts';
+import { type ObjectExplanation, stateOf } from '../console/object-state.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { readDeadLetters } from '../operations/redrive.ts';
 import { type ListedController, listControllers } from '../project/list-controllers.ts';
@@ -38,7 +39,6 @@ import {
 } from './installation.ts';
 import { type KeyLogEntry, readKeyLog, readTroubles } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
-import { type ObjectState, stateOf } from './object-state.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
 
 type Flags = InstallationFlags & {
@@ -175,7 +175,7 @@ export function durationMs(text: string): number {
 }
 
 /** Why an object is in its state. */
-type Explanation = ObjectState & {
+type Explanation = ObjectExplanation & {
   readonly key: string;
   /** What else holds up its next reconcile: watchers that are down, a queue that is gone. */
   readonly notes: readonly string[];

@@ -65,6 +65,7 @@ const reconciled = z.looseObject({
   key: z.string(),
   cause: z.string(),
   outcome: z.string(),
+  error: z.string().optional().catch(undefined),
   dueAt: z.number().optional(),
   nextCause: z.string().optional(),
   latencyMs: z.number().optional(),
@@ -187,12 +188,14 @@ export function readReconcile(text: string, source: string, at: number) {
   if (run === undefined || found === undefined) return undefined;
   const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
-  const { cause, durationMs, requests, latencyMs, dueAt, nextCause, messageId, attempt } = run;
+  const { cause, outcome, error, durationMs, requests, latencyMs, dueAt, nextCause, messageId, attempt } = run;
   const entry: TimelineEntry = {
     at,
     type: 'reconcile',
     controller: found.controller,
     cause,
+    outcome,
+    ...(error === undefined ? {} : { error }),
     text: line?.text ?? run.outcome,
     ...(failed ? { failed: true } : {}),
     ...(failed && nextCause !== 'retry' ? { final: true } : {}),

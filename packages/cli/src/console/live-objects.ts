@@ -11,6 +11,7 @@ import { objectRow } from './object-row.ts';
 import { objectYaml } from './planned-yaml.ts';
 import { type ChildKind, readChildren } from './resource-tree.ts';
 import type { SourceEvent } from './source.ts';
+import { type WhyDeps, whyOf } from './why.ts';
 import type { ObjectDetail, ObjectRow, TimelineEntry } from './wire.ts';
 
 /** The objects of a system. */
@@ -31,6 +32,7 @@ export type DetailReads = {
   readonly client: KubeClient;
   readonly view: Pick<ObjectCache, 'get'>;
   readonly earlier?: readonly TimelineEntry[];
+  readonly why: Omit<WhyDeps, 'troubles'>;
 };
 
 /** Creates an empty one. */
@@ -79,7 +81,7 @@ export function createLiveObjects(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    detail: async (id, { client, view, earlier = [] }, signal) => {
+    detail: async (id, { client, view, earlier = [], why: deps }, signal) => {
       const row = rows.get(id);
       const owners = controllersOf(controllers, id);
       const [first] = owners;
@@ -90,8 +92,15 @@ export function createLiveObjects(
       const owned = owners.flatMap(({ declaration }) => declaration.owns);
       const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [collectionName(one), one])).values()];
       const dueAt = history.dueAt(id);
+      const timeline = [...history.timeline(id), ...earlier];
+      const { troubles } = history;
+      const [why, children] = await Promise.all([
+        whyOf(owners, object, { id, timeline }, { ...deps, troubles }, signal),
+        readChildren({ cluster: row.cluster, client }, object, childKinds, signal),
+      ]);
       return {
         row,
+        ...(why === undefined ? {} : { why }),
         yaml: objectYaml(object),
         tree: {
           id,
@@ -99,9 +108,9 @@ export function createLiveObjects(
           name: row.name,
           state: row.state,
           tone: row.tone,
-          children: await readChildren({ cluster: row.cluster, client }, object, childKinds, signal),
+          children,
         },
-        timeline: [...history.timeline(id), ...earlier],
+        timeline,
         ...(dueAt === undefined ? {} : { dueAt }),
       };
     },

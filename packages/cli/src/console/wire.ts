@@ -122,6 +122,8 @@ export type TimelineEntry = {
   readonly controller?: string;
   readonly cause?: string;
   readonly failed?: true;
+  readonly outcome?: string;
+  readonly error?: string;
   /** It is not retried. */
   readonly final?: true;
   /** Of a status. */
@@ -152,9 +154,18 @@ export type TreeNode = {
   readonly children: readonly TreeNode[];
 };
 
+/** Why an object is in its state, as one sentence, and the action that ends it. */
+export type Why = {
+  readonly state: string;
+  readonly tone: Tone;
+  readonly text: string;
+  readonly action?: ConsoleAction;
+};
+
 /** Everything about one object. */
 export type ObjectDetail = {
   readonly row: ObjectRow;
+  readonly why?: Why;
   readonly yaml: string;
   readonly tree: TreeNode;
   /** Newest first. */

@@ -84,6 +84,7 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
 
   const source = createStageSource(registry, {
     name: stage,
+    project,
     sqs,
     urlPrefix,
     signal: ending.signal,

@@ -63,6 +63,8 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
           return { problem: toError(error).message };
         }
       });
+      const readQueues = createQueueReader(controllers, local);
+      const why = { ...operator, queues: readQueues };
       const { faults, experiments } = createDevExperiments(dev, { controllers, rows, listeners, act, signal });
       return {
         faults,
@@ -71,7 +73,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         rows,
         recent: history.recent,
         series: history.series,
-        queues: createQueueReader(controllers, local),
+        queues: readQueues,
         act: async (action, signal) => {
           if (action.type !== 'break') return await act(action, signal);
           const { fault, seconds = defaultFaultSeconds } = action;
@@ -93,7 +95,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
             };
           },
         }),
-        detail: async (id, signal) => await live.detail(id, { client, view }, signal),
+        detail: async (id, signal) => await live.detail(id, { client, view, why }, signal),
       };
     },
   };

@@ -32,6 +32,7 @@ export type LogLine = { readonly text: string; readonly at: number };
 /** What a stage is read from. */
 export type StageDeps = {
   readonly name: string;
+  readonly project: string;
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
   readonly operator: Operator;
@@ -212,6 +213,10 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   };
   const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });
   const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
+  const why = {
+    ...{ project: deps.project, pausedControllers: operator.pausedControllers, queues: letters.read },
+    isClusterPaused: async (cluster: string) => table.some((one) => one.name === cluster && one.paused === true),
+  };
   const readFlow = createFlowReader(controllers, {
     sqs,
     urlPrefix,
@@ -239,7 +244,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     detail: async (id, own) => {
       const { client, view } = members.get(splitId(id).cluster) ?? {};
       if (client === undefined || view === undefined) return undefined;
-      return await live.detail(id, { client, view, earlier: pastOf(id) }, own);
+      return await live.detail(id, { client, view, earlier: pastOf(id), why }, own);
     },
     act: async (action, own) => {
       if (action.type === 'redrive' || action.type === 'delete')

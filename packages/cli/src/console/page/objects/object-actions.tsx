@@ -1,10 +1,10 @@
 // What can be done with an object, and what its next reconcile would write.
 import { useSignal } from '@preact/signals';
-import type { ObjectRow } from '../../wire.ts';
+import type { ObjectRow, Why } from '../../wire.ts';
 import { named, perform, type Question } from '../actions.ts';
 import { Icon } from '../parts/icon.tsx';
 
-export function ObjectActions({ row }: { readonly row: ObjectRow }) {
+export function ObjectActions({ row, why }: { readonly row: ObjectRow; readonly why: Why | undefined }) {
   const { id, state } = row;
   const lines = useSignal<readonly string[] | undefined>(undefined);
   const isRunning = useSignal(false);
@@ -23,6 +23,8 @@ export function ObjectActions({ row }: { readonly row: ObjectRow }) {
         <button
           type="button"
           class="button small"
+          disabled={why?.state === 'paused'}
+          title={why?.state === 'paused' ? why.text : undefined}
           onClick={() => void perform({ type: 'reconcile', id }, reconcileQuestion(row))}
         >
           <Icon name="retry" />

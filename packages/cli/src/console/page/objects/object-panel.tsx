@@ -1,7 +1,8 @@
 // One object: its conditions, its children, what has happened to it, and its YAML.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ConditionRow, ObjectDetail } from '../../wire.ts';
+import type { ConditionRow, ObjectDetail, ObjectRow, Why } from '../../wire.ts';
+import { named, perform } from '../actions.ts';
 import { age, ageOf } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
@@ -66,10 +67,13 @@ export function ObjectPanel({ id }: { readonly id: string }) {
       {row !== undefined && (
         <div class="panel-state">
           {isDeleted ? <span class="pill neutral">Deleted</span> : <StatePill of={row} />}
-          {row.text !== 'Ready' && <p>{row.text}</p>}
+          {row.text !== 'Ready' && !detail.value?.why?.text.includes(row.text) && <p>{row.text}</p>}
         </div>
       )}
-      {row !== undefined && !isDeleted && <ObjectActions row={row} />}
+      {detail.value?.why !== undefined && !isDeleted && row !== undefined && (
+        <WhyLine why={detail.value.why} row={row} />
+      )}
+      {row !== undefined && !isDeleted && <ObjectActions row={row} why={detail.value?.why} />}
       {row === undefined && problem.value !== '' && <p class="none">{problem.value}</p>}
       {detail.value !== undefined && row !== undefined && (
         <>
@@ -102,7 +106,34 @@ export function ObjectPanel({ id }: { readonly id: string }) {
   );
 }
 
-function Overview({ detail: { row: read, tree, dueAt } }: { readonly detail: ObjectDetail }) {
+const remedies: Readonly<Record<string, string>> = {
+  resume: 'Resume',
+  'resume-controller': 'Resume the controller',
+  'resume-cluster': 'Resume the cluster',
+  redrive: 'Redrive',
+};
+
+/** The reason of the state as a sentence, with what ends it. */
+function WhyLine({ why: { state, tone, text, action }, row }: { readonly why: Why; readonly row: ObjectRow }) {
+  const question = {
+    verb: remedies[action?.type ?? ''] ?? '',
+    what: action?.type === 'redrive' ? `the dead letter of ${named(row)}` : `for ${named(row)}`,
+    text: 'It is reconciled once more. If the cause is not fixed, the state comes back.',
+    isHarmless: action?.type === 'resume',
+  };
+  return (
+    <p class={`why ${tone}`}>
+      <strong>{state.charAt(0).toUpperCase() + state.slice(1)}:</strong> {text}.
+      {action !== undefined && (
+        <button type="button" class="button small" onClick={() => void perform(action, question)}>
+          {question.verb}
+        </button>
+      )}
+    </p>
+  );
+}
+
+function Overview({ detail: { row: read, tree, dueAt, why } }: { readonly detail: ObjectDetail }) {
   const row = rows.value.get(read.id) ?? read;
   const isObserved = row.observedGeneration === row.generation;
   const wait = dueAt === undefined ? undefined : dueAt - now.value;
@@ -114,10 +145,7 @@ function Overview({ detail: { row: read, tree, dueAt } }: { readonly detail: Obj
           name="Generation"
           value={isObserved ? `${row.generation}, observed` : `${row.generation}, observed ${row.observedGeneration}`}
         />
-        <Fact
-          name="Next reconcile"
-          value={wait === undefined ? 'at the next change' : wait <= 0 ? 'now' : `in ${age(wait)}`}
-        />
+        <Fact name="Next reconcile" value={nextText(why, wait)} />
         <Fact name="Cluster" value={row.cluster} />
       </dl>
       <h3>Conditions</h3>
@@ -134,6 +162,12 @@ function Overview({ detail: { row: read, tree, dueAt } }: { readonly detail: Obj
       <ResourceTree root={tree} />
     </>
   );
+}
+
+function nextText(why: Why | undefined, wait: number | undefined): string {
+  if (why?.state === 'paused') return 'after it is resumed';
+  if (why?.state === 'dead letter') return 'at the next change, or after a redrive';
+  return wait === undefined ? 'at the next change' : wait <= 0 ? 'now' : `in ${age(wait)}`;
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {

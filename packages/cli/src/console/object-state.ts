@@ -1,25 +1,40 @@
-// The state of one object for `outrigger explain`, and the reason for it.
+// The state of one object for `outrigger explain` and the console, the reason for it, and what ends it.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { observedGenerationOf } from 'outrigger/internal/api/status-slice';
 import { pausedAnnotation } from 'outrigger/internal/core/names';
 import { mismatchOf } from 'outrigger/internal/core/selector';
 import { observationOf } from 'outrigger/internal/kube/apply/observation';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
-import type { KeyLogEntry } from './key-log.ts';
+import { objectReadiness } from '../dev/readiness.ts';
+import type { Tone } from './wire.ts';
 
-/** The state of an object, and why it is in that state. */
-export type ObjectState = {
-  readonly state:
-    | 'missing'
-    | 'not selected'
-    | 'paused'
-    | 'deleting'
-    | 'dead letter'
-    | 'failing'
-    | 'unobserved'
-    | 'unknown'
-    | 'settled';
+/** How each state is shown. */
+export const stateTones = {
+  missing: 'bad',
+  'not selected': 'neutral',
+  paused: 'neutral',
+  deleting: 'busy',
+  'dead letter': 'bad',
+  failing: 'bad',
+  unobserved: 'busy',
+  unknown: 'unknown',
+  'not ready': 'busy',
+  settled: 'good',
+} as const satisfies Readonly<Record<string, Tone>>;
+
+/** The state of an object, why it is in that state, and the action that ends it. */
+export type ObjectExplanation = {
+  readonly state: keyof typeof stateTones;
   readonly why: string;
+  readonly remedy?: 'resume' | 'resume-controller' | 'resume-cluster' | 'redrive' | undefined;
+};
+
+/** The end of the last reconcile. */
+export type LastRun = {
+  readonly outcome?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly error?: string | undefined;
+  readonly reason?: string | undefined;
 };
 
 /** Decides the state of an object, the most surprising one first. */
@@ -33,11 +48,11 @@ export function stateOf(
     /** The name of the cluster, if it is paused. */
     readonly pausedCluster?: string;
     readonly deadLetters: number;
-    readonly last: KeyLogEntry | undefined;
+    readonly last: LastRun | undefined;
     readonly finalizer: string;
     readonly project: string;
   },
-): ObjectState {
+): ObjectExplanation {
   const { deadLetters, last, finalizer } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
   const { metadata, status } = object;
@@ -50,19 +65,20 @@ export function stateOf(
     const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
     return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
   }
+  const paused = (remedy: ObjectExplanation['remedy'], why: string) => ({ state: 'paused', why, remedy }) as const;
   if (metadata.annotations?.[pausedAnnotation] === 'true')
-    return { state: 'paused', why: `its annotation ${pausedAnnotation} is true; remove it to reconcile the object` };
+    return paused('resume', `its annotation ${pausedAnnotation} is true; remove it to reconcile the object`);
   if (facts.isPaused === true)
-    return { state: 'paused', why: `${controller.name} is paused; outrigger resume ${controller.name} ends that` };
+    return paused('resume-controller', `${controller.name} is paused; outrigger resume ${controller.name} ends that`);
   const { pausedCluster } = facts;
   if (pausedCluster !== undefined)
-    return { state: 'paused', why: `${pausedCluster} is paused; outrigger clusters resume ${pausedCluster} ends that` };
+    return paused('resume-cluster', `${pausedCluster} is paused; outrigger clusters resume ${pausedCluster} ends that`);
   if (deadLetters > 0) {
     const why =
       last?.outcome === 'done'
         ? 'its last reconcile succeeded; the dead letter is from before, and its alarm lasts: outrigger dlq redrive'
         : `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`;
-    return { state: 'dead letter', why };
+    return { state: 'dead letter', why, remedy: 'redrive' };
   }
   if (isDeleting) {
     const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
@@ -84,6 +100,15 @@ export function stateOf(
   if (observed < (metadata.generation ?? 0)) {
     const why = `generation ${metadata.generation} is not reconciled yet; the status shows generation ${observed}`;
     return { state: 'unobserved', why };
+  }
+  const { ready, reason, message } = objectReadiness(
+    object,
+    statusSlice?.conditions,
+    resource.definition === undefined,
+  );
+  if (!ready) {
+    const detail = [reason, message].filter((one) => one !== '').join(': ');
+    return { state: 'not ready', why: `its last reconcile succeeded, and it is not Ready: ${detail}` };
   }
   return { state: 'settled', why: 'its last reconcile succeeded, for the present generation' };
 }

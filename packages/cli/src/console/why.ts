@@ -1,0 +1,69 @@
+// Why an object is in its state, and what a person can do about it: the sentences of `outrigger explain`, with the action
+// that ends it.
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { controllerDeadLetterQueue, finalizerOf } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
+import type { KubeObject } from 'outrigger/internal/kube/client/object';
+import type { Operator } from './actions.ts';
+import { type FunctionTroubles, functionText } from './health.ts';
+import { splitId } from './object-id.ts';
+import { type ObjectExplanation, stateOf, stateTones } from './object-state.ts';
+import type { ConsoleSource } from './source.ts';
+import type { ConsoleAction, TimelineEntry, Why } from './wire.ts';
+
+/** What is known beside the object. */
+export type WhyDeps = Pick<Operator, 'pausedControllers'> & {
+  readonly project: string;
+  readonly isClusterPaused: (cluster: string) => Promise<boolean>;
+  readonly queues: ConsoleSource['queues'];
+  readonly troubles: FunctionTroubles;
+};
+
+/** Explains the state of an object for the first of its controllers that has something to say. `timeline`: newest first. */
+export async function whyOf(
+  owners: readonly ControllerDefinition[],
+  object: KubeObject,
+  { id, timeline }: { readonly id: string; readonly timeline: readonly TimelineEntry[] },
+  { project, pausedControllers, isClusterPaused, queues, troubles }: WhyDeps,
+  signal: AbortSignal,
+): Promise<Why | undefined> {
+  const { cluster } = splitId(id);
+  const [paused, isPausedCluster, { messages }] = await Promise.all([
+    pausedControllers(signal).catch(() => undefined),
+    isClusterPaused(cluster).catch(() => false),
+    queues(signal).catch(() => ({ messages: [] })),
+  ]);
+  const all = owners.map((controller): Why => {
+    const { name } = controller;
+    const letters = messages.filter((one) => one.state === 'dead' && one.id === id && one.controller === name);
+    const [last] = timeline.filter((one) => one.type === 'reconcile' && one.controller === name);
+    const found = stateOf(object, controller, {
+      isPaused: paused?.has(name) === true,
+      ...(isPausedCluster ? { pausedCluster: cluster } : {}),
+      deadLetters: letters.length,
+      last: last && { outcome: last.outcome, attempt: last.attempts, error: last.error },
+      finalizer: finalizerOf(name, project),
+      project,
+    });
+    const [letter] = letters;
+    const queue = letter?.queue ?? controllerDeadLetterQueue(name);
+    const redrive = { type: 'redrive', queue, ...(letter && { messageId: letter.messageId }) } as const;
+    const action = actionOf(found, { id, cluster, controller: name, redrive });
+    const health = troubles.healthOf(name, paused?.has(name));
+    const isStuck = health.tone === 'bad' && health.state !== 'failing' && found.state !== 'paused';
+    const text = isStuck ? `${found.why}; ${functionText(health)}` : found.why;
+    const tone = isStuck ? 'bad' : stateTones[found.state];
+    return { state: found.state, tone, text: redact(text), ...(action && { action }) };
+  });
+  return all.find(({ tone }) => tone === 'bad') ?? all.find(({ tone }) => tone !== 'good') ?? all[0];
+}
+
+function actionOf(
+  { remedy }: ObjectExplanation,
+  { id, cluster, controller, redrive }: { id: string; cluster: string; controller: string; redrive: ConsoleAction },
+): ConsoleAction | undefined {
+  if (remedy === 'resume') return { type: 'resume', id };
+  if (remedy === 'resume-controller') return { type: 'resume-controller', controller };
+  if (remedy === 'resume-cluster') return { type: 'resume-cluster', cluster };
+  return remedy === 'redrive' ? redrive : undefined;
+}

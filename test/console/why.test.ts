@@ -1,0 +1,56 @@
+// Only the sentence about an object in the console: why it is in its state, and the action that ends it.
+import { FunctionTroubles } from '@outrigger/cli/console/health';
+import { whyOf } from '@outrigger/cli/console/why';
+import type { QueuedMessage, TimelineEntry } from '@outrigger/cli/console/wire';
+import { expect, it } from 'vitest';
+import { waterTank } from '../../src/controllers/water-tank.ts';
+import { pausedAnnotation } from '../../src/core/names.ts';
+
+const id = 'local:watertanks.plant.example.com/default/north';
+const condition = { type: 'Ready', status: 'False', reason: 'BelowTarget', message: 'level 3 of 30' };
+const object = {
+  metadata: { name: 'north', namespace: 'default', generation: 1 },
+  status: { observedGeneration: 1, conditions: [condition] },
+};
+const paused = { ...object, metadata: { ...object.metadata, annotations: { [pausedAnnotation]: 'true' } } };
+const run = (fields: Partial<TimelineEntry>): TimelineEntry => ({
+  ...{ at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran', outcome: 'done', ...fields },
+});
+const failed = run({ outcome: 'failed', error: 'no pump', attempts: 2 });
+const letter = { queue: 'water-tank-dlq.fifo', messageId: 'm', state: 'dead', body: '' } as const;
+const dead: QueuedMessage = { ...letter, id, controller: 'water-tank' };
+const crash = JSON.stringify({ message: 'Uncaught Exception', errorType: 'Runtime.ImportModuleError', error: 'boom' });
+const redrive = { type: 'redrive', queue: 'water-tank-dlq.fifo', messageId: 'm' };
+
+it.each([
+  ['is paused', { object: paused }, 'paused', 'its annotation', { type: 'resume', id }],
+  [
+    ...(['of a paused controller', { controllers: ['water-tank'] }, 'paused', 'water-tank is paused'] as const),
+    { type: 'resume-controller', controller: 'water-tank' },
+  ],
+  [
+    ...(['of a paused cluster', { isClusterPaused: true }, 'paused', 'local is paused'] as const),
+    { type: 'resume-cluster', cluster: 'local' },
+  ],
+  ['is a dead letter', { timeline: [failed], messages: [dead] }, 'dead letter', 'no pump', redrive],
+  ['has another dead letter', { messages: [{ ...dead, id: `${id}-2` }] }, 'not ready', 'level 3 of 30', undefined],
+  ['fails', { timeline: [failed] }, 'failing', 'attempt 3 ended as failed: no pump', undefined],
+  ['progresses', {}, 'not ready', 'it is not Ready: BelowTarget: level 3 of 30', undefined],
+  ['waits for code that cannot load', { log: crash }, 'not ready', 'its function cannot be loaded: boom', undefined],
+])('an object that %s says so, with what ends it', async (_, given: object, state, text, action) => {
+  const facts = { object, controllers: [], isClusterPaused: false, timeline: [], messages: [], log: '', ...given };
+  const troubles = new FunctionTroubles();
+  troubles.add(facts.log, 'water-tank', 1);
+  const deps = {
+    ...{ project: 'outrigger', troubles },
+    pausedControllers: async () => new Set<string>(facts.controllers),
+    isClusterPaused: async () => facts.isClusterPaused,
+    queues: async () => ({ messages: facts.messages, unread: [] }),
+  };
+  const { signal } = new AbortController();
+  const about = { id, timeline: facts.timeline };
+  expect(await whyOf([waterTank], facts.object, about, deps, signal)).toMatchObject({
+    ...{ state, text: expect.stringContaining(text) },
+    ...(action === undefined ? {} : { action }),
+  });
+});
