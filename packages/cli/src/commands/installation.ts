@@ -205,8 +205,8 @@ export async function localSettings(
 }
 
 /**
- * Returns the named cluster, or the only cluster of `outrigger dev`. Throws UserError, also for a name that the clusters
- * table does not have. Where the location of the table is not known, the name is not checked.
+ * Returns the named cluster, or the only cluster of `outrigger dev`. Throws UserError, also for a name that the
+ * clusters table does not have. Where the location of the table is not known, the name is not checked.
  */
 export async function requireClusterName(
   given: string | undefined,

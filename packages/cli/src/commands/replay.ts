@@ -99,8 +99,8 @@ async function run(
 }
 
 /**
- * Throws UserError for an object that is not there: its message would reconcile nothing. Where it cannot be read, a line
- * says so, and the message is sent.
+ * Throws UserError for an object that is not there: its message would reconcile nothing. Where it cannot be read, a
+ * line says so, and the message is sent.
  */
 async function requireObject(
   { declaration: { resource, watches } }: ControllerDefinition,
@@ -118,11 +118,9 @@ async function requireObject(
       printError(`whether the object is there is not known: ${formatError(error)}`);
       return 'unknown';
     });
-  if (found === undefined)
-    throw new UserError(
-      `not sent: ${key.cluster} has no ${kind.kind} ${key.namespace === undefined ? '' : `${key.namespace}/`}${key.name}; ` +
-        'check its namespace and name, and --cluster',
-    );
+  if (found !== undefined) return;
+  const name = `${kind.kind} ${key.namespace === undefined ? '' : `${key.namespace}/`}${key.name}`;
+  throw new UserError(`not sent: ${key.cluster} has no ${name}; check its namespace and name, and --cluster`);
 }
 
 async function withInstallation(

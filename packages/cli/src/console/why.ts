@@ -1,5 +1,5 @@
-// Why an object is in its state, and what a person can do about it: the sentences of `outrigger explain`, with the action
-// that ends it.
+// Why an object is in its state, and what a person can do about it: the sentences of `outrigger explain`, with the
+// action that ends it.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { controllerDeadLetterQueue, finalizerOf } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
@@ -19,7 +19,7 @@ export type WhyDeps = Pick<Operator, 'pausedControllers'> & {
   readonly troubles: FunctionTroubles;
 };
 
-/** Explains the state of an object for the first of its controllers that has something to say. `timeline`: newest first. */
+/** Explains the state of an object, for the worst of its controllers. `timeline` is the newest entry first. */
 export async function whyOf(
   owners: readonly ControllerDefinition[],
   object: KubeObject,

@@ -2,8 +2,8 @@
 // broken, the part is repaired, and the time is measured until each object was reconciled.
 //
 // Guarantees: one experiment runs at a time, and its fault ends after some seconds, also if the page is closed. An
-// object counts as lost if none of its controllers' reconciles ran within `limitSeconds` after the repair, and as failed
-// if they ran and did not succeed.
+// object counts as lost if none of its controllers' reconciles ran within `limitSeconds` after the repair, and as
+// failed if they ran and did not succeed.
 import { forEachConcurrently } from 'outrigger/internal/core/async';
 import { UserError } from 'outrigger/internal/core/errors';
 import { sleep } from 'outrigger/internal/core/time';
