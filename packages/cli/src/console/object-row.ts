@@ -17,7 +17,7 @@ export function objectRow(
     ...kinds
   }: { kind: string; cluster: string; sliceConditions: readonly string[]; isForeign: boolean },
 ): ObjectRow {
-  const { name, namespace, generation = 0, creationTimestamp } = object.metadata;
+  const { name, namespace, generation = 0, creationTimestamp, labels = {} } = object.metadata;
   const { observedGeneration = 0 } = statusShape.safeParse(object.status ?? {}).data ?? {};
   const { state, tone, text } = objectHealth(object, kinds);
   return {
@@ -32,6 +32,7 @@ export function objectRow(
       const since = lastTransitionTime === undefined ? {} : { since: lastTransitionTime };
       return { type, status, reason, message, tone: conditionTone(condition, tone), ...since };
     }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels: Object.entries(labels).map((one) => one.join('=')) }),
     generation,
     observedGeneration,
     ...(creationTimestamp == null ? {} : { createdAt: creationTimestamp }),

@@ -54,6 +54,8 @@ export type ObjectRow = {
   readonly tone: Tone;
   readonly text: string;
   readonly conditions: readonly ConditionRow[];
+  /** Each as `key=value`. */
+  readonly labels?: readonly string[];
   readonly generation: number;
   readonly observedGeneration: number;
   readonly createdAt?: string;

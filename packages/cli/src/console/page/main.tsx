@@ -1,13 +1,27 @@
 // The page: its frame, and the view that the URL names.
+import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { BreakView } from './break/break-view.tsx';
 import { FlowView } from './flow/flow-view.tsx';
+import { problems } from './flow/verdict.tsx';
 import { count } from './format.ts';
 import { ObjectsView } from './objects/objects-view.tsx';
 import { Icon } from './parts/icon.tsx';
 import { Overlays } from './parts/overlays.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
-import { allRows, type Connection, connection, faults, flow, route, start, sumKnown, system } from './store.ts';
+import {
+  allRows,
+  type Connection,
+  connection,
+  displayName,
+  faults,
+  flow,
+  objectHref,
+  route,
+  start,
+  sumKnown,
+  system,
+} from './store.ts';
 import { nextTheme, startTheme, theme } from './theme.ts';
 
 const views = [
@@ -108,7 +122,30 @@ function Refused() {
   );
 }
 
+/** `/` goes to the search, Escape closes the open object. */
+function pressKey({ key, target }: KeyboardEvent): boolean {
+  const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+  if (isTyping || document.querySelector('dialog') !== null) return false;
+  if (key === 'Escape' && route.value.id !== undefined) location.hash = objectHref();
+  if (key !== '/') return false;
+  if (route.value.view !== 'objects') location.hash = objectHref();
+  // The list is drawn after the hash has changed.
+  setTimeout(() => document.querySelector<HTMLInputElement>('input[type=search]')?.focus());
+  return true;
+}
+
 startTheme();
 start();
+addEventListener('keydown', (event) => {
+  if (pressKey(event)) event.preventDefault();
+});
+effect(() => {
+  const { view, id } = route.value;
+  const { title = 'Flow' } = views.find(({ name }) => name === view) ?? {};
+  const number = problems.value?.length ?? 0;
+  const where = system.value?.mode === 'stage' ? `stage ${system.value.name}` : 'dev';
+  const count = connection.value === 'lost' ? '(?) ' : number > 0 ? `(${number}) ` : '';
+  document.title = `${count}${id === undefined ? title : displayName(id)} · ${where} · Outrigger`;
+});
 const root = document.getElementById('app');
 if (root !== null) render(<Page />, root);

@@ -45,14 +45,21 @@ export const plots = signal<Plots | undefined>(undefined);
 /** The time, for ages. */
 export const now = signal(Date.now());
 
+/** The part of the URL after `?`: the filters and the order of a list. */
+export const query = signal<Readonly<Record<string, string>>>({});
+
 /** What the URL shows: a view, and the id of an object. */
 export const route = signal<{ readonly view: string; readonly id: string | undefined }>({
   view: 'flow',
   id: undefined,
 });
 
+/** All objects, problems first. */
 export const allRows = computed(() =>
-  [...rows.value.values()].sort((a, b) => (a.kind === b.kind ? compareText(a.id, b.id) : compareText(a.kind, b.kind))),
+  [...rows.value.values()].sort(
+    (a, b) =>
+      toneOrder.indexOf(a.tone) - toneOrder.indexOf(b.tone) || compareText(a.kind, b.kind) || compareText(a.id, b.id),
+  ),
 );
 
 /** Whether there are several clusters: a name alone then says too little. */
@@ -77,7 +84,8 @@ export function onEntries(listener: (entries: readonly ObjectEntry[]) => void): 
 export function start(): void {
   takeToken();
   const readRoute = () => {
-    const [, view = 'flow', id] = /^#\/([a-z]+)(?:\/(.+))?$/.exec(location.hash) ?? [];
+    const [, view = 'flow', id, search = ''] = /^#\/([a-z]+)(?:\/([^?]+))?(?:\?(.*))?$/.exec(location.hash) ?? [];
+    query.value = Object.fromEntries(new URLSearchParams(search));
     route.value = { view, id: id === undefined ? undefined : decoded(id) };
   };
   addEventListener('hashchange', () => {
@@ -111,9 +119,16 @@ function decoded(text: string): string {
   }
 }
 
-/** The URL of an object, or of the list. */
-export function objectHref(id?: string): string {
-  return id === undefined ? '#/objects' : `#/objects/${encodeURIComponent(id)}`;
+/** The URL of an object, or of the list, with the filters of now or with these. */
+export function objectHref(id?: string, search = query.value): string {
+  const text = new URLSearchParams(search).toString();
+  return `#/objects${id === undefined ? '' : `/${encodeURIComponent(id)}`}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Changes filters; an empty one goes. The URL has them, so that a link or a reload shows the same. */
+export function setQuery(changes: Readonly<Record<string, string>>): void {
+  query.value = Object.fromEntries(Object.entries({ ...query.value, ...changes }).filter(([, value]) => value !== ''));
+  history.replaceState(null, '', objectHref(route.value.id));
 }
 
 /** Reads one object. Undefined if it does not exist. Throws fetch's error. */
@@ -149,7 +164,28 @@ function token(): string {
   return sessionStorage.getItem(tokenName) ?? '';
 }
 
+const askMilliseconds = 300;
+
+/** Asks the open pages of this console, in other tabs of the same browser, for the token. Answers them too. */
+async function shareToken(): Promise<void> {
+  const channel = new BroadcastChannel(tokenName);
+  const answer = Promise.withResolvers<void>();
+  channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (data === '' && connection.value === 'live') channel.postMessage(token());
+    else if (typeof data === 'string' && data !== '' && token() === '') {
+      sessionStorage.setItem(tokenName, data);
+      answer.resolve();
+    }
+  };
+  if (token() !== '') return;
+  channel.postMessage('');
+  setTimeout(answer.resolve, askMilliseconds);
+  await answer.promise;
+}
+
 async function stayConnected(): Promise<void> {
+  const sharing = shareToken();
+  if (token() === '') await sharing;
   for (;;) {
     try {
       for await (const event of readStream(token(), new AbortController().signal)) receive(event);
@@ -214,6 +250,7 @@ export function sumKnown(numbers: readonly (number | undefined)[]): number | nul
   return known.length < numbers.length ? null : sum(known);
 }
 
-function compareText(a: string, b: string): number {
+/** Compares texts by their code units. */
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -5,11 +5,13 @@ import { allRows, displayName, flow, objectHref, recent, rows, sum, sumKnown } f
 import { FlowPicture } from './flow-picture.tsx';
 import { PartsTable } from './parts-table.tsx';
 import { Plots } from './plots.tsx';
+import { Verdict } from './verdict.tsx';
 
 export function FlowView() {
   return (
     <div class="flow">
       <h1 class="hidden">Flow</h1>
+      <Verdict />
       {(flow.value?.notes ?? []).map((note) => (
         <p key={note} class="card notice-line">
           {note}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConditionRow, ObjectRow } from '../../wire.ts';
 import { ageOf } from '../format.ts';
 import { StatePill } from '../parts/state-pill.tsx';
-import { hasClusters, now, objectHref } from '../store.ts';
+import { hasClusters, now, objectHref, query, setQuery } from '../store.ts';
 
 /** The height of a row in the style sheet, and the rows above and below the view. */
 const rowHeight = 44;
@@ -55,8 +55,14 @@ export function ObjectTable({
         <thead>
           <tr>
             {columns.map(([name, title]) => (
-              <th key={name} scope="col" class={`c-${name}`}>
-                {title}
+              <th key={name} scope="col" class={`c-${name}`} aria-sort={orderOf(name)}>
+                {name === 'conditions' ? (
+                  title
+                ) : (
+                  <button type="button" class="sort" onClick={() => setQuery({ sort: nextSort(name) })}>
+                    {title}
+                  </button>
+                )}
               </th>
             ))}
           </tr>
@@ -68,7 +74,7 @@ export function ObjectTable({
               key={row.id}
               aria-rowindex={first + index + 2}
               class={row.id === selected ? 'selected' : ''}
-              onClick={() => open(row.id)}
+              onClick={(event) => open(row.id, event)}
             >
               <td class="c-kind">{row.kind}</td>
               <td class="c-name">
@@ -99,6 +105,17 @@ export function ObjectTable({
   );
 }
 
+/** Ascending, descending, and then problems first again. */
+function nextSort(name: string): string {
+  const { sort } = query.value;
+  return sort === name ? `-${name}` : sort === `-${name}` ? '' : name;
+}
+
+function orderOf(name: string): 'ascending' | 'descending' | undefined {
+  const { sort } = query.value;
+  return sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
+}
+
 /** Each condition with a mark; Ready is the state. */
 function Conditions({ conditions }: { readonly conditions: readonly ConditionRow[] }) {
   return (
@@ -120,8 +137,10 @@ function Spacer({ rows }: { readonly rows: number }) {
   return rows <= 0 ? null : <tr class="spacer" style={{ height: `${rows * rowHeight}px` }} />;
 }
 
-function open(id: string): void {
-  location.hash = objectHref(id);
+/** A click with a key opens the link of the name in a tab, and nothing here. */
+function open(id: string, { target, ctrlKey, metaKey, shiftKey }: MouseEvent): void {
+  const isLink = target instanceof Element && target.closest('a') !== null;
+  if (!isLink && !ctrlKey && !metaKey && !shiftKey) location.hash = objectHref(id);
 }
 
 /** Arrow keys move between the names. */

@@ -1,15 +1,15 @@
 // The objects of every controlled kind, with filters, and the one that the URL names beside them.
-import { computed, signal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import type { ObjectRow, ObjectState } from '../../wire.ts';
 import { count } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { allRows, connection, route } from '../store.ts';
+import { allRows, compareText, connection, query, route, setQuery } from '../store.ts';
 import { ObjectPanel } from './object-panel.tsx';
 import { ObjectTable } from './object-table.tsx';
 
 const states: readonly ObjectState[] = ['Stalled', 'Failed', 'Progressing', 'Deleting', 'Paused', 'Ready'];
-const none = { text: '', kind: '', namespace: '', cluster: '', condition: '', state: '' };
-const filters = signal(none);
+const none = { text: '', kind: '', namespace: '', cluster: '', condition: '', state: '', sort: '' };
+const filters = computed(() => ({ ...none, ...query.value }));
 
 const distinct = (read: (row: ObjectRow) => readonly string[]) =>
   computed(() => [...new Set(allRows.value.flatMap(read))].sort());
@@ -31,14 +31,29 @@ const matching = computed(() => {
     if (namespace !== '' && row.namespace !== namespace) return false;
     if (cluster !== '' && row.cluster !== cluster) return false;
     if (condition !== '' && !row.conditions.some(({ type, status }) => `${type}=${status}` === condition)) return false;
-    const searched = `${row.kind} ${row.namespace ?? ''} ${row.name} ${row.text}`.toLowerCase();
+    const { labels = [] } = row;
+    const searched = `${row.kind} ${row.namespace ?? ''} ${row.name} ${row.text} ${labels.join(' ')}`.toLowerCase();
     return words.every((word) => searched.includes(word));
   });
 });
 const shown = computed(() => {
-  const { state } = filters.value;
-  return state === '' ? matching.value : matching.value.filter((row) => row.state === state);
+  const { state, sort } = filters.value;
+  const found = state === '' ? matching.value : matching.value.filter((row) => row.state === state);
+  const read = sorts[sort.replace('-', '')];
+  if (read === undefined) return found;
+  const sign = sort.startsWith('-') ? -1 : 1;
+  return found.toSorted((a, b) => sign * compareText(read(a), read(b)));
 });
+
+/** What a column is sorted by. */
+const sorts: Readonly<Record<string, (row: ObjectRow) => string>> = {
+  kind: ({ kind }) => kind,
+  name: ({ name, namespace = '' }) => `${name} ${namespace}`,
+  state: ({ state }) => state,
+  text: ({ text }) => text,
+  // The youngest first.
+  age: ({ createdAt = '' }) => createdAt.replace(/\d/g, (digit) => String(9 - Number(digit))),
+};
 
 export function ObjectsView() {
   const { id } = route.value;
@@ -56,7 +71,7 @@ export function ObjectsView() {
 
 function Filters() {
   const set = (name: keyof typeof none) => (event: { readonly currentTarget: { readonly value: string } }) => {
-    filters.value = { ...filters.value, [name]: event.currentTarget.value };
+    setQuery({ [name]: event.currentTarget.value });
   };
   const select = (name: 'kind' | 'namespace' | 'cluster' | 'condition', label: string, values: readonly string[]) =>
     values.length > 1 && (
@@ -77,7 +92,7 @@ function Filters() {
           <input
             type="search"
             aria-label="Search objects"
-            placeholder="Search by name, kind or message"
+            placeholder="Search by name, kind, label or message"
             value={filters.value.text}
             onInput={set('text')}
           />
@@ -101,7 +116,7 @@ function Filters() {
               class="chip"
               aria-pressed={pressed}
               onClick={() => {
-                filters.value = { ...filters.value, state };
+                setQuery({ state });
               }}
             >
               {state === '' ? 'All' : state} <span>{count(number)}</span>
@@ -125,7 +140,7 @@ function NoRows() {
           type="button"
           class="button"
           onClick={() => {
-            filters.value = none;
+            setQuery(none);
           }}
         >
           Clear the filters

@@ -147,7 +147,7 @@ function LetterQueue({
         <button
           type="button"
           class="button"
-          onClick={() => void redrive(queue, `${count(number)} of ${queue} in all clusters`)}
+          onClick={() => void redrive(queue, `${count(number)} dead letters of ${queue} in all clusters`)}
         >
           <Icon name="retry" />
           Redrive {number === 1 ? '1' : `all ${count(number)}`}
