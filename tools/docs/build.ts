@@ -6,11 +6,16 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import * as z from 'zod';
+import { problemsOf } from './check.ts';
 import { rewriteLinks, sitePath } from './site.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const output = path.join(root, 'dist/site');
 const programs = path.join(import.meta.dirname, 'node_modules');
+const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
 const entries = ['outrigger', 'kubernetes', 'testing', 'lambda', 'watcher'];
 /** Builds the site in a folder outside of the repository, whose tsconfig.json VitePress' bundler cannot read. */
 async function build(stage: string): Promise<void> {
@@ -32,16 +37,19 @@ async function build(stage: string): Promise<void> {
     ...entries.flatMap((entry) => ['--entryPoints', path.join(root, `src/${entry}.ts`)]),
   ]);
   await mkdir(path.join(stage, '.vitepress'), { recursive: true });
-  await cp(path.join(import.meta.dirname, 'config.js'), path.join(stage, '.vitepress/config.js'));
+  for (const name of ['config.js', 'search-options.ts'])
+    await cp(path.join(import.meta.dirname, name), path.join(stage, '.vitepress', name));
   await run('vitepress', 'vitepress/bin/vitepress.js', ['build', stage, '--outDir', output], stage);
+  const problems = await problemsOf(output);
+  if (problems.length > 0) throw new Error(`The site is not good:\n${problems.join('\n')}`);
   process.stdout.write(
     `${files.size} pages and pictures and the API reference are in ${path.relative(root, output)}\n`,
   );
 }
 
-/** The pages and their pictures, by their path in the repository. */
+/** The pages and their pictures, by their path in the repository. The README says what the front page does. */
 async function siteFiles(): Promise<ReadonlySet<string>> {
-  const top = (await readdir(root)).filter((name) => name.endsWith('.md'));
+  const top = (await readdir(root)).filter((name) => name.endsWith('.md') && name !== 'README.md');
   const docs = await readdir(path.join(root, 'docs'), { recursive: true });
   const shown = docs.filter((name) => /\.(md|svg|png)$/.test(name));
   return new Set([...top, ...shown.map((name) => `docs/${name}`)]);
@@ -51,7 +59,11 @@ async function siteFiles(): Promise<ReadonlySet<string>> {
 async function run(name: string, program: string, argv: readonly string[], cwd = root): Promise<void> {
   process.stdout.write(`${name} ...\n`);
   const command = [path.join(programs, program), ...argv];
-  const options = { cwd, env: { ...process.env, NO_COLOR: '1', NODE_PATH: programs }, maxBuffer: 2 ** 26 };
+  const options = {
+    cwd,
+    env: { DOCS_VERSION: version, ...process.env, NO_COLOR: '1', NODE_PATH: programs },
+    maxBuffer: 2 ** 26,
+  };
   const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options).catch((error: unknown) => {
     const printed = error instanceof Error && 'stdout' in error && 'stderr' in error ? error : undefined;
     throw new Error(`${name} failed:\n${printed?.stdout}${printed?.stderr}`, { cause: error });

@@ -1,66 +1,121 @@
-// The configuration of VitePress. build.ts copies it next to the pages.
+// The configuration of VitePress. build.ts copies it next to the pages. The sidebar is docs/README.md: its
+// sections, and the pages that their tables name. The last section, Project, has a sidebar of its own, and so has the API.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { searchOptions } from './search-options.ts';
 
 const stage = path.resolve(import.meta.dirname, '..');
+const contents = readFileSync(path.join(stage, 'index.md'), 'utf8');
 
-/** The sidebar has the sections of the index, and their tables. @param {string} text */
-function sections(text) {
-  return text
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const [heading = ''] = section.split('\n', 1);
-      const rows = [...section.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\)/gm)];
-      return {
-        text: heading,
-        collapsed: false,
-        items: rows.map(([, title = '', target = '']) => ({ text: titleOf(title, target), link: linkOf(target) })),
-      };
-    });
+/** @typedef {{ text: string, link: string, collapsed?: boolean, items?: Item[] }} Item */
+
+/** The pages of each section, by its heading. A part of a page has no place in a sidebar: a page would have two. */
+const sections = contents
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => {
+    const [heading = ''] = section.split('\n', 1);
+    const rows = [...section.matchAll(/^\| \[([^\]]+)\]\(([^)#]+)\)/gm)];
+    const items = rows.map(([, title = '', file = '']) => itemOf(titleOf(title, file), path.posix.normalize(file)));
+    return { text: heading, collapsed: false, items };
+  });
+
+/** A page, with those of its folder below it. @param {string} text @param {string} file @returns {Item} */
+function itemOf(text, file) {
+  const name = file.replace(/\.md$/, '');
+  const item = { text, link: `/${name}` };
+  return name === 'alarms' ? { ...item, collapsed: true, items: pagesIn('alarms') } : item;
 }
 
-/** A page is named by its heading where the index names its file. @param {string} title @param {string} target */
-function titleOf(title, target) {
-  if (!title.endsWith('.md')) return title;
-  const text = readFileSync(path.join(stage, target.split('#')[0] ?? ''), 'utf8');
-  return /^# (.*)$/m.exec(text)?.[1] ?? title;
+/** The pages of a folder. @param {string} folder @returns {Item[]} */
+function pagesIn(folder) {
+  const names = readdirSync(path.join(stage, folder)).filter((name) => name.endsWith('.md') && name !== 'index.md');
+  return names.sort().map((name) => itemOf(headingOf(`${folder}/${name}`), `${folder}/${name}`));
 }
 
-/** @param {string} target */
-const linkOf = (target) => `/${path.posix.normalize(target).replace(/\.md(?=#|$)/, '')}`;
+/** @param {string} title @param {string} file */
+function titleOf(title, file) {
+  return title.endsWith('.md') ? headingOf(file) : title;
+}
 
-const index = readFileSync(path.join(stage, 'index.md'), 'utf8');
-const decisions = readdirSync(path.join(stage, 'decisions'))
-  .filter((name) => name.endsWith('.md'))
-  .sort();
+/** @param {string} file */
+function headingOf(file) {
+  return /^# (.*)$/m.exec(readFileSync(path.join(stage, file), 'utf8'))?.[1] ?? file;
+}
+
+const users = sections.slice(0, -1);
+const project = [
+  ...sections.slice(-1),
+  { text: 'Decisions', collapsed: true, items: pagesIn('decisions') },
+  { text: 'Records', collapsed: true, items: pagesIn('records') },
+];
+const entries = readdirSync(path.join(stage, 'api'), { withFileTypes: true }).filter((one) => one.isDirectory());
+const api = entries.map(({ name }) => ({
+  text: name === 'outrigger' ? 'outrigger' : `outrigger/${name}`,
+  collapsed: name !== 'outrigger',
+  link: `/api/${name}/`,
+  items: readdirSync(path.join(stage, 'api', name), { withFileTypes: true })
+    .filter((one) => one.isDirectory())
+    .map((kind) => ({ text: kind.name, collapsed: true, items: apiPages(`api/${name}/${kind.name}`) })),
+}));
+
+/** The pages of the API have the names of what they describe. @param {string} folder */
+function apiPages(folder) {
+  return readdirSync(path.join(stage, folder)).map((name) => itemOf(name.replace(/\.md$/, ''), `${folder}/${name}`));
+}
+
+/** As GitHub does, for which the links of the documents are written. @param {string} heading */
+const anchorOf = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** The first paragraph, as a text. @param {string} markdown */
+function descriptionOf(markdown) {
+  const paragraphs = markdown
+    .replace(/^#.*$/m, '')
+    .split('\n\n')
+    .map((one) => one.trim());
+  const [first = ''] = paragraphs.filter((one) => /^[\w*[`]/.test(one));
+  const text = first
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[*`]|\s+/g, (one) => (one.trim() ? '' : ' '));
+  return text.length > 200 ? `${text.slice(0, 199).replace(/\s\S*$/, '')}…` : text;
+}
 
 export default {
   title: 'Outrigger',
   description: 'Kubernetes controllers that run outside the cluster, on AWS Lambda, written in TypeScript.',
+  lang: 'en',
   base: process.env.DOCS_BASE ?? '/',
   cleanUrls: true,
   vite: { build: { chunkSizeWarningLimit: 4000 } },
   // A placeholder in angle brackets is text, not a component.
-  markdown: { html: false },
+  markdown: { html: false, anchor: { slugify: anchorOf } },
+  /** @param {{ relativePath: string, description: string }} page */
+  transformPageData(page) {
+    page.description = descriptionOf(readFileSync(path.join(stage, page.relativePath), 'utf8'));
+  },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: { searchOptions },
+      },
+    },
     outline: [2, 3],
     nav: [
-      { text: 'Tutorial', link: '/tutorial' },
+      ...users.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })),
       { text: 'API', link: '/api/' },
-      { text: 'FAQ', link: '/faq' },
+      { text: process.env.DOCS_VERSION ?? 'next', link: '/CHANGELOG' },
     ],
-    sidebar: [
-      ...sections(index),
-      {
-        text: 'Decisions',
-        collapsed: true,
-        items: decisions.map((name) => ({
-          text: titleOf(name, `decisions/${name}`),
-          link: `/decisions/${name.slice(0, -'.md'.length)}`,
-        })),
-      },
-    ],
+    sidebar: {
+      '/api/': api,
+      ...Object.fromEntries(['/decisions/', '/records/'].map((folder) => [folder, project])),
+      ...Object.fromEntries((project[0]?.items ?? []).map(({ link }) => [link, project])),
+      '/': users,
+    },
   },
 };
