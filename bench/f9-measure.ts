@@ -32,7 +32,7 @@ export async function f9Measure({ store }: { readonly store: boolean }): Promise
   const measured = {
     machine: `${process.arch}, Node ${process.versions.node}, API server in memory, ${new Date().toISOString().slice(0, 10)}`,
     batchSize,
-    how: `npm run bench -- --only f9-measure --only f9 --write docs/cost.md: medians of ${rounds} warm invocations of the deployed bundles (controller foo: one child). CPU time, not elapsed time.`,
+    how: `npm run bench -- --only f9-measure --only f9 --write docs/records/cost.md: medians of ${rounds} warm invocations of the deployed bundles (controller foo: one child). CPU time, not elapsed time.`,
     ...summary(await run(foo.name, [...reconcileSteps(1), ...reconcileSteps(batchSize)])),
     ...summary(await run('timers', [...timerSteps(1), ...timerSteps(batchSize)])),
     ...summary(await run('resync', resyncSteps())),

@@ -1,4 +1,4 @@
-// f9: the price, as rows of the bench and as the tables of docs/cost.md. Prices and measurements are in two files next
+// f9: the price, as rows of the bench and as the tables of docs/records/cost.md. Prices and measurements are in two files next
 // to this one; the computation is in f9-sheet.ts.
 import { readFile, writeFile } from 'node:fs/promises';
 import { awsOf } from '@outrigger/cli/aws/resources';

@@ -1,5 +1,5 @@
 // `npm run bench`: every figure as one table, which is also written to docs/performance.md, its record and
-// docs/cost.md. Times are never asserted: counts can be compared between machines, times only within one run.
+// docs/records/cost.md. Times are never asserted: counts can be compared between machines, times only within one run.
 // `--only f2` measures this figure, `--peers kopf` only with this peer, and both write only with `--write FILE`.
 // `--quick` counts what can be counted in two minutes and fails when a count is higher than stored, or misses its goal;
 // with `--store` it stores the counts. The exit status is 1 when a figure could not be measured, or a count was higher.
@@ -28,7 +28,7 @@ const { values } = parseArgs({
     peers: { type: 'string', multiple: true },
   },
 });
-const documents = { figures: 'docs/performance.md', costs: 'docs/cost.md', scale: 'docs/scale.md' };
+const documents = { figures: 'docs/performance.md', costs: 'docs/records/cost.md', scale: 'docs/scale.md' };
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 
 if (values.quick) await quick();

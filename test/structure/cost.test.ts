@@ -1,4 +1,4 @@
-// Only that docs/cost.md agrees with its figures: its tables are computed again from prices and measurements, and a few cells by hand.
+// Only that docs/records/cost.md agrees with its figures: its tables are computed again from prices and measurements, and a few cells by hand.
 import { readFile } from 'node:fs/promises';
 import { awsOf } from '@outrigger/cli/aws/resources';
 import { expect, it } from 'vitest';
@@ -18,9 +18,9 @@ import {
 import { registry } from '../../src/controllers/registry.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
-const file = 'docs/cost.md';
+const file = 'docs/records/cost.md';
 
-it('the tables are those that npm run bench -- --only f9 --write docs/cost.md writes, for the number of controllers that they name', async () => {
+it('the tables are those that npm run bench -- --only f9 --write docs/records/cost.md writes, for the number of controllers that they name', async () => {
   const text = await readFile(file, 'utf8');
   const sheet = await readSheet();
   // A new controller does not need new costs.
@@ -84,6 +84,26 @@ it('the README has the price of an idle month that the tables have', async () =>
   const [, lean] = /\*\*two watchers in each cluster, on existing nodes\*\* \| (\$[\d.]+)/.exec(page) ?? [];
   const [, full] = /\*\*total\*\* \| \*\*(\$[\d.]+)/.exec(page) ?? [];
   expect(readme).toContain(`| ${lean} (full monitoring: ${full}) |`);
+});
+
+it('the guide has the prices of the record, and its example is their sum', async () => {
+  const [guide, record] = await Promise.all([readFile('docs/cost.md', 'utf8'), readFile(file, 'utf8')]);
+  const { prices, measured } = await readSheet();
+  const [base = 0, ten = 0] = (/on existing nodes\*\* \| (\$[\d.]+) \| (\$[\d.]+)/.exec(record) ?? [])
+    .slice(1)
+    .map((one) => Number(one.slice(1)));
+  const cluster = Number(((ten - base) / 9).toFixed(2));
+  const both = (price: (size: 1 | 10) => number) => ([10, 1] as const).map((size) => price(size).toFixed(2));
+  const periodic = both((size) => total(millionRequeues(prices, measured, size)));
+  const child = both((size) => total(millionChangesWithChild(prices, measured, size)));
+  const changes = both((size) => total(millionChanges(prices, measured, size)));
+  for (const [from, to] of [periodic, child, changes]) expect(guide).toContain(`| $${from} to $${to} |`);
+  expect(guide).toContain(`| $${base.toFixed(2)} |`);
+  expect(guide).toContain(`on nodes that you have | $${cluster.toFixed(2)} |`);
+  const sums = [0, 1].map((end) =>
+    (base + 19 * cluster + 2.88 * Number(periodic[end]) + 0.5 * Number(child[end]) + 29.2).toFixed(2),
+  );
+  expect(guide).toContain(`**$${sums[0]}** | **$${sums[1]}**`);
 });
 
 it('10,000 keys that wait for a paused cluster cost what the page says', async () => {

@@ -17,7 +17,7 @@ const inputs = [
   ...['test/controllers', 'test/statements/authoring-example.ts', 'test/testing'],
 ];
 
-const packages = ['outrigger', 'outrigger-apiserver', 'outrigger-cli', 'outrigger-common'] as const;
+const packages = ['outrigger', 'outrigger-apiserver', 'outrigger-cli', 'outrigger-common', 'create-outrigger'] as const;
 /** The packages, by the name of their tarball without its version. */
 export type PackedPackages = Readonly<Record<(typeof packages)[number], string>>;
 
@@ -56,6 +56,7 @@ export async function packedPackages(): Promise<PackedPackages> {
     'outrigger-apiserver': find('outrigger-apiserver'),
     'outrigger-cli': find('outrigger-cli'),
     'outrigger-common': find('outrigger-common'),
+    'create-outrigger': find('create-outrigger'),
   };
 }
 
