@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { citedIds, controlTests, formatList, listFile, tierOf } from '../../tools/threat-tests.ts';
 
-const page = readFileSync('docs/security-controls.md', 'utf8');
+const page = ['security-controls', 'stolen-parts'].map((name) => readFileSync(`docs/${name}.md`, 'utf8')).join('\n');
 const model = readFileSync('docs/security-model.md', 'utf8');
 const rows = controlTests();
 const used = [...page.matchAll(/\*\((T\d+(?:,\s+T\d+)*)\)\*/g)].flatMap(([, ids = '']) => ids.split(/,\s+/));
@@ -45,7 +45,7 @@ describe('docs/security-model.md', () => {
 });
 
 /** The claims of the sections that have claims. */
-const sections = ['Who is trusted with what', 'What an attacker can do with a stolen part'];
+const sections = ['Who is trusted with what', 'Each part'];
 const claims = sections.flatMap((title) => {
   const [, section = ''] = page.split(`\n## ${title}\n`);
   const [text = ''] = section.split('\n## ');
