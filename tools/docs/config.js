@@ -17,7 +17,7 @@ const sections = contents
     const [heading = ''] = section.split('\n', 1);
     const rows = [...section.matchAll(/^\| \[([^\]]+)\]\(([^)#]+)\)/gm)];
     const items = rows.map(([, title = '', file = '']) => itemOf(titleOf(title, file), path.posix.normalize(file)));
-    return { text: heading, collapsed: false, items };
+    return { text: heading, collapsed: heading !== 'Start', items };
   });
 
 /** A page, with those of its folder below it. @param {string} text @param {string} file @returns {Item} */
