@@ -51,7 +51,7 @@ const server = http.createServer((request, response) => {
   const metadata = { name, namespace, uid: 'bench', resourceVersion: String(current) };
   if (pathname === collection) list(response, searchParams);
   else if (searchParams.has('limit')) respond(response, 200, { kind: 'List', apiVersion: 'v1', metadata, items: [] });
-  else respond(response, 200, { kind: 'PartialObjectMetadata', apiVersion: 'v1', gitVersion: 'v1.36.3', metadata });
+  else respond(response, 200, { gitVersion: 'v1.36.3', metadata });
 });
 
 function list(response: http.ServerResponse, query: URLSearchParams): void {

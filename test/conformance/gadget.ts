@@ -45,7 +45,7 @@ const specSchema = {
     host: { type: 'string', format: 'hostname' },
     low: { type: 'integer' },
     high: { type: 'integer' },
-    nickname: { type: 'string', nullable: true },
+    nickname: { type: 'string', nullable: true, maxLength: 4 },
     frozen: {
       type: 'string',
       'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'frozen cannot be changed' }],

@@ -70,6 +70,13 @@ const order = 'Invalid value: low must not exceed high';
 it.each([
   ['a value outside the enum', { color: 'pink' }, 'NotSupported', '.color', colors],
   ['a string too long', { code: 'abcdef' }, 'TooLong', '.code', 'Too long: may not be more than 5 bytes'],
+  [
+    'more characters than allowed',
+    { nickname: '😀😀😀😀a' },
+    'TooLong',
+    '.nickname',
+    'Too long: may not be more than 4 bytes',
+  ],
   ['too many items', { tags: ['a', 'b', 'c', 'd'] }, 'TooMany', '.tags', 'Too many: 4: must have at most 3 items'],
   ['the same value twice in a set', { tags: ['a', 'a'] }, 'Duplicate', '.tags[1]', 'Duplicate value: "a"'],
   ['the same key twice in a list-map', { parts }, 'Duplicate', '.parts[1]', 'Duplicate value: {"name":"a"}'],
@@ -77,6 +84,10 @@ it.each([
   ['a violated CEL rule with its message', { code: 'zero' }, 'Invalid', '', 'Invalid value: code zero is for size 0'],
 ])('%s is Invalid with a cause at its field', async (_what, spec, reason, at, message) => {
   await expectInvalid({ size: 1, ...spec }, { reason: `FieldValue${reason}`, field: `spec${at}`, message });
+});
+
+it('a string of as many characters as allowed is accepted, also where each takes four bytes', async () => {
+  expect((await make({ size: 1, nickname: '😀😀😀😀' })).status).toBe(201);
 });
 
 it('an object with several invalid fields has a cause for each of them', async () => {

@@ -85,6 +85,21 @@ describe('a quiet kind whose server sends no bookmarks', () => {
   });
 });
 
+it('a stream counts as an event from its opening until it fails, and after a failure not until an event arrives', () => {
+  const { loops, at } = create('a');
+  const [loop] = loops;
+  loop?.received();
+  at(80);
+  loop?.opened();
+  expect(at(91).ready).toBe(true);
+  loop?.recordError(new ConnectError('connection reset'));
+  expect(at(91).ready).toBe(false);
+  loop?.opened();
+  expect(at(92).ready).toBe(false);
+  loop?.received();
+  expect(at(92).ready).toBe(true);
+});
+
 describe('Health.alive', () => {
   it('a watcher that keeps trying is alive and not ready during an outage of hours', () => {
     const { loops, at } = create('a');

@@ -206,14 +206,15 @@ it.each([
   ['with a time that is no date', { time: 'soon' }],
 ])('a schedule’s event %s starts the run of the current period', async (_, event) => {
   await functions.queues.drain('resync');
-  const start = Math.floor(Date.now() / 600_000) * 600_000;
+  // The last millisecond of a period.
+  vi.setSystemTime(new Date('2026-11-20T10:09:59.999Z'));
+  onTestFinished(() => void vi.useRealTimers());
   expect(await createResyncHandler([controller])(event, aContext())).toEqual(nothingKept);
   const runs = (await functions.queues.drain('resync')).map(({ Body = '' }) =>
     Date.parse(parseResyncMessage(Body).run),
   );
-  // One message for each cluster, all of one run. A period may have ended meanwhile.
-  expect(new Set(runs).size).toBe(1);
-  expect([start, start + 600_000]).toContain(runs[0]);
+  // One message for each cluster, all of one run.
+  expect(new Set(runs)).toEqual(new Set([Date.parse('2026-11-20T10:00:00Z')]));
 });
 
 it.each([

@@ -213,6 +213,16 @@ it('redelivered messages are returned when less time is left than the one before
   expect(returned.map(({ receiveCount }) => receiveCount)).toEqual([1, 1]);
 });
 
+it('redelivered messages run when more time is left than a wave of them took, however long the batch has run', async () => {
+  const { run, advance, reconciled } = setUp(async () => {
+    advance(4_500);
+    return done;
+  });
+  // Waves of one, two and one: the last begins after 13.5 s, and the longest took nine.
+  expect(await run(['a', 'b', 'c', 'd'].map((name) => record(name, {}, 12)))).toEqual([]);
+  expect(reconciled).toHaveLength(4);
+});
+
 it.each([
   'the table is unavailable',
   'cluster "a": ca missing',

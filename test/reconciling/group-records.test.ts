@@ -47,6 +47,13 @@ it('messages of one key form one group, with the fewest attempts and the earlies
   expect(groups[0]?.records).toHaveLength(2);
 });
 
+it('of the due times and observations of a key the later due time and the earlier observation count, in any order', () => {
+  const early = asRetry({ attempt: 1, observedAt: 20, dueAt: 100 });
+  const late = asRetry({ attempt: 2, observedAt: 10, dueAt: 200 });
+  for (const [group] of [groupsOf(early, late), groupsOf(late, early)])
+    expect(group).toMatchObject({ afterDueAt: 200, observedAt: 10 });
+});
+
 it('a command stays one in a group with a change: an operator’s redrive is retried where the change is not', () => {
   for (const command of [asCommand(), asRetry({ command: true })])
     for (const group of [groupsOf(asChange(), command), groupsOf(command, asChange())])

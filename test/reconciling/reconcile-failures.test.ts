@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { ChildrenRefusedError } from '../../src/core/errors.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
-import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/errors.ts';
+import { ApiError, ConnectError, DeadlineError, ResponseError } from '../../src/kube/client/errors.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { errorClassOf } from '../../src/reconciling/classify-error.ts';
@@ -94,6 +94,7 @@ it.each([
       ['a 403 of a proxy', new ApiError('GET /x', 403, '<html>')],
       ['a redirect to a login page', new ApiError('GET /x', 302, '')],
       ['a 401', api(401, 'Unauthorized')],
+      ['a 200 with the login page of a proxy', new ResponseError('GET /x: the response is not this object')],
     ],
     ['first read'],
   ),

@@ -116,6 +116,18 @@ describe('writing a dead letter', () => {
     });
   });
 
+  it.each([
+    ['a', 1],
+    ['é', 2],
+    ['😀', 4],
+  ])('a body of %s has attributes up to 200 KiB in bytes, and none beyond', (character, bytes) => {
+    const body = character.repeat((200 * 1024) / bytes);
+    const namesOf = (text: string) =>
+      Object.keys(deadLetterAttributes({ ...record, body: text }, { reason: 'refused' }));
+    expect(namesOf(body)).toContain('reason');
+    expect(namesOf(`${body}a`)).toEqual([]);
+  });
+
   it('a record has one deduplication id, and another one for each object of its name', async () => {
     const idOf = async (uid?: string) => {
       const ids: (string | undefined)[] = [];

@@ -71,6 +71,12 @@ describe('nextTimerStep', () => {
     expect(nextTimerStep(wake, early(10 * 365 * 86_400)).type).toBe('forward');
   });
 
+  it('messages of one id wait apart if their due times differ, so none replaces one that is due earlier', () => {
+    const mergeIds = (...dueTimes: readonly number[]) =>
+      new Set(dueTimes.map((one) => nextTimerStep(aMessage(asResync({ dueAt: one })), early(60)).mergeId)).size;
+    expect([mergeIds(dueAt, dueAt + 300), mergeIds(dueAt, dueAt)]).toEqual([2, 1]);
+  });
+
   it('a forwarded message has the deduplication id of its cause', () => {
     const idOf = (message: Message) => nextTimerStep(message, early(0)).entry.deduplicationId;
     expect(idOf(requeue)).toBe(ids.requeue(requeue, { slot: '30/7', dueAt }));

@@ -130,6 +130,9 @@ describe('doctor', () => {
       return (await senderFindings()).filter(({ state }) => state === 'wrong');
     };
     expect(await wrongWithId(senderId)).toEqual([]);
+    // The id is that of another cluster's watcher, which may not send for this one.
+    setEntry('munich', { ...unreachable, watchers: [{ arn, id: senderId }] });
+    onTestFinished(() => setEntry('munich', { access: { type: 'none' } }));
     expect(await wrongWithId('AROAFIRST0000000')).toMatchObject([
       {
         message: `cluster berlin: its watcher sends as ${senderId}, which its entry does not name; its messages are refused`,

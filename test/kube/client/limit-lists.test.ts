@@ -99,3 +99,28 @@ it.each([
   await turn();
   expect(clusters.filter(({ open }) => open.length === 2)).toHaveLength(2);
 });
+
+it('a page that is given up by its reader says nothing of its cluster, which keeps to the slots of the process', async () => {
+  const limiter = createListLimiter({ pages: 1, pagesOfCluster: 4 });
+  const [one, other] = [controlledClient(), controlledClient()];
+  const [first, second] = [limiter.limit(one.client), limiter.limit(other.client)];
+  for (const [limited, { open }] of [[first, one] as const, [second, other] as const]) {
+    const version = limited.request({ method: 'GET', path: '/version' });
+    open[0]?.resolve();
+    await version;
+  }
+  const gaveUp = new AbortController();
+  const given = first.request({ ...page, signal: gaveUp.signal });
+  await turn();
+  gaveUp.abort(new Error('given up'));
+  one.open[1]?.reject(new Error('given up'));
+  await expect(given).rejects.toThrow('given up');
+  // The other one holds the slot of the process, so this page waits.
+  void second.request(page);
+  void first.request(page);
+  await turn();
+  expect([other.open.length, one.open.length]).toEqual([2, 2]);
+  other.open[1]?.resolve();
+  await turn();
+  expect(one.open).toHaveLength(3);
+});

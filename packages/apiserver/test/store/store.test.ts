@@ -50,6 +50,17 @@ describe('the store', () => {
     );
   });
 
+  it('the oldest version is the first one after which no change is missing', () => {
+    const store = createStore({ eventWindow: 2 });
+    const versions: number[] = [];
+    for (let value = 0; value < 200; value += 1) {
+      versions.push(store.version());
+      store.put(thingsCollection, thing('x', value));
+      const isWhole = (since: number) => store.changesSince(thingsCollection, since).length === store.version() - since;
+      expect(versions.find(isWhole)).toBe(store.oldest());
+    }
+  });
+
   it('changesSince applied to the list of a version always gives the current list', () => {
     fc.assert(
       fc.property(steps, fc.nat(40), (allSteps, splitAt) => {
