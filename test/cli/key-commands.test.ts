@@ -7,7 +7,7 @@ import { readKeyLog } from '@outrigger/cli/commands/key-log';
 import { stateOf } from '@outrigger/cli/console/object-state';
 import { createLogFile, olderLogFile } from '@outrigger/cli/dev/log-file';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkpointName, controllerDeadLetterQueue } from '../../src/core/names.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
@@ -83,6 +83,29 @@ describe('logs and history', () => {
     const json = await system.run('history', 'water-tank:default/north', '--json', '--limit', '1');
     expect(JSON.parse(json.out)).toMatchObject([{ outcome: 'failed', error: 'no valve' }]);
   });
+
+  it('logs, history and explain take the name of an object alone', async () => {
+    await writeLog([[10, done]]);
+    expect((await system.run('logs', 'north')).out).toContain('outcome=done');
+    expect((await system.run('explain', 'north')).out).toContain(`${north}: `);
+    expectUserError(await system.run('explain', 'nowhere'), 'no object of a controller has the name "nowhere"');
+  });
+
+  it('logs -f prints the lines, and then each new one once', async () => {
+    await writeLog([[10, done]]);
+    const running = system.run('logs', 'water-tank:default/north', '-f');
+    const printed = () => vi.mocked(process.stdout.write).mock.calls.join('');
+    await vi.waitFor(() => expect(printed()).toContain('outcome=done'), { timeout: 10_000 });
+    await writeLog([
+      [10, done],
+      [1, failed],
+    ]);
+    await vi.waitFor(() => expect(printed()).toContain('no valve'), { timeout: 10_000 });
+    const [interrupt] = process.rawListeners('SIGINT').slice(-1);
+    interrupt?.('SIGINT');
+    const { out, status } = await running;
+    expect([out.match(/no valve/g), status]).toEqual([['no valve'], 0]);
+  }, 30_000);
 
   it.each([
     [['logs', 'water-tank:default/north', '--since', 'yesterday'], '"yesterday": write a time like 30m, 3h or 7d'],

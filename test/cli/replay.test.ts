@@ -2,7 +2,7 @@
 // writes and sends nothing.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { sendJson, startWireServer } from '../kube/wire-server.ts';
 import { expectUserError, runIn, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
@@ -23,6 +23,25 @@ describe('replay', () => {
       { cause: { type: 'command' }, name: 'north' },
       { cause: { type: 'command' }, cluster: 'local' },
     ]);
+  });
+
+  it.each([
+    ['done', 0],
+    ['failed', 1],
+  ] as const)('replay --wait prints the run of its message, which is %s, and exits with %d', async (outcome, code) => {
+    await system.folder.write('log.jsonl', '');
+    const running = system.run('replay', 'water-tank:default/north', '--wait');
+    const printed = () => vi.mocked(process.stdout.write).mock.calls.join('');
+    const messageId = await vi.waitFor(() => /^sent \S+ \((\S+)\)$/m.exec(printed())?.[1] ?? expect.fail('not sent'));
+    const line = { message: 'reconciled', key: whole('north'), timestamp: new Date().toISOString(), outcome };
+    const lines = [
+      { ...line, messageId: 'another', outcome: 'terminal' },
+      { ...line, messageId },
+    ];
+    await system.folder.write('log.jsonl', lines.map((one) => JSON.stringify(one)).join('\n'));
+    const { out, status } = await running;
+    expect([out, status]).toEqual([expect.stringContaining(`outcome=${outcome}`), code]);
+    expect(out).not.toContain('terminal');
   });
 
   it('replay of an object that is not there says so, sends nothing, and exits with 1', async () => {

@@ -159,7 +159,7 @@ describe('status', () => {
     const late = { controller: 'tank', ...counts, oldestSeconds: 2_041 };
     const cluster = { name: 'berlin', controllers: [{ ...late, overdue: true as const }] };
     expect(overdueLines(cluster, [])).toEqual([
-      'berlin: tank: 2 changes are not reconciled, the oldest for 2041 s; outrigger logs has the errors of an object',
+      'berlin: tank: 2 changes are not reconciled, the oldest for 34 min; outrigger logs has the errors of an object',
     ]);
     expect(overdueLines({ ...cluster, controllers: [late] }, [])).toEqual([]);
     expect([overdueLines(cluster, ['tank']), overdueLines({ ...cluster, paused: true }, [])]).toEqual([[], []]);

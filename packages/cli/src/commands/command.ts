@@ -9,6 +9,7 @@ import { ApiError, ConnectError, DeadlineError, ResponseError } from 'outrigger/
 import { environment } from 'outrigger/internal/settings';
 import { QueueCallError } from 'outrigger/internal/sqs/browse';
 import { isFromAws, nextStep } from './next-step.ts';
+import { type ColourOf, fitted } from './terminal.ts';
 
 /**
  * Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. It ends the
@@ -90,14 +91,17 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Prints lines, each with a line end; prints nothing for an empty list. */
-export function printLines(lines: readonly string[]): void {
-  if (lines.length > 0) process.stdout.write(`${lines.map(printable).join('\n')}\n`);
+const noColour: ColourOf = () => undefined;
+
+/** Prints lines, each with a line end; prints nothing for an empty list. On a terminal some have a colour. */
+export function printLines(lines: readonly string[], colour = noColour): void {
+  const shown = lines.map((line) => fitted(printable(line), process.stdout, colour));
+  if (lines.length > 0) process.stdout.write(`${shown.join('\n')}\n`);
 }
 
 /** Prints a line on the standard error. */
-export function printError(line: string): void {
-  process.stderr.write(`${printable(line)}\n`);
+export function printError(line: string, colour = noColour): void {
+  process.stderr.write(`${fitted(printable(line), process.stderr, colour)}\n`);
 }
 
 /** Prints the stack of an error on the standard error. */

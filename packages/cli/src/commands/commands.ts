@@ -25,7 +25,18 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion.ts')).completionCommand(loadCommands),
 };
 
+/** The headings of the help, each with its subcommands. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  'Look:': ['status', 'doctor', 'explain', 'history', 'logs', 'console', 'dlq'],
+  'Act:': ['replay', 'wake', 'pause', 'resume', 'clusters', 'detach'],
+};
+
 /** Every subcommand, in the order of the help. */
 export async function loadCommands(): Promise<readonly Command[]> {
-  return await Promise.all(Object.values(commands).map(async (load) => await load()));
+  return await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => {
+      const [heading = 'Develop:'] = Object.keys(groups).filter((one) => groups[one]?.includes(name));
+      return (await load()).helpGroup(heading);
+    }),
+  );
 }

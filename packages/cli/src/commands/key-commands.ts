@@ -7,8 +7,9 @@ import { isRecord } from 'outrigger/internal/core/json';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
 import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
+import { sleep } from 'outrigger/internal/core/time';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
-import { getObject } from 'outrigger/internal/kube/client/read';
+import { getObject, listPages } from 'outrigger/internal/kube/client/read';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
@@ -34,6 +35,7 @@ import {
   type Installation,
   type InstallationFlags,
   openInstallation,
+  requireClusterName,
   requireRegistry,
   withInstallationOptions,
 } from './installation.ts';
@@ -45,6 +47,7 @@ type Flags = InstallationFlags & {
   readonly cluster?: string;
   readonly since: string;
   readonly limit?: number;
+  readonly follow?: true;
   readonly output: Output;
 };
 
@@ -61,11 +64,30 @@ type Opened = {
 
 /** Makes the command `logs`. */
 export function logsCommand(): Command {
-  return keyCommand('logs', 'print the log lines of one object', '1h', logsText, async ({ entries }, { output }) => {
+  return keyCommand('logs', 'print the log lines of one object', '1h', logsText, async (opened, { output, follow }) => {
+    const { entries } = opened;
+    if (follow === true) return await followLog(opened);
     if (output === 'json') printJson(entries);
     else printLines(entries.length === 0 ? ['no log line in this time; see --since'] : entries.map(logLine));
     return 0;
-  });
+  }).option('-f, --follow', 'print new lines as they come, until Ctrl-C');
+}
+
+const followSeconds = 2;
+
+/** Prints the lines of a key, and the new ones until the signal aborts. */
+async function followLog({ entries, installation, key, folder, signal }: Opened): Promise<number> {
+  const known = new Set<string>();
+  const sinceMs = Date.now() - 60_000;
+  let next = entries;
+  while (!signal.aborted) {
+    const lines = next.map(logLine).filter((line) => !known.has(line));
+    for (const line of lines) known.add(line);
+    printLines(lines);
+    await sleep(followSeconds, signal).catch(() => undefined);
+    if (!signal.aborted) next = await readKeyLog(installation, key, { folder, sinceMs, signal });
+  }
+  return 0;
 }
 
 /** Makes the command `history`. */
@@ -107,6 +129,7 @@ export function explainCommand(): Command {
 const logsText = `
 Examples:
   outrigger logs water-tank:default/north
+  outrigger logs north -f
   outrigger logs water-tank:default/north --stage prod --cluster berlin --since 3h
 Here they are read from .outrigger/log.jsonl; of a deployment from CloudWatch Logs (logs:FilterLogEvents).`;
 
@@ -117,7 +140,8 @@ Examples:
 NEXT is the follow-up of a reconcile: its cause, and when it is due.`;
 
 const explainText = `
-Example:
+Examples:
+  outrigger explain north
   outrigger explain water-tank:default/north
 A wait of requeueAfterSeconds begins on a grid of the key, so that several chains of one key become one: the first wait
 is half to one and a half times the delay (300: 150 to 450 s), and each following one is exactly the delay.
@@ -133,7 +157,7 @@ function keyCommand(
 ): Command {
   return withInstallationOptions(new Command(name))
     .description(description)
-    .argument('<key>', 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
+    .argument('<key>', 'NAME, CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
     .option('--cluster <name>', 'which cluster; on one machine there is only one')
     .option('--since <time>', 'how far back the logs are read: 30m, 3h, 7d', since)
     .addOption(outputOption())
@@ -152,11 +176,15 @@ async function openKey(
   act: (opened: Opened, flags: Flags) => Promise<number>,
 ): Promise<number> {
   const controllers = await listControllers(process.cwd());
-  const requested = parseKey(text, controllers);
-  const controller = requireController(requested.controller, controllers);
   const sinceMs = Date.now() - durationMs(flags.since);
+  const isName = !/[:/]/.test(text);
+  // A key that is wrong is said before a part is asked.
+  if (!isName) parseKey(text, controllers);
   const installation = await openInstallation(flags, signal);
   try {
+    const whole = isName ? await findByName(text, controllers, installation, { ...flags, signal }) : text;
+    const requested = parseKey(whole, controllers);
+    const controller = requireController(requested.controller, controllers);
     const cluster = await clusterOfKey(requested, flags.cluster, installation);
     const key = completeKey(requested, controller, cluster);
     const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
@@ -164,6 +192,29 @@ async function openKey(
   } finally {
     installation.close();
   }
+}
+
+/** Finds the object of a name among the kinds of all controllers. Throws UserError if there is none, or several. */
+async function findByName(
+  name: string,
+  controllers: readonly ListedController[],
+  installation: Installation,
+  { cluster, signal }: { readonly cluster?: string; readonly signal: AbortSignal },
+): Promise<string> {
+  const client = await clusterClient(installation, await requireClusterName(cluster, installation));
+  const found: string[] = [];
+  for (const { name: controller, kinds } of controllers) {
+    const [kind] = kinds;
+    if (kind === undefined) continue;
+    const query = { fieldSelector: `metadata.name=${name}`, metadataOnly: true, signal };
+    for await (const { items } of listPages(client, kind, query))
+      for (const { metadata } of items)
+        found.push(`${controller}:${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`);
+  }
+  const [only, ...more] = found;
+  if (only === undefined) throw new UserError(`no object of a controller has the name ${JSON.stringify(name)}`);
+  if (more.length > 0) throw new UserError(`several objects have this name; name one: ${found.join(', ')}`);
+  return only;
 }
 
 /** Parses `30m`, `3h` or `7d`. Throws UserError. */
@@ -294,7 +345,8 @@ function historyTable(entries: readonly KeyLogEntry[]): readonly string[] {
   return alignColumns([['TIME', 'CAUSE', 'ATTEMPT', 'OUTCOME', 'WRITES', 'MS', 'NEXT', 'ERROR'], ...rows]);
 }
 
-function logLine({ timestamp = '', level = '', message = '', key: _, ...fields }: KeyLogEntry): string {
+/** Formats a line of the log of a key. */
+export function logLine({ timestamp = '', level = '', message = '', key: _, ...fields }: KeyLogEntry): string {
   const shown = Object.entries(fields).filter(([name, value]) => !hidden.has(name) && value !== undefined);
   const rest = shown.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return [timestamp, level, message, ...rest].filter((part) => part !== '').join(' ');

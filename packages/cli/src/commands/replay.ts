@@ -6,6 +6,7 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
 import { redact } from 'outrigger/internal/core/redact';
+import { sleep } from 'outrigger/internal/core/time';
 import { getObject } from 'outrigger/internal/kube/client/read';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { replayEntry } from '../operations/replay.ts';
@@ -20,6 +21,8 @@ import {
   requireClusterName,
   withInstallationOptions,
 } from './installation.ts';
+import { logLine } from './key-commands.ts';
+import { type KeyLogEntry, readKeyLog } from './key-log.ts';
 import { clusterOfKey, completeKey, parseKey, requireController, withKinds } from './parse-key.ts';
 
 type Flags = InstallationFlags & {
@@ -27,6 +30,7 @@ type Flags = InstallationFlags & {
   readonly dryRun?: true;
   readonly all?: true;
   readonly exitCode?: true;
+  readonly wait?: true;
 };
 
 /** Makes the command. */
@@ -38,6 +42,7 @@ export function replayCommand(): Command {
     .option('--cluster <name>', 'which cluster; on one machine there is only one')
     .option('--dry-run', 'send nothing; run the reconcile here with reads only, and print what it would write')
     .option('--all', 'with --dry-run: every object of the controller that is named instead of a key, or of every one')
+    .option('--wait', 'wait until it has run, print its line, and exit with 1 if it did not succeed')
     .option('--exit-code', 'with --dry-run: exit with 2 when it would change something in the cluster')
     .addHelpText('after', helpText)
     .action(
@@ -66,7 +71,7 @@ Exit status of a dry run: 0 when the reconcile would succeed, 1 when it would fa
 
 async function run(
   text: string | undefined,
-  { cluster, dryRun, all, exitCode, ...flags }: Flags,
+  { cluster, dryRun, all, exitCode, wait, ...flags }: Flags,
   signal: AbortSignal,
 ): Promise<number> {
   if (exitCode === true && dryRun !== true) throw new UserError('--exit-code is for --dry-run; add it');
@@ -94,7 +99,8 @@ async function run(
     if (sent?.accepted !== true)
       throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`, { cause: sent?.error });
     printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
-    return 0;
+    if (wait !== true) return 0;
+    return await waitForRun(installation, key, { messageId: `${sent.messageId}`, folder: flags.folder, signal });
   });
 }
 
@@ -121,6 +127,38 @@ async function requireObject(
   if (found !== undefined) return;
   const name = `${kind.kind} ${key.namespace === undefined ? '' : `${key.namespace}/`}${key.name}`;
   throw new UserError(`not sent: ${key.cluster} has no ${name}; check its namespace and name, and --cluster`);
+}
+
+const waitSeconds = 300;
+const pollSeconds = 1;
+
+/** Waits for the run of a message, as the log of its function has it. Throws UserError after five minutes. */
+async function waitForRun(
+  installation: Installation,
+  key: ReconcileKey,
+  { messageId, folder, signal }: { readonly messageId: string; readonly folder: string; readonly signal: AbortSignal },
+): Promise<number> {
+  const sentMs = Date.now();
+  while (Date.now() - sentMs < waitSeconds * 1000) {
+    const entries = await readKeyLog(installation, key, { folder, sinceMs: sentMs - 60_000, signal });
+    const ran = entries.find((one) => one.outcome !== undefined && isRunOf(one, messageId, sentMs));
+    if (ran !== undefined) {
+      printLines([logLine(ran)]);
+      return ran.outcome === 'done' || ran.outcome === 'nothing' ? 0 : 1;
+    }
+    await sleep(pollSeconds, signal);
+  }
+  throw new UserError(`it has not run within ${waitSeconds} s; outrigger explain says why`);
+}
+
+/** A run may have merged the message with another one of its key, whose id it logs. */
+function isRunOf(
+  { messageId: id, mergedCauses, timestamp = '' }: KeyLogEntry,
+  messageId: string,
+  sentMs: number,
+): boolean {
+  const isMerged = Array.isArray(mergedCauses) && mergedCauses.includes('command');
+  return id === messageId || (isMerged && Date.parse(timestamp) >= sentMs);
 }
 
 async function withInstallation(

@@ -13,6 +13,7 @@ import {
   requireClusterName,
   withInstallationOptions,
 } from '../installation.ts';
+import { colourOf } from '../terminal.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
 import { type ClusterReport, checkCluster, type Sender } from './check-cluster.ts';
@@ -83,7 +84,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
       ...checked,
     ];
     if (output === 'json') printJson(findings);
-    else printLines(findingLines(findings));
+    else printLines(findingLines(findings), colourOf);
     return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
   } finally {
     installation.close();

@@ -19,6 +19,7 @@ import { unobservedSinceMs } from 'outrigger/internal/resync/plan';
 import { conditionsOf, failureOf, type WatcherFacts, watcherFacts } from '../../console/health.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import { formatError } from '../command.ts';
+import { ageText } from '../terminal.ts';
 
 /** The status of a controller's objects in one cluster. */
 export type ControllerStatus = {
@@ -213,7 +214,7 @@ function objectFailure(
  */
 export function formatFailure(failing: number, { object, reason, message, ageSeconds }: ObjectFailure): string {
   const count = failing === 1 ? '1 object fails: ' : `${failing} objects fail; the last is `;
-  return redact(`${count}${object} (${reason}, since ${ageSeconds} s): ${message}`);
+  return redact(`${count}${object} (${reason}, since ${ageText(ageSeconds)}): ${message}`);
 }
 
 /** How many objects a line names. */

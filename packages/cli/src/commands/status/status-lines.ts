@@ -4,6 +4,7 @@ import { redact } from 'outrigger/internal/core/redact';
 import { clusterHealth } from '../../console/health.ts';
 import type { Health } from '../../console/wire.ts';
 import { alignColumns } from '../../dev/columns.ts';
+import { ageText } from '../terminal.ts';
 import type { ClusterStatus } from './cluster-status.ts';
 
 /** A cluster of the table: its status, that it is being decommissioned, or the reason why it cannot be read. */
@@ -57,7 +58,7 @@ export function statusLines(
           controller,
           `${objects}${more ? '+' : ''}`,
           ...[ready, failing, stalled, paused, unobserved].map((count) => String(count ?? '-')),
-          oldestSeconds === undefined ? '-' : `${oldestSeconds} s`,
+          oldestSeconds === undefined ? '-' : ageText(oldestSeconds),
         ],
       ),
     ]),
@@ -75,7 +76,7 @@ export function overdueLines(
   return controllers.flatMap(({ controller, unobserved, oldestSeconds, overdue }) => {
     if (paused === true || pausedControllers.includes(controller) || overdue !== true) return [];
     const changes = unobserved === 1 ? '1 change is' : `${unobserved} changes are`;
-    const oldest = `the oldest for ${oldestSeconds} s; outrigger logs has the errors of an object`;
+    const oldest = `the oldest for ${ageText(oldestSeconds ?? 0)}; outrigger logs has the errors of an object`;
     return [`${name}: ${controller}: ${changes} not reconciled, ${oldest}`];
   });
 }

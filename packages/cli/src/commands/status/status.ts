@@ -12,8 +12,6 @@ import {
 } from 'outrigger/internal/core/names';
 import { sleep } from 'outrigger/internal/core/time';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
-import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
-import type { Tone } from '../../console/wire.ts';
 import { loadOrList } from '../../project/list-controllers.ts';
 import {
   formatError,
@@ -37,14 +35,10 @@ import {
 import { readTroubles } from '../key-log.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
-import {
-  type ClusterStatus,
-  type ControllerStatus,
-  formatFailure,
-  formatPolicyDenied,
-  readClusterStatus,
-} from './cluster-status.ts';
-import { type NamedCluster, type NamedQueue, overdueLines, statusLines } from './status-lines.ts';
+import { colourOf } from '../terminal.ts';
+import { type ClusterStatus, readClusterStatus } from './cluster-status.ts';
+import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
+import { judge } from './verdict.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -129,51 +123,27 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     const functions = controllerNames.map((name) => {
       return { name, ...troubles.healthOf(name, paused?.includes(name)) };
     });
+    const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
+    const others = [
+      ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
+      ...misnamed,
+    ];
+    const { problems, unknown, line } = judge({ clusters, queues, functions, paused, others });
     if (output === 'json') printJson({ clusters, queues, functions, paused, senderCheck });
     else {
       const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
       const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
-      printLines([
-        ...statusLines(clusters, queues, functions),
-        ...(resume.length === 0 ? [] : ['', ...resume]),
-        ...off,
-      ]);
+      const tables = statusLines(clusters, queues, functions);
+      // In a pipe the lines are the tables alone.
+      const first = process.stdout.isTTY === true ? [line, ''] : [];
+      printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
     }
-    const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
-    const overdue = clusters.flatMap((one) => overdueLines(one, paused ?? []));
-    const unknown = notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`];
-    // A function whose failing objects are named is no other problem.
-    const failing = new Set(clusters.flatMap((one) => (one.controllers ?? []).flatMap(failingName)));
-    const parts = [
-      ...clusters.map((one) => ({ name: one.name, ...clusterHealth(one) })),
-      ...queues.map(({ name, problem }) => ({ name, ...queueHealth(problem) })),
-      ...functions.map((one) => ({ ...one, text: functionText(one) })),
-    ].filter(({ name, state }) => state !== 'failing' || !failing.has(name));
-    const linesOf = (tone: Tone) =>
-      parts.flatMap((one) => (one.tone === tone ? [`${one.name}: ${one.text ?? one.state}`] : []));
-    const objects = clusters.flatMap(problemsOf);
-    const problems = [...unknown, ...misnamed, ...linesOf('bad'), ...objects, ...overdue];
-    for (const line of linesOf('unknown')) printError(line);
-    for (const problem of problems) printError(`${problem}`);
+    for (const one of unknown) printError(one, () => 'yellow');
+    for (const one of problems) printError(one, () => 'red');
     return problems.length === 0 ? 0 : 1;
   } finally {
     installation.close();
   }
-}
-
-const failingName = ({ controller, failing }: ControllerStatus) => (failing > 0 ? [controller] : []);
-
-/** The problems of the objects of a cluster. */
-function problemsOf({ name, controllers = [] }: NamedCluster): readonly string[] {
-  return controllers.flatMap(({ controller, failing, lastFailure, policyDenied, problem }) => {
-    const denied = policyDenied && formatPolicyDenied(policyDenied);
-    const lines = [
-      lastFailure && formatFailure(failing, lastFailure),
-      denied && `${denied.what}; ${denied.fix}`,
-      problem,
-    ];
-    return lines.flatMap((line) => (line === undefined ? [] : [`${name}: ${controller}: ${line}`]));
-  });
 }
 
 async function readNamed(

@@ -1,0 +1,68 @@
+// The verdict of `outrigger status`: what is wrong, what is not known, and one line about both. Pure.
+import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
+import type { Tone } from '../../console/wire.ts';
+import { formatFailure, formatPolicyDenied } from './cluster-status.ts';
+import { type NamedCluster, type NamedFunction, type NamedQueue, overdueLines } from './status-lines.ts';
+
+/** What was read. `paused` are controllers; undefined if that is not known. `others` are problems of the project. */
+export type Read = {
+  readonly clusters: readonly NamedCluster[];
+  readonly queues: readonly NamedQueue[];
+  readonly functions: readonly NamedFunction[];
+  readonly paused: readonly string[] | undefined;
+  readonly others: readonly string[];
+};
+
+/** The lines of what is wrong and of what is not known, and the first line. */
+export type Verdict = {
+  readonly problems: readonly string[];
+  readonly unknown: readonly string[];
+  readonly line: string;
+};
+
+/** Judges a system. */
+export function judge({ clusters, queues, functions, paused, others }: Read): Verdict {
+  const objects = clusters.flatMap(({ controllers = [] }) => controllers);
+  // A function whose failing objects are named is no other problem.
+  const failing = new Set(objects.filter((one) => one.failing > 0).map(({ controller }) => controller));
+  const parts = [
+    ...clusters.map((one) => ({ name: one.name, ...clusterHealth(one) })),
+    ...queues.map(({ name, problem }) => ({ name, ...queueHealth(problem) })),
+    ...functions.map((one) => ({ ...one, text: functionText(one) })),
+  ].filter(({ name, state }) => state !== 'failing' || !failing.has(name));
+  const linesOf = (tone: Tone) =>
+    parts.flatMap((one) => (one.tone === tone ? [`${one.name}: ${one.text ?? one.state}`] : []));
+  const overdue = clusters.flatMap((one) => overdueLines(one, paused ?? []));
+  const problems = [...others, ...linesOf('bad'), ...clusters.flatMap(problemsOf), ...overdue];
+  const unknown = linesOf('unknown');
+  const dead = sum(queues.map(({ deadLetters = 0 }) => deadLetters));
+  const counts = [
+    ...some(problems.length, 'problem'),
+    ...(unknown.length === 0 ? [] : [`${unknown.length} not known`]),
+    ...some(dead, 'dead letter'),
+  ];
+  const ready = `${sum(objects.map((one) => one.ready ?? 0))} of ${sum(objects.map((one) => one.objects))}`;
+  const line = counts.length === 0 ? `All is well: ${ready} objects are Ready` : counts.join(', ');
+  return { problems, unknown, line };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+function some(number: number, what: string): readonly string[] {
+  return number === 0 ? [] : [`${number} ${what}${number === 1 ? '' : 's'}`];
+}
+
+/** The problems of the objects of a cluster. */
+function problemsOf({ name, controllers = [] }: NamedCluster): readonly string[] {
+  return controllers.flatMap(({ controller, failing, lastFailure, policyDenied, problem }) => {
+    const denied = policyDenied && formatPolicyDenied(policyDenied);
+    const lines = [
+      lastFailure && formatFailure(failing, lastFailure),
+      denied && `${denied.what}; ${denied.fix}`,
+      problem,
+    ];
+    return lines.flatMap((line) => (line === undefined ? [] : [`${name}: ${controller}: ${line}`]));
+  });
+}

@@ -1,0 +1,72 @@
+// Only how lines look on a terminal; in a pipe they stay as they are.
+import { WriteStream } from 'node:tty';
+import { judge } from '@outrigger/cli/commands/status/verdict';
+import { ageText, colourOf, fitted, fold } from '@outrigger/cli/commands/terminal';
+import { healthOf } from '@outrigger/cli/console/health';
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+
+const { getColorDepth } = WriteStream.prototype;
+const stream = (isTTY: boolean, columns = 20) =>
+  Object.assign(Object.create(process.stdout), { isTTY, columns, getColorDepth });
+
+it('a long line is broken between words on a terminal, and stays as it is in a pipe', () => {
+  const line = '  foo  waits for the cluster of the kitchen';
+  expect(fitted(line, stream(false), () => 'red')).toBe(line);
+  expect(fold(line, 20).split('\n')).toEqual(['  foo  waits for the', '      cluster of the', '      kitchen']);
+});
+
+it('no line is longer than the terminal, unless a word is', () => {
+  const word = fc.stringMatching(/^[a-z]{1,9}$/);
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1 }), fc.integer({ min: 20, max: 60 }), (words, columns) => {
+      const lines = fold(words.join(' '), columns).split('\n');
+      expect(lines.join(' ').split(/\s+/)).toEqual(words);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+    }),
+  );
+});
+
+it('a problem has a colour on a terminal, and none with NO_COLOR', () => {
+  vi.stubEnv('NO_COLOR', undefined);
+  vi.stubEnv('TERM', 'xterm-256color');
+  expect(fitted('local  DOWN', stream(true), colourOf)).toBe('\u001b[31mlocal  DOWN\u001b[39m');
+  expect(fitted('foo  not known', stream(true), colourOf)).toContain('\u001b[33m');
+  expect(fitted('foo  working', stream(true), colourOf)).toBe('foo  working');
+  vi.stubEnv('NO_COLOR', '1');
+  expect(fitted('local  DOWN', stream(true), colourOf)).toBe('local  DOWN');
+  vi.unstubAllEnvs();
+});
+
+it.each([
+  [90, '90 s'],
+  [2_041, '34 min'],
+  [18_000, '5 h'],
+  [300_000, '3 d'],
+])('%d seconds are %j', (seconds, text) => {
+  expect(ageText(seconds)).toBe(text);
+});
+
+it('the verdict counts problems, what is not known, and dead letters', () => {
+  const counts = { more: false, failing: 0, stalled: 0, paused: 0 };
+  const controllers = [{ controller: 'foo', objects: 3, ready: 2, ...counts }];
+  const well = {
+    clusters: [{ name: 'local', lastSeenSeconds: 4, controllers }],
+    queues: [{ name: 'foo', queued: 0, inFlight: 0, delayed: 0, deadLetters: 0 }],
+    functions: [{ name: 'foo', ...healthOf('working') }],
+    paused: [],
+    others: [],
+  };
+  expect(judge(well).line).toBe('All is well: 2 of 3 objects are Ready');
+  const broken = {
+    ...well,
+    clusters: [{ name: 'local', problem: 'no route' }],
+    functions: [{ name: 'foo', ...healthOf('not known', 'its log cannot be read') }],
+    queues: [{ name: 'foo', deadLetters: 2 }],
+  };
+  expect(judge(broken)).toEqual({
+    line: '1 problem, 1 not known, 2 dead letters',
+    problems: ['local: no route'],
+    unknown: ['foo: its function is not known: its log cannot be read'],
+  });
+});
