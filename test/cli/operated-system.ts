@@ -5,6 +5,7 @@ import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { detachCommand } from '@outrigger/cli/commands/detach';
 import { dlqCommand } from '@outrigger/cli/commands/dlq';
 import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
+import { getCommand } from '@outrigger/cli/commands/get';
 import { explainCommand, historyCommand, logsCommand } from '@outrigger/cli/commands/key-commands';
 import { pauseCommand, resumeCommand } from '@outrigger/cli/commands/pause';
 import { replayCommand } from '@outrigger/cli/commands/replay';
@@ -29,6 +30,7 @@ const { signal } = new AbortController();
 const commands = {
   doctor: doctorCommand,
   explain: explainCommand,
+  get: getCommand,
   history: historyCommand,
   logs: logsCommand,
   dlq: dlqCommand,

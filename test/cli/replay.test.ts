@@ -59,6 +59,7 @@ describe('replay', () => {
 
   it.each([
     ['status'],
+    ['get'],
     ['doctor'],
     ['logs', 'foo:default/example'],
     ['history', 'foo:default/example'],

@@ -194,6 +194,23 @@ describe('status', () => {
     expect((await system.run('status')).out).toMatch(/^local +water-tank +3 +\d +0 +0/m);
   });
 
+  it('get lists objects by their state, problems first, with filters', async () => {
+    await setFailing('south', new Date());
+    const { out, status } = await system.run('get', 'WaterTank');
+    const rows = out.split('\n').map((line) => line.split(/\s{2,}/).slice(0, 4));
+    expect(rows.slice(0, 2)).toEqual([
+      ['STATE', 'KIND', 'OBJECT', 'CLUSTER'],
+      ['Failed', 'WaterTank', 'default/south', 'local'],
+    ]);
+    expect([out, status]).toEqual([expect.stringMatching(/^Failed .* Retrying: no pump$/m), 0]);
+    const named = async (...argv: readonly string[]) =>
+      JSON.parse((await system.run('get', ...argv, '--json')).out).map((row: { name: string }) => row.name);
+    expect(await named('water-tank', '--state', 'Failed')).toEqual(['south']);
+    expect(await named('WaterTank', '--selector', 'no=such')).toEqual([]);
+    expectUserError(await system.run('get', 'Nothing'), 'outrigger get: no controller has the kind "Nothing"');
+    await setReady('south');
+  });
+
   it('status and doctor name objects that an admission policy made Stalled, and the command that reconciles them all', async () => {
     await setFailing('north', new Date(), 'policy-denied');
     const command =

@@ -125,7 +125,7 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
   const losesNoChange = async (result: Locator) => {
     await result.getByText(/^(Converged|Not reconciled in time)$/).waitFor({ timeout: 80_000 });
     expect(await result.innerText()).toMatch(
-      /Converged[\s\S]*Changes\s+[1-9]\d*\s[\s\S]*Lost\s+0\s+Time to converge\s+\d/,
+      /Converged[\s\S]*Changes\s+[1-9]\d*\s[\s\S]*Lost\s+0\s+Failed\s+0\s+Time to converge\s+\d/,
     );
   };
   it.each([

@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).devCommand(),
   console: async () => (await import('./console/console.ts')).consoleCommand(),
   status: async () => (await import('./status/status.ts')).statusCommand(),
+  get: async () => (await import('./get.ts')).getCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   explain: async () => (await import('./key-commands.ts')).explainCommand(),
@@ -27,7 +28,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
 
 /** The headings of the help, each with its subcommands. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  'Look:': ['status', 'doctor', 'explain', 'history', 'logs', 'console', 'dlq'],
+  'Look:': ['status', 'get', 'doctor', 'explain', 'history', 'logs', 'console', 'dlq'],
   'Act:': ['replay', 'wake', 'pause', 'resume', 'clusters', 'detach'],
 };
 
