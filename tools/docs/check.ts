@@ -39,6 +39,8 @@ const terms: Readonly<Record<string, string>> = {
   'dead letter reasons': 'dead-letters',
   throttled: 'alarms/function-throttled',
   price: 'cost',
+  outage: 'run/recover',
+  disaster: 'run/recover',
   guarantees: 'guarantees',
 };
 
