@@ -16,7 +16,7 @@ const programs = path.join(import.meta.dirname, 'node_modules');
 const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
-const entries = ['outrigger', 'kubernetes', 'testing', 'lambda', 'watcher'];
+const entries = ['outrigger', 'kubernetes', 'testing', 'aws', 'lambda', 'watcher'];
 /** Builds the site in a folder outside of the repository, whose tsconfig.json VitePress' bundler cannot read. */
 async function build(stage: string): Promise<void> {
   const files = await siteFiles();
@@ -32,7 +32,7 @@ async function build(stage: string): Promise<void> {
     ...['--plugin', 'typedoc-plugin-markdown', '--tsconfig', path.join(root, 'src/tsconfig.package.json')],
     ...['--skipErrorChecking', '--readme', 'none', '--disableSources', '--treatWarningsAsErrors'],
     // Types that an author never names are described where they are used.
-    ...['--validation.notExported', 'false', '--entryFileName', 'index.md', '--logLevel', 'Warn'],
+    ...['--validation.notExported', 'false', '--entryFileName', 'index.md', '--logLevel', 'Warn', '--hidePageHeader'],
     ...['--basePath', path.join(root, 'src'), '--out', path.join(stage, 'api')],
     ...entries.flatMap((entry) => ['--entryPoints', path.join(root, `src/${entry}.ts`)]),
   ]);
