@@ -45,7 +45,10 @@ declare module 'playwright-core' {
     on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
     on(event: 'pageerror', listener: (error: Error) => void): void;
     evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
-    screenshot(options: { readonly path: string }): Promise<unknown>;
+    screenshot(options?: {
+      readonly path?: string;
+      readonly clip?: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+    }): Promise<Buffer>;
     close(): Promise<void>;
     context(): {
       newCDPSession(page: Page): Promise<DevTools>;

@@ -1,6 +1,6 @@
 // Takes the pictures of docs/console and README: `npm run screenshots`. Pictures change with fonts and browsers, so they are
 // looked at by a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts).
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readPage } from '@outrigger/cli/console/server/page-files';
 import { startConsole } from '@outrigger/cli/console/server/server';
@@ -10,6 +10,7 @@ import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
+import { animatedPng } from './animated-png.ts';
 import { openPage, startBrowser } from './browser/chromium.ts';
 import { startDevProcess } from './browser/dev-process.ts';
 import { stagePicture, thousandTanks } from './picture-sources.ts';
@@ -19,6 +20,10 @@ export const localPictures = [
   ...['flow-light', 'flow-dark', 'object-light', 'timeline-dark', 'dead-letter-dark', 'break-light'],
 ] as const;
 export const memoryPictures = ['objects-dark', 'stage-light'] as const;
+/** An animated picture of a local system. */
+export const recording = 'break-it';
+/** The figure of the console when each object is Ready. */
+const allReady = '.figure.good';
 
 /** With these options a failing object has its dead letter after some seconds: the pantry has no dragonfruit. */
 export const pictureOptions: readonly string[] = [
@@ -45,6 +50,13 @@ export async function takeLocalPictures(
   const { page: light } = await openPage(browser, url);
   const { page: dark } = await openPage(browser, url, { colorScheme: 'dark' });
   const take = (page: Page, name: (typeof localPictures)[number]) => takePicture(page, folder, name);
+  // Of a system in which all is well: the plots have edits, and the tanks have come to rest again.
+  await using editing = startEditor(client);
+  await new Promise((resolve) => setTimeout(resolve, plotSeconds * 1000));
+  await editing.stop();
+  for (const page of [light, dark]) await page.locator(allReady).first().waitFor({ timeout: 120_000 });
+  await take(light, 'flow-light');
+  await take(dark, 'flow-dark');
   await client.request({
     method: 'POST',
     path: collectionPath(Ingredient, 'default'),
@@ -53,21 +65,16 @@ export async function takeLocalPictures(
       spec: { item: 'dragonfruit', amount: 1, unit: 'piece' },
     },
   });
-  await using editing = startEditor(client);
   await light.locator('.activity li').filter({ hasText: 'risotto-dragonfruit' }).first().waitFor({ timeout: 30_000 });
-  await new Promise((resolve) => setTimeout(resolve, plotSeconds * 1000));
   await dark
     .getByText(/^\d+ dead$/)
     .first()
     .waitFor({ timeout: 60_000 });
-  await take(light, 'flow-light');
-  await take(dark, 'flow-dark');
   await dark.getByRole('link', { name: /^Objects/ }).click();
   await dark.getByRole('link', { name: 'north', exact: true }).click();
   await dark.getByRole('tab', { name: 'Timeline' }).click();
   const timeline = dark.getByRole('tabpanel');
   await timeline.locator('summary').first().waitFor();
-  await editing.stop();
   await timeline.locator('summary').first().click();
   await take(dark, 'timeline-dark');
   await dark.getByRole('link', { name: /^Queues/ }).click();
@@ -90,6 +97,37 @@ export async function takeLocalPictures(
   await result.getByText('Broken').waitFor();
   await take(light, 'break-light');
   await Promise.all([light.close(), dark.close()]);
+}
+
+/** Records an edit, and a watcher that is killed while objects are edited: no change is lost. */
+export async function takeRecording({ url, client, browser }: PicturedSystem, folder: string): Promise<void> {
+  const { page } = await openPage(browser, url, { width: 1000 });
+  const frames: { readonly png: Buffer; readonly milliseconds: number }[] = [];
+  const record = async (count: number, milliseconds = 500) => {
+    for (let frame = 0; frame < count; frame += 1) {
+      frames.push({ png: await page.screenshot({ clip: { x: 0, y: 0, width: 1000, height: 620 } }), milliseconds });
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+  };
+  await page.locator(allReady).first().waitFor({ timeout: 120_000 });
+  await record(1, 1_500);
+  await using editing = startEditor(client);
+  await record(5);
+  await page.getByRole('link', { name: 'Break it' }).click();
+  await page.getByLabel('Broken for').selectOption('8 seconds');
+  await page.getByRole('button', { name: 'Break: Kill the watcher' }).click();
+  const result = page.getByRole('region', { name: 'Experiment', exact: true });
+  await result.getByText('Broken').waitFor();
+  await record(2, 1_200);
+  await page.getByRole('link', { name: 'Flow' }).click();
+  await record(6);
+  await editing.stop();
+  await page.getByRole('link', { name: 'Break it' }).click();
+  await result.getByText('Converged').first().waitFor({ timeout: 80_000 });
+  await record(1, 4_000);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, `${recording}.png`), animatedPng(frames));
+  await page.close();
 }
 
 /** Changes the levels of the tanks until it is stopped, so that the plots have something to show. */
@@ -140,9 +178,13 @@ if (import.meta.main) {
   const browser = await startBrowser();
   parts.defer(() => browser.close());
   await takeMemoryPictures(browser, folder);
-  const { url, kubeconfig } = parts.use(await startDevProcess(pictureOptions));
-  const signal = AbortSignal.timeout(600_000);
-  const cluster = await openCluster(path.dirname(kubeconfig), { file: kubeconfig, signal });
-  parts.defer(async () => cluster.close());
-  await takeLocalPictures({ url, client: cluster.client, browser }, folder, { plotSeconds: 30 });
+  const start = async (options: readonly string[]): Promise<PicturedSystem> => {
+    const { url, kubeconfig } = parts.use(await startDevProcess(options));
+    const signal = AbortSignal.timeout(600_000);
+    const cluster = await openCluster(path.dirname(kubeconfig), { file: kubeconfig, signal });
+    parts.defer(async () => cluster.close());
+    return { url, client: cluster.client, browser };
+  };
+  await takeLocalPictures(await start(pictureOptions), folder, { plotSeconds: 30 });
+  await takeRecording(await start([]), folder);
 }

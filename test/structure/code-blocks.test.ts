@@ -22,7 +22,9 @@ const blocks: readonly Block[] = documents.flatMap((file) =>
 const compiled = [
   'src/controllers/cafe.ts',
   'examples/src/controllers/postgres-instance.ts',
+  'examples/test/controllers/postgres-instance.test.ts',
   'examples/test/controllers/timer.test.ts',
+  'examples/test/outside/dns.ts',
   'test/statements/authoring-example.ts',
   'test/statements/documented-fragments.test.ts',
   'test/statements/elsewhere.test.ts',
@@ -31,7 +33,6 @@ const compiled = [
   'packages/apiserver/test/example.ts',
   'test/controllers/cafe.test.ts',
   'test/testing/battery-aws.test.ts',
-  'test/testing/battery-outside.test.ts',
 ].map((file) => unindented(readFileSync(file, 'utf8')));
 
 /** Pages whose blocks of a language a test runs or makes: the test, and a text in it that shows where. */

@@ -62,7 +62,7 @@ it.each([
   ['watch a Secret that my object names', 'write/watch-other-objects.md', 'reads: [Secret, App]'],
   ['retry later', 'write/errors-and-retries.md', 'RetryLater(seconds)'],
   ['emit an Event', 'write/members.md', '`recordEvent(type, reason, message)`'],
-  ['test without a cluster', 'write/testing.md', 'battery(right'],
+  ['test without a cluster', 'write/testing.md', 'battery(postgresInstance'],
   ['test a timed requeue', 'write/testing.md', 'advance(10)'],
   ['migrate from Go', 'write/from-controller-runtime.md', 'MaxConcurrentReconciles'],
   ['manage AWS resources', 'write/aws-resources.md', 'permissions: ['],
