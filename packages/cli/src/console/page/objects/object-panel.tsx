@@ -107,24 +107,22 @@ export function ObjectPanel({ id }: { readonly id: string }) {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  resume: 'Resume',
   'resume-controller': 'Resume the controller',
   'resume-cluster': 'Resume the cluster',
   redrive: 'Redrive',
 };
 
-/** The reason of the state as a sentence, with what ends it. */
+/** The reason of the state as a sentence, with what ends it. An object itself is resumed by the button below. */
 function WhyLine({ why: { state, tone, text, action }, row }: { readonly why: Why; readonly row: ObjectRow }) {
   const question = {
     verb: remedies[action?.type ?? ''] ?? '',
     what: action?.type === 'redrive' ? `the dead letter of ${named(row)}` : `for ${named(row)}`,
     text: 'It is reconciled once more. If the cause is not fixed, the state comes back.',
-    isHarmless: action?.type === 'resume',
   };
   return (
     <p class={`why ${tone}`}>
       <strong>{state.charAt(0).toUpperCase() + state.slice(1)}:</strong> {text}.
-      {action !== undefined && (
+      {action !== undefined && action.type !== 'resume' && (
         <button type="button" class="button small" onClick={() => void perform(action, question)}>
           {question.verb}
         </button>
