@@ -1,5 +1,5 @@
-// Only the width of prose in the documents, and the length of pages: a reader of the source sees whole lines. Tables and code
-// may be wider.
+// Only the width of prose in the documents, and the length of a page: a reader of the source sees whole lines. Tables and
+// code may be wider.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { proseColumns } from '../support/wrap-prose.ts';
@@ -28,4 +28,13 @@ it('no page that a user reads from its beginning has more than 1,500 words', () 
   expect(pages.length).toBeGreaterThan(50);
   const wordsOf = (file: string) => readFileSync(file, 'utf8').split(/\s+/).length;
   expect(pages.filter((file) => wordsOf(file) > 1_500)).toEqual([]);
+});
+
+it('no page for users has more than 1,500 words, except for the reference that is made from the source or held to it', () => {
+  const reference = ['cli', 'troubleshooting', 'logs', 'security-model'].map((name) => `docs/${name}.md`);
+  const guides = globSync('docs/**/*.md', { exclude: ['docs/records/**', 'docs/decisions/**'] });
+  const users = guides.filter((file) => ![...reference, 'docs/messages.md'].includes(file));
+  expect(users.length).toBeGreaterThan(50);
+  const wordsOf = (file: string) => readFileSync(file, 'utf8').match(/[\p{L}\p{N}][^\s|]*/gu)?.length ?? 0;
+  expect(users.filter((file) => wordsOf(file) > 1_500)).toEqual([]);
 });
