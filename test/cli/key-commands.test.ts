@@ -160,12 +160,18 @@ describe('explain', () => {
     const reconcile = async () => ({});
     const blind = Deployment.controller('blind', { reconcile });
     const noted = Deployment.controller('noted', { evidence: 'annotation', reconcile });
-    expect(stateOf(object, blind, facts).why).toContain('nothing shows which changes it has observed');
+    const done = { ...facts, last: { outcome: 'done' } };
+    expect(stateOf(object, blind, done).why).toContain('nothing shows which changes it has observed');
+    // That no failure is in the logs is no success.
+    expect(stateOf(object, blind, facts)).toMatchObject({
+      state: 'unknown',
+      why: expect.stringContaining('no reconcile of it is in the logs'),
+    });
     expect(stateOf(object, noted, facts).state).toBe('unobserved');
   });
 
   it.each([
-    ['of a controller without a selector', undefined, {}, 'settled', 'its last reconcile succeeded'],
+    ['of a controller without a selector', undefined, {}, 'unknown', 'no reconcile of it is in the logs'],
     ['without the label', { matchLabels: { a: 'b' } }, {}, 'not selected', 'the selector of picky needs label a=b'],
     ['without the annotation', { annotations: ['a'] }, {}, 'not selected', 'the selector of picky needs annotation a'],
     ['without the field', { fields: { kind: 'x' } }, {}, 'not selected', 'the selector of picky needs field kind=x'],

@@ -93,6 +93,8 @@ export function stateOf(
   if (resource.definition === undefined && statusSlice?.isObserved === undefined) {
     const isObserved = observationOf({ name, declaration }, facts.project)?.isObserved(object);
     if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
+    if (isObserved === undefined && last === undefined)
+      return { state: 'unknown', why: 'no reconcile of it is in the logs, and nothing in the object shows one' };
     const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
     return { state: 'settled', why: `its last reconcile succeeded${whole}` };
   }
