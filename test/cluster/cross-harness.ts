@@ -1,8 +1,8 @@
 // A real kube-apiserver for the cross-cutting statements. It enforces owner references; each controller acts as the
 // user of its generated role, and the role is bound only in the system's namespace.
 
+import { pods } from '@outrigger/apiserver/workloads/objects';
 import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
-import { pods } from '@outrigger/cli/simulators/workloads/objects';
 import { afterAll } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';

@@ -1,6 +1,7 @@
 // The console's source of a local system on embedded servers, without its processes: the messages that it shows, and what
 // each fault breaks and repairs. Faults of a whole system are test/console/browser/dev.test.ts.
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { createDevSource } from '@outrigger/cli/console/dev/dev-source';
 import type { ConsoleSource } from '@outrigger/cli/console/source';
 import type { TreeNode } from '@outrigger/cli/console/wire';
@@ -8,7 +9,6 @@ import { createObjectCache } from '@outrigger/cli/dev/object-cache';
 import { startCluster, startQueueServer } from '@outrigger/cli/dev/servers';
 import type { Dev } from '@outrigger/cli/dev/system';
 import { injectFaults, startSimulators } from '@outrigger/cli/simulators/registry';
-import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Foo, foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';

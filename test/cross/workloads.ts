@@ -1,9 +1,9 @@
 // The workload simulators, run step by step without watches until nothing changes, so that a test knows when they are done. For any API server
 // without a kube-controller-manager.
 
-import { createWorkloadCluster, type WorkloadCluster } from '@outrigger/cli/simulators/workloads/cluster';
-import { reconcileDeployment } from '@outrigger/cli/simulators/workloads/deployment';
-import { reconcileService } from '@outrigger/cli/simulators/workloads/endpoint-slices';
+import { createWorkloadCluster, type WorkloadCluster } from '@outrigger/apiserver/workloads/cluster';
+import { reconcileDeployment } from '@outrigger/apiserver/workloads/deployment';
+import { reconcileService } from '@outrigger/apiserver/workloads/endpoint-slices';
 import {
   deployments,
   endpointSlices,
@@ -13,10 +13,10 @@ import {
   statefulSets,
   type WorkloadKind,
   type WorkloadObject,
-} from '@outrigger/cli/simulators/workloads/objects';
-import { startPod } from '@outrigger/cli/simulators/workloads/pod';
-import { reconcileReplicaSet } from '@outrigger/cli/simulators/workloads/replica-set';
-import { reconcileStatefulSet } from '@outrigger/cli/simulators/workloads/stateful-set';
+} from '@outrigger/apiserver/workloads/objects';
+import { startPod } from '@outrigger/apiserver/workloads/pod';
+import { reconcileReplicaSet } from '@outrigger/apiserver/workloads/replica-set';
+import { reconcileStatefulSet } from '@outrigger/apiserver/workloads/stateful-set';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ResourceName } from '../../src/kube/client/object.ts';

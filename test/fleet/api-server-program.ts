@@ -2,8 +2,8 @@
 // machine. The first argument is their number, 1 by default; with a second one, `workloads`, their workloads get pods. It reports
 // their addresses to its parent and ends with it. An entry point; it exports nothing.
 import { startApiServer } from '@outrigger/apiserver';
+import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
-import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { createClient } from '../../src/kube/client/client.ts';
 
 const [count = '1', workloads] = process.argv.slice(2);

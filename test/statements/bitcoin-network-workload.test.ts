@@ -2,8 +2,8 @@
 // test/cluster/bitcoin-network-permissions.test.ts runs the same on the real ones.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
-import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { afterAll } from 'vitest';
 import { createClient } from '../../src/kube/client/client.ts';
 import { bitcoinNetworkWorkloadCases } from './bitcoin-network-workload-cases.ts';

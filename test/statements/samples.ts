@@ -2,8 +2,8 @@
 // is Ready, for tests that read converged objects.
 
 import { startApiServer } from '@outrigger/apiserver';
+import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { createBitcoinNodes } from '@outrigger/cli/simulators/bitcoin';
-import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
 import { registry } from '../../src/controllers/registry.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { applyManifests, type Manifest, readManifests } from '../../src/testing/manifests.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
+import type { Pod } from '@outrigger/apiserver/workloads/objects';
 import { createChildProcesses } from '../control-plane/child-processes.ts';
 import type { Programs } from '../kubelet/program.ts';
 import { createBitcoinCli } from './bitcoin-cli.ts';

@@ -1,7 +1,7 @@
 // Prepares a container's environment and files from its spec, read from the cluster at its start.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
+import type { Pod } from '@outrigger/apiserver/workloads/objects';
 import * as z from 'zod';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { objectPath } from '../../src/kube/client/path.ts';

@@ -1,6 +1,6 @@
 // HTTP probes as a kubelet runs them: startup until it succeeds, then readiness and liveness side by side.
 
-import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
+import type { Pod } from '@outrigger/apiserver/workloads/objects';
 import * as z from 'zod';
 import type { Wait } from '../../src/core/time.ts';
 

@@ -2,9 +2,9 @@
 // status of a kubelet, runs programs that exist for a pod, and serves `pods/exec`. There are no containers.
 
 import type { Execute } from '@outrigger/apiserver/exec/execute';
-import { createWorkloadCluster } from '@outrigger/cli/simulators/workloads/cluster';
-import { type Pod, pods } from '@outrigger/cli/simulators/workloads/objects';
-import { createSerialQueue } from '@outrigger/cli/simulators/workloads/serial-queue';
+import { createWorkloadCluster } from '@outrigger/apiserver/workloads/cluster';
+import { type Pod, pods } from '@outrigger/apiserver/workloads/objects';
+import { createSerialQueue } from '@outrigger/apiserver/workloads/serial-queue';
 import { sleep, type Wait } from '../../src/core/time.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';

@@ -2,9 +2,9 @@
 // change is written to the pod's status, with retries.
 
 import type { Execute } from '@outrigger/apiserver/exec/execute';
-import type { WorkloadCluster } from '@outrigger/cli/simulators/workloads/cluster';
-import { type Pod, pods } from '@outrigger/cli/simulators/workloads/objects';
-import { runningPod } from '@outrigger/cli/simulators/workloads/pod';
+import type { WorkloadCluster } from '@outrigger/apiserver/workloads/cluster';
+import { type Pod, pods } from '@outrigger/apiserver/workloads/objects';
+import { runningPod } from '@outrigger/apiserver/workloads/pod';
 import type { Wait } from '../../src/core/time.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ObjectKey } from '../../src/kube/client/object.ts';

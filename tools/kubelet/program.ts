@@ -1,7 +1,7 @@
 // A program on this machine that stands for a pod's container, at the pod's own address. kubelet.ts starts and stops
 // it; bitcoin-programs.ts provides one.
 import type { Execute } from '@outrigger/apiserver/exec/execute';
-import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
+import type { Pod } from '@outrigger/apiserver/workloads/objects';
 
 /** A program that runs for one container. */
 export type RunningProgram = {

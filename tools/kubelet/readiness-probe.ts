@@ -1,6 +1,6 @@
 // The exec readiness probe of a pod, if its spec has one.
 
-import type { Pod } from '@outrigger/cli/simulators/workloads/objects';
+import type { Pod } from '@outrigger/apiserver/workloads/objects';
 import * as z from 'zod';
 
 const probedContainer = z.looseObject({

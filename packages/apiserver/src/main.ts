@@ -11,6 +11,7 @@ Options:
   --port NUMBER        the port; 0, the default, takes a free one
   --host ADDRESS       the address to listen on (default: 127.0.0.1)
   --allow-host NAME    a further name by which clients may address the server, as in a network of containers
+  --workloads          makes Deployments, StatefulSets and their pods ready, as a cluster would; no container runs
   --kubeconfig FILE    writes the kubeconfig to a file, instead of to standard output
   --help               prints this text
 
@@ -22,7 +23,7 @@ const highestPort = 65_535;
 
 /** Serves until SIGINT or SIGTERM. Throws for a wrong argument. */
 async function main(): Promise<void> {
-  const { port, host, 'allow-host': allowedHosts, kubeconfig, help: asked } = readArguments();
+  const { port, host, 'allow-host': allowedHosts, workloads, kubeconfig, help: asked } = readArguments();
   if (asked === true) {
     process.stdout.write(help);
     return;
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > highestPort) {
     throw new Error(`--port ${port} is not a number from 0 to ${highestPort}`);
   }
-  const server = await startApiServer({ port: Number(port), host, allowedHosts });
+  const server = await startApiServer({ port: Number(port), host, allowedHosts, workloads });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
   if (kubeconfig === undefined) process.stdout.write(server.kubeconfig());
   else await writeFile(kubeconfig, server.kubeconfig());
@@ -44,6 +45,7 @@ function readArguments() {
       port: { type: 'string', default: '0' },
       host: { type: 'string', default: '127.0.0.1' },
       'allow-host': { type: 'string', multiple: true, default: [] },
+      workloads: { type: 'boolean', default: false },
       kubeconfig: { type: 'string' },
       help: { type: 'boolean' },
     },

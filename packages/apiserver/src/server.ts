@@ -19,6 +19,8 @@ import { createRules } from './schema/rules.ts';
 import { findObject, type ReadLog, type ServerState, theServer } from './server-state.ts';
 import { StatusError, statusOf } from './status-error.ts';
 import { createStore, type StoreSnapshot } from './store/store.ts';
+import { httpClient } from './workloads/client.ts';
+import { startWorkloads } from './workloads/workloads.ts';
 import { startCollector } from './write/collector.ts';
 import { createObject } from './write/create.ts';
 
@@ -38,6 +40,8 @@ export type ApiServerOptions = AllowedHosts & {
   readonly execute?: Execute;
   /** Returns the log of a container, for `pods/log`. By default every log is empty. */
   readonly readLog?: ReadLog;
+  /** Makes Deployments, StatefulSets, pods, claims and EndpointSlices ready, as a cluster would. Default: false. */
+  readonly workloads?: boolean;
   /** Tells the users of the server apart, for admission policies. By default every client is the administrator. */
   readonly identify?: Identify;
 };
@@ -79,6 +83,7 @@ export async function startApiServer({
   eventWindow = 10_000,
   execute = commandNotFound,
   readLog = () => '',
+  workloads = false,
   identify,
   allowedHosts = [],
 }: ApiServerOptions = {}): Promise<ApiServer> {
@@ -131,10 +136,12 @@ export async function startApiServer({
   const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, answering(respond));
   server.on('upgrade', (request, socket, head) => upgrades.open({ request, socket, head }));
   const url = await listen(server, { port, host });
+  const running = workloads ? await startWorkloads(httpClient(url), { now }) : undefined;
   return {
     url,
     kubeconfig: () => kubeconfigFor(url),
     async close() {
+      await running?.close();
       stopCollector();
       const closed = closeServer(server);
       upgrades.close();

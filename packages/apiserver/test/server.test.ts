@@ -156,3 +156,15 @@ it('a deleted definition is kept until its objects with finalizers are removed',
   await expect.poll(async () => (await wire.get(`${definitions}/things.example.org`)).status, gcWithin).toBe(404);
   expect((await wire.get(things)).status).toBe(404);
 });
+
+it('with workloads a Deployment has ready pods, and its scale is followed until the server is closed', async () => {
+  const { wire } = await start({ workloads: true });
+  const path = '/apis/apps/v1/namespaces/default/deployments';
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web' }] } };
+  await wire.post(path, { metadata: { name: 'web' }, spec: { selector: { matchLabels: labels }, template } });
+  const status = async () => (await wire.get(`${path}/web`)).body.status;
+  await expect.poll(status).toMatchObject({ readyReplicas: 1 });
+  await wire.mergePatch(`${path}/web`, { spec: { replicas: 3 } });
+  await expect.poll(status).toMatchObject({ readyReplicas: 3 });
+});

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { startApiServer } from '@outrigger/apiserver';
-import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
+import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/core/time.ts';
 import { createClient } from '../../../src/kube/client/client.ts';

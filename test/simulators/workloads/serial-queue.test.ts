@@ -1,6 +1,6 @@
 // Only which errors of a key the queue reports. What is reconciled is in the other files of this folder.
 
-import { createSerialQueue } from '@outrigger/cli/simulators/workloads/serial-queue';
+import { createSerialQueue } from '@outrigger/apiserver/workloads/serial-queue';
 import { expect, it, vi } from 'vitest';
 
 it('an error that repeats is reported once, until the key succeeds or fails with another one', async () => {

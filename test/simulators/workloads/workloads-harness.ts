@@ -1,7 +1,7 @@
 // The harness of the workload cases: a namespace of their own on a server with a controller manager or the simulator,
 // watches to wait on, and a kubelet that the test controls.
 
-import { startWorkloads } from '@outrigger/cli/simulators/workloads/workloads';
+import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { afterAll, beforeAll, expect, inject, type TestOptions } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { type Body, hasCondition } from '../../conformance/body.ts';

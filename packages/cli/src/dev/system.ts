@@ -4,13 +4,13 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { startWorkloads, type Workloads } from '@outrigger/apiserver/workloads/workloads';
 import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { type AppliedManifest, applyManifests, readManifests } from 'outrigger/internal/testing/manifests';
 import { listControllers } from '../project/list-controllers.ts';
 import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } from '../simulators/registry.ts';
-import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
 import { cleanUp } from './clean-up.ts';
 import { errorCode } from './explain-error.ts';

@@ -1,8 +1,7 @@
 // A queue that processes its keys one after the other. Each key is queued at most once: changes of a queued key are
 // covered by its next reconcile, and a change during a reconcile queues the key again.
 
-import type { Wait } from 'outrigger/internal/core/time';
-import { isConflict, isNamespaceTerminating, isNotFound } from 'outrigger/internal/kube/client/errors';
+import { isOutdated, type Wait } from './client.ts';
 
 /** A queue of keys. */
 export type SerialQueue = {
@@ -48,7 +47,7 @@ export function createSerialQueue(
         reported.delete(key);
       } catch (error) {
         if (signal.aborted) return;
-        if (isConflict(error) || isNotFound(error) || isNamespaceTerminating(error)) continue;
+        if (isOutdated(error)) continue;
         if (reported.get(key) !== String(error)) onError(key, error);
         reported.set(key, String(error));
         void retry(key);

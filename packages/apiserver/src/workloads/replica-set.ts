@@ -1,11 +1,10 @@
 // ReplicaSet → Pods: creates or deletes pods until their number is `spec.replicas` (replica_set.go).
-import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
-import { isActive, isReady, type Pod, pods, type ReplicaSet, replicaSets } from './objects.ts';
+import { isActive, isReady, type Pod, pods, type ReplicaSet, replicaSets, type WorkloadKey } from './objects.ts';
 
 /** Reconciles a ReplicaSet. Caveat: minReadySeconds is ignored; a ready pod is available. */
-export async function reconcileReplicaSet(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
+export async function reconcileReplicaSet(cluster: WorkloadCluster, key: WorkloadKey): Promise<void> {
   const set = await cluster.get(replicaSets, key);
   if (set === undefined) return;
   const { selector, replicas, template } = set.spec;

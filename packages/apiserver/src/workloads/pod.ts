@@ -1,8 +1,7 @@
 // The kubelet's part of a pod's status, without containers: running, ready, and an address of its own. All addresses of
 // the loopback network respond on Linux, so a process on this machine can stand for the program in a pod.
-import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import type { WorkloadCluster } from './cluster.ts';
-import { isReady, type Pod, persistentVolumeClaims, pods } from './objects.ts';
+import { isReady, type Pod, persistentVolumeClaims, pods, type WorkloadKey } from './objects.ts';
 
 /** Returns a new address on each call. */
 export type Addresses = () => string;
@@ -24,7 +23,7 @@ export function loopbackAddresses(inUse: ReadonlySet<string>): Addresses {
 /** Starts a pending pod. A pod that already runs is left unchanged. */
 export async function startPod(
   cluster: WorkloadCluster,
-  key: ObjectKey,
+  key: WorkloadKey,
   { addresses, now }: { readonly addresses: Addresses; readonly now: () => Date },
 ): Promise<void> {
   const pod = await cluster.get(pods, key);
@@ -34,7 +33,7 @@ export async function startPod(
 }
 
 /** Binds a claim, and grows its volume, as a provisioner whose StorageClass allows that does. There is no volume. */
-export async function bindClaim(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
+export async function bindClaim(cluster: WorkloadCluster, key: WorkloadKey): Promise<void> {
   const claim = await cluster.get(persistentVolumeClaims, key);
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
   const { accessModes = [], resources } = claim.spec;
@@ -45,7 +44,7 @@ export async function bindClaim(cluster: WorkloadCluster, key: ObjectKey): Promi
 /** Sets whether a running pod is ready. Throws when the pod does not exist. */
 export async function setPodReady(
   cluster: WorkloadCluster,
-  key: ObjectKey,
+  key: WorkloadKey,
   { ready, addresses, now }: { readonly ready: boolean; readonly addresses: Addresses; readonly now: () => Date },
 ): Promise<void> {
   const pod = await requirePod(cluster, key);
@@ -59,7 +58,7 @@ export async function setPodReady(
  */
 export async function restartPod(
   cluster: WorkloadCluster,
-  key: ObjectKey,
+  key: WorkloadKey,
   { addresses, now }: { readonly addresses: Addresses; readonly now: () => Date },
 ): Promise<void> {
   const pod = await requirePod(cluster, key);
@@ -67,7 +66,7 @@ export async function restartPod(
   await cluster.replaceStatus(pods, pod, runningPod(pod, { ip: addresses(), ready: true, restarts, now: now() }));
 }
 
-async function requirePod(cluster: WorkloadCluster, key: ObjectKey): Promise<Pod> {
+async function requirePod(cluster: WorkloadCluster, key: WorkloadKey): Promise<Pod> {
   const pod = await cluster.get(pods, key);
   if (pod === undefined) throw new Error(`pod not found: ${key.namespace ?? ''}/${key.name}`);
   return pod;

@@ -1,11 +1,19 @@
 // Service → EndpointSlices: the pods that a selector matches, with the port numbers that each pod has for the Service's
 // ports (endpointslice/reconciler.go). IPv4 only, and one slice for each set of ports, without a limit of endpoints.
 import { isDeepStrictEqual } from 'node:util';
-import { selectsLabels } from 'outrigger/internal/core/selector';
-import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
-import { type EndpointSlice, endpointSlices, isReady, type Pod, pods, type Service, services } from './objects.ts';
+import {
+  type EndpointSlice,
+  endpointSlices,
+  isReady,
+  type Pod,
+  pods,
+  type Service,
+  selectsLabels,
+  services,
+  type WorkloadKey,
+} from './objects.ts';
 
 /** The label with the name of a slice's Service. */
 export const serviceNameLabel = 'kubernetes.io/service-name';
@@ -16,7 +24,7 @@ const headlessLabel = 'service.kubernetes.io/headless';
 type Content = { readonly endpoints?: readonly object[]; readonly ports?: readonly object[] };
 
 /** Reconciles the slices of a Service. The slices of a Service without a selector are written by other clients. */
-export async function reconcileService(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
+export async function reconcileService(cluster: WorkloadCluster, key: WorkloadKey): Promise<void> {
   const service = await cluster.get(services, key);
   if (service === undefined || service.metadata.deletionTimestamp !== undefined) return;
   const { namespace, name, labels: ownLabels = {} } = service.metadata;

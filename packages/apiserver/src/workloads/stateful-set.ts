@@ -3,7 +3,6 @@
 //
 // Caveats: there are no ControllerRevisions, so every new pod gets the present template, also below a partition; volume
 // claims are created with their pod, and never deleted; minReadySeconds is ignored.
-import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import {
@@ -14,13 +13,14 @@ import {
   pods,
   type StatefulSet,
   statefulSets,
+  type WorkloadKey,
 } from './objects.ts';
 import { templateHash } from './template-hash.ts';
 
 const revisionKey = 'controller-revision-hash';
 
 /** Reconciles a StatefulSet, one step at a time; the next step follows when a pod shows this one. */
-export async function reconcileStatefulSet(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
+export async function reconcileStatefulSet(cluster: WorkloadCluster, key: WorkloadKey): Promise<void> {
   const set = await cluster.get(statefulSets, key);
   if (set === undefined) return;
   const { selector, template } = set.spec;

@@ -1,11 +1,10 @@
 // Deployment → ReplicaSets: one for each template it has had; the newest one has the pods (deployment_controller.go).
 // While the Deployment is being deleted, only its status is updated.
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { deploymentStatus } from './deployment-status.ts';
-import { type Deployment, deployments, type ReplicaSet, replicaSets } from './objects.ts';
+import { type Deployment, deployments, type ReplicaSet, replicaSets, type WorkloadKey } from './objects.ts';
 import { rollingUpdateLimits, type SetSize, scaleDownOld, scaleUpNew } from './rollout.ts';
 import { templateHash } from './template-hash.ts';
 
@@ -25,7 +24,7 @@ const notCopied = [
  * Reconciles a Deployment. Caveats: a scale-down during a rollout is not proportional, and a rollout has no progress
  * deadline.
  */
-export async function reconcileDeployment(cluster: WorkloadCluster, key: ObjectKey, now: () => Date): Promise<void> {
+export async function reconcileDeployment(cluster: WorkloadCluster, key: WorkloadKey, now: () => Date): Promise<void> {
   const deployment = await cluster.get(deployments, key);
   if (deployment === undefined) return;
   const { selector } = deployment.spec;
