@@ -40,7 +40,7 @@ export type ApiServerOptions = AllowedHosts & {
   readonly execute?: Execute;
   /** Returns the log of a container, for `pods/log`. By default every log is empty. */
   readonly readLog?: ReadLog;
-  /** Makes Deployments, StatefulSets, pods, claims and EndpointSlices ready, as a cluster would. Default: false. */
+  /** Makes Deployments, StatefulSets, pods and claims ready and completes Jobs, as a cluster would. Default: false. */
   readonly workloads?: boolean;
   /** Tells the users of the server apart, for admission policies. By default every client is the administrator. */
   readonly identify?: Identify;

@@ -168,3 +168,13 @@ it('with workloads a Deployment has ready pods, and its scale is followed until 
   await wire.mergePatch(`${path}/web`, { spec: { replicas: 3 } });
   await expect.poll(status).toMatchObject({ readyReplicas: 3 });
 });
+
+it('with workloads a Job runs as many pods as it asks for, some at a time, and is complete', async () => {
+  const { wire } = await start({ workloads: true });
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'main' }] };
+  const body = { metadata: { name: 'one' }, spec: { completions: 3, parallelism: 2, template: { spec } } };
+  await wire.post('/apis/batch/v1/namespaces/default/jobs', body);
+  const status = async () => (await wire.get('/apis/batch/v1/namespaces/default/jobs/one')).body.status;
+  await expect.poll(status).toMatchObject({ succeeded: 3, conditions: [{}, { type: 'Complete', status: 'True' }] });
+  expect((await wire.get('/api/v1/namespaces/default/pods')).body.items).toHaveLength(3);
+});

@@ -92,6 +92,10 @@ export type StatefulSet = WorkloadObject & {
   };
   status?: { currentRevision?: string };
 };
+export type Job = WorkloadObject & {
+  spec: { suspend?: boolean; parallelism?: number; completions?: number; selector?: Selector; template: PodTemplate };
+  status?: { conditions?: Condition[] };
+};
 type PersistentVolumeClaim = WorkloadObject & {
   spec: { accessModes?: string[]; resources: { requests?: Texts } };
   status?: object;
@@ -121,6 +125,7 @@ export const deployments = kindOf<Deployment>('apps', 'deployments', 'Deployment
 export const replicaSets = kindOf<ReplicaSet>('apps', 'replicasets', 'ReplicaSet');
 export const pods = kindOf<Pod>('', 'pods', 'Pod');
 export const statefulSets = kindOf<StatefulSet>('apps', 'statefulsets', 'StatefulSet');
+export const jobs = kindOf<Job>('batch', 'jobs', 'Job');
 export const persistentVolumeClaims = kindOf<PersistentVolumeClaim>(
   '',
   'persistentvolumeclaims',

@@ -5,9 +5,11 @@ import { follow, type Wait, type WorkloadsClient, wait as waitFor } from './clie
 import { createWorkloadCluster, type WorkloadCluster } from './cluster.ts';
 import { reconcileDeployment } from './deployment.ts';
 import { reconcileService, serviceNameLabel } from './endpoint-slices.ts';
+import { reconcileJob } from './job.ts';
 import {
   deployments,
   endpointSlices,
+  jobs,
   persistentVolumeClaims,
   pods,
   replicaSets,
@@ -40,7 +42,16 @@ export type WorkloadsOptions = {
   readonly onError?: (line: string) => void;
 };
 
-const watchedKinds = [deployments, replicaSets, statefulSets, services, endpointSlices, pods, persistentVolumeClaims];
+const watchedKinds = [
+  deployments,
+  replicaSets,
+  statefulSets,
+  services,
+  endpointSlices,
+  jobs,
+  pods,
+  persistentVolumeClaims,
+];
 
 /** Starts the workloads of a server. The caller keeps ownership of the client. */
 export async function startWorkloads(
@@ -62,6 +73,7 @@ export async function startWorkloads(
     Deployment: (key) => reconcileDeployment(cluster, key, now),
     ReplicaSet: (key) => reconcileReplicaSet(cluster, key),
     StatefulSet: (key) => reconcileStatefulSet(cluster, key),
+    Job: (key) => reconcileJob(cluster, key, now),
     Service: (key) => reconcileService(cluster, key),
     PersistentVolumeClaim: (key) => (startsPods ? bindClaim(cluster, key) : Promise.resolve()),
     Pod: (key) => (startsPods ? startPod(cluster, key, { addresses, now }) : Promise.resolve()),
