@@ -11,7 +11,7 @@ Options:
   --port NUMBER        the port; 0, the default, takes a free one
   --host ADDRESS       the address to listen on (default: 127.0.0.1)
   --allow-host NAME    a further name by which clients may address the server, as in a network of containers
-  --workloads          makes Deployments and StatefulSets ready and completes Jobs, as a cluster would; no container runs
+  --workloads          makes Deployments and StatefulSets ready and completes Jobs, as a cluster does; no container runs
   --kubeconfig FILE    writes the kubeconfig to a file, instead of to standard output
   --help               prints this text
 
