@@ -23,10 +23,11 @@ import { createRenew } from '../sqs/renew.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
-import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
+import { createSqsClock, deadlineOf, remainingMs, sleepMs } from './clock.ts';
 import type { SqsBatchResponse, SqsEvent } from './events.ts';
 import { logFatalErrors } from './fatal-errors.ts';
 import { createIdSource } from './function-ids.ts';
+import { besidesProbes, type ProbeDeps } from './probes.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
@@ -52,11 +53,8 @@ function start(controller: ControllerDefinition): Started<SqsEvent, SqsBatchResp
   logFatalErrors(telemetry, () => keyLog.getStore());
   const monotonicMs = () => performance.now();
   const project = settings.PROJECT;
-  const { clusters, table, ...opened } = openClusters(
-    settings.CLUSTERS,
-    functionUserAgent(controller.name, project),
-    tableOptions(telemetry),
-  );
+  const opened = openClusters(settings.CLUSTERS, functionUserAgent(controller.name, project), tableOptions(telemetry));
+  const { clusters, table } = opened;
   const secrets = withFileSecrets(opened.secrets);
   const clock = createSqsClock();
   const { name } = controller;
@@ -92,13 +90,21 @@ function start(controller: ControllerDefinition): Started<SqsEvent, SqsBatchResp
     },
   });
 
+  const probes: ProbeDeps = {
+    log: telemetry.log({}),
+    send: (...entries) => queueCalls().send(...entries),
+    opened,
+    kinds: [controller.declaration.resource],
+  };
   const handle: Handler<SqsEvent, SqsBatchResponse> = async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
     clock.received(records, context);
     const reconcileMs = Math.max(1, remainingMs(context) - graceMs);
     try {
       await traces?.loaded;
-      return toBatchResponse(await batch(records, { reconcileMs, graceMs }));
+      const signal = deadlineOf(context);
+      const kept = besidesProbes(probes, records, signal, async (keys) => await batch(keys, { reconcileMs, graceMs }));
+      return toBatchResponse(await kept);
     } finally {
       // An environment that is frozen after the response sends nothing.
       await traces?.flush();

@@ -13,6 +13,7 @@ import { createCopyLimit } from '../sqs/senders.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import type { SqsBatchResponse, SqsEvent } from './events.ts';
+import { besidesProbes } from './probes.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
@@ -39,11 +40,13 @@ function start(
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
-  const { table, clusters } = openClusters(
+  const opened = openClusters(
     settings.CLUSTERS,
     functionUserAgent('resync', settings.PROJECT),
     tableOptions(telemetry),
   );
+  const { table, clusters } = opened;
+  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
   const clock = createSqsClock();
   const self = readRoleIds(settings, [resyncQueue])?.get(resyncQueue);
@@ -57,7 +60,7 @@ function start(
     countsDeadLetters: settings.MONITORING === 'lean',
     findCluster: async (name) => await clusters.find(name),
     listClusters: async () => await table.list(),
-    send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
+    send,
     depth: createDepth(sqs, settings.QUEUE_URL_PREFIX),
     sqsNow: clock.now,
     log: telemetry.log,
@@ -69,6 +72,8 @@ function start(
     },
     ...(periodSeconds === undefined ? {} : { periodSeconds }),
   });
+  const kinds = registry.map(({ declaration }) => declaration.resource);
+  const probes = { log: telemetry.log({}), send, opened, kinds };
   const handle: Handler<ResyncEvent, SqsBatchResponse> = async (event, context) => {
     const signal = deadlineOf(context);
     if (!('Records' in event)) {
@@ -79,7 +84,8 @@ function start(
     const remainingMs = () => context.getRemainingTimeInMillis();
     const records = event.Records.map(toQueueRecord);
     clock.received(records, context);
-    return toBatchResponse(await resync.run(records, { signal, remainingMs }));
+    const run = async (lists: Parameters<typeof resync.run>[0]) => await resync.run(lists, { signal, remainingMs });
+    return toBatchResponse(await besidesProbes(probes, records, signal, run));
   };
   return { handle, telemetry };
 }

@@ -13,6 +13,7 @@ import { createTimers } from '../timers/run.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import type { SqsBatchResponse, SqsEvent } from './events.ts';
 import { createIdSource } from './function-ids.ts';
+import { besidesProbes } from './probes.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
@@ -35,13 +36,14 @@ function start(controllers: ReadonlySet<string>): Started<SqsEvent, SqsBatchResp
   // Those of controllers are not required: CloudFormation updates the environment of a function before its code, so the
   // former code starts without the role of a controller that the deployment removes.
   const roles = readRoleIds(settings, [timersQueue, resyncQueue]);
+  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
   const timers = createTimers({
     controllers,
     ...(roles === undefined
       ? {}
       : { senders: { roles, mayCopy: createCopyLimit(() => performance.now(), { concurrency: timersBatches }) } }),
     ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, log),
-    send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
+    send,
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {
       onFailure: (reason) => log.warn('message not returned', { reason }),
     }),
@@ -52,7 +54,9 @@ function start(controllers: ReadonlySet<string>): Started<SqsEvent, SqsBatchResp
   const handle: Handler<SqsEvent, SqsBatchResponse> = async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
     clock.received(records, context);
-    return toBatchResponse(await timers(records, { signal: deadlineOf(context) }));
+    const signal = deadlineOf(context);
+    const kept = besidesProbes({ log, send }, records, signal, async (messages) => await timers(messages, { signal }));
+    return toBatchResponse(await kept);
   };
   return { handle, telemetry };
 }

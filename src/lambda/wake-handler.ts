@@ -3,11 +3,13 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
 import { functionUserAgent, wakeFunction } from '../core/names.ts';
 import { readTraceHeader, readWakeSettings } from '../settings.ts';
+import { readProbe } from '../sqs/probe.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createWake, parseEvent } from '../waking/wake.ts';
 import { deadlineOf } from './clock.ts';
 import { logFatalErrors } from './fatal-errors.ts';
+import { answerProbe } from './probes.ts';
 import { type Handler, type Started, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
@@ -25,15 +27,23 @@ function start(registry: readonly ControllerDefinition[]): Started<unknown, { re
   logFatalErrors(telemetry);
   const userAgent = functionUserAgent(wakeFunction, settings.PROJECT);
   const { table } = openClusters(settings.CLUSTERS, userAgent, tableOptions(telemetry));
+  const send = createSend(createSqsClient(), settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
+  const log = telemetry.log({});
   const wake = createWake({
     registry,
     listClusters: async () => await table.list(),
-    send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
-    log: telemetry.log({}),
+    send,
+    log,
     nowMs: () => Date.now(),
   });
   return {
-    handle: async (event, context) => ({ keys: await wake(parseEvent(event), { signal: deadlineOf(context) }) }),
+    handle: async (event, context) => {
+      const signal = deadlineOf(context);
+      const probe = readProbe(JSON.stringify(event));
+      if (probe === undefined) return { keys: await wake(parseEvent(event), { signal }) };
+      await answerProbe({ log, send }, probe, signal);
+      return { keys: 0 };
+    },
     telemetry,
   };
 }

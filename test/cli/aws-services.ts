@@ -16,6 +16,8 @@ export type Account = {
   timeoutSeconds?: number | 'denied';
   /** What a function has in its configuration, and its recursion setting, by name; null if there is no such function. */
   functions?: Readonly<Record<string, Readonly<Record<string, string>> | null>>;
+  /** The state of the schedule, or the status of the answer. Default: enabled. */
+  schedule?: 'DISABLED' | 403 | 404;
   /** The location of the clusters table. Default: the parameters. */
   table?: string;
   /** The entries of the clusters table, by the names of their parameters. */
@@ -73,6 +75,10 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
     account.mappings = account.mappings.map((one) => (known.parse(one).UUID === changed.UUID ? next : one));
     return [202, next];
   }
+  if (url === '/schedules/outrigger-dev-resync')
+    return typeof account.schedule === 'number'
+      ? [account.schedule, {}]
+      : [200, { State: account.schedule ?? 'ENABLED' }];
   if (url.startsWith('/2015-03-31/event-source-mappings')) return [200, { EventSourceMappings: account.mappings }];
   if (url.startsWith('/2016-08-19/account-settings')) {
     if (account.unreserved === undefined) return [403, { __type: 'AccessDeniedException', Message: 'not you' }];

@@ -30,8 +30,9 @@ export function openTableObject({ aws, region, credentials }: TableBucket, bucke
 export async function changeEntries(
   to: TableBucket,
   change: (entries: ReadonlyMap<string, unknown>) => ReadonlyMap<string, unknown>,
+  bucket = ownBucket,
 ): Promise<void> {
-  const object = openTableObject(to);
+  const object = openTableObject(to, bucket);
   for (let writes = 0; writes < 10; writes += 1) {
     const found = await object.get();
     const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();

@@ -8,6 +8,7 @@ import { parseCheckpoint } from '../../src/checkpoint/document.ts';
 import { parseEntry } from '../../src/clusters/registry/entry.ts';
 import { parseResyncMessage } from '../../src/resync/message.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { readProbe } from '../../src/sqs/probe.ts';
 
 type Block = { readonly file: string; readonly language: string; readonly text: string };
 
@@ -67,6 +68,7 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
     ...{ file: 'docs/troubleshooting.md', language: 'text' },
     ...{ test: 'test/cluster/troubleshooting.test.ts', shows: 'expect(page).toBe(' },
   },
+  { file: 'docs/run/verify.md', language: 'text', test: 'test/deploy/verify.test.ts', shows: 'replaceBetween(' },
   // The record of a run, which the run writes.
   { file: 'docs/records/reliability.md', language: 'text', test: 'tools/soak/main.ts', shows: 'replaceBetween(' },
 ];
@@ -93,6 +95,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'docs/parameters.md': (text) => JSON.parse(text),
   'docs/messages.md': (text) => {
     if (text.includes('"collections"')) return accepted(parseCheckpoint(text));
+    if (text.includes('"type": "probe"')) return z.object({ id: z.string() }).parse(readProbe(text));
     if (text.includes('"type": "resync"') && text.includes('"v"')) return parseResyncMessage(text);
     if (text.includes('"v"')) return parseMessage(text);
     const key = { v: 1, controller: 'water-tank', cluster: 'prod-1', object: ['g.example.com', 'tanks', 'a', 'b'] };

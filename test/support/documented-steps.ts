@@ -131,6 +131,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger dev': ['tools/troubleshooting/run-dev.ts', "[program, 'dev', ...options]"],
   'npx outrigger doctor --cluster local': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
+  'outrigger verify': ['test/deploy/verify.test.ts', 'runHere(verifyCommand()'],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npx outrigger explain KEY': ['test/cli/key-commands.test.ts', "run('explain'"],

@@ -22,8 +22,6 @@ export type AwsCaller = {
 export type AwsIdentity = { readonly arn: string; readonly id: string };
 
 const deadlineMilliseconds = 5_000;
-/** Both answers have about a kilobyte; that of a role contains its trust policy, of at most 4 kB, encoded. */
-const maxCharacters = 65_536;
 
 /** Asks STS which identity this process has. Needs no permission. Throws an Error if STS cannot be reached. */
 export async function callerIdentity(caller: AwsCaller): Promise<AwsIdentity> {
@@ -65,25 +63,47 @@ function iamOf(region: string): { readonly host: string; readonly region: string
   return { host: `iam.${region}.${dnsSuffix}`, region };
 }
 
+/** Whose host a request is for, and how it is signed. */
+type ServiceHost = { readonly host: string; readonly service: string; readonly region: string };
+
+/** A response, whose text is cut off after 64 KB, or after `maxCharacters` of the request. */
+export type AwsResponse = { readonly status: number; readonly text: string };
+
 /** Sends one request of AWS's Query protocol. Throws a UserError if there is no answer. */
 export async function sendQuery(
-  { credentials, endpoint, now }: AwsCaller,
-  request: {
-    readonly host: string;
-    readonly service: string;
-    readonly region: string;
+  caller: Omit<AwsCaller, 'region'>,
+  {
+    parameters,
+    ...request
+  }: ServiceHost & {
     readonly parameters: Readonly<Record<string, string>>;
+    readonly maxCharacters?: number;
   },
-): Promise<{ readonly status: number; readonly text: string }> {
-  const { host, service, region, parameters } = request;
-  const url = new URL(endpoint ?? `https://${host}`);
-  const body = new URLSearchParams(parameters).toString();
+): Promise<AwsResponse> {
+  const content = { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(parameters).toString() };
+  return await sendSigned(caller, { ...request, method: 'POST', content });
+}
+
+/** Sends one signed request. Throws a UserError if there is no answer. */
+export async function sendSigned(
+  { credentials, endpoint, now }: Omit<AwsCaller, 'region'>,
+  request: ServiceHost & {
+    readonly method: 'GET' | 'POST' | 'DELETE';
+    /** Percent-encoded, without a query. */
+    readonly path?: string;
+    readonly content?: { readonly type: string; readonly body: string } | undefined;
+    readonly maxCharacters?: number;
+  },
+): Promise<AwsResponse> {
+  const { host, service, region, method, path = '', content, maxCharacters = 65_536 } = request;
+  const url = new URL(path, endpoint ?? `https://${host}`);
   const signer = { credentials: await readCredentials(credentials, url.host), region, service, at: now() };
-  const ownHeaders = { host: url.host, 'content-type': 'application/x-www-form-urlencoded' };
+  const ownHeaders = { host: url.host, ...(content === undefined ? {} : { 'content-type': content.type }) };
+  const body = content?.body;
   try {
-    const headers = signedHeaders({ method: 'POST', path: url.pathname, headers: ownHeaders, body }, signer);
+    const headers = signedHeaders({ method, path: url.pathname, headers: ownHeaders, body }, signer);
     const signal = AbortSignal.timeout(deadlineMilliseconds);
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
+    const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'error', signal });
     return { status: response.status, text: (await response.text()).slice(0, maxCharacters) };
   } catch (error) {
     throw new UserError(`${url.host}: ${toError(error).message}`, { cause: error });

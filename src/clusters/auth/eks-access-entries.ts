@@ -1,13 +1,10 @@
-// The access entries of an EKS cluster: which AWS role is admitted, and in which groups. Requests are signed here, as
-// those to STS and IAM.
+// The access entries of an EKS cluster: which AWS role is admitted, and in which groups.
 //
 // Sources: Amazon EKS API reference, CreateAccessEntry, UpdateAccessEntry, DeleteAccessEntry.
 
-import { toError, UserError } from '../../core/errors.ts';
-import { rememberCredentials } from '../../core/known-secrets.ts';
+import { UserError } from '../../core/errors.ts';
 import { partitionOf } from '../../signing/partition.ts';
-import { signedHeaders } from '../../signing/signature.ts';
-import type { AwsCaller } from './aws-identity.ts';
+import { type AwsCaller, type AwsResponse, sendSigned } from './aws-identity.ts';
 
 /** The access entries of one cluster. All functions throw a UserError. */
 export type EksAccessEntries = {
@@ -17,8 +14,6 @@ export type EksAccessEntries = {
   remove(role: string): Promise<void>;
 };
 
-const deadlineMilliseconds = 10_000;
-
 /** Opens the access entries of a cluster, by its name in EKS. */
 export function eksAccessEntries(
   { cluster, region }: { readonly cluster: string; readonly region: string },
@@ -26,7 +21,7 @@ export function eksAccessEntries(
 ): EksAccessEntries {
   const entries = `/clusters/${encodeURIComponent(cluster)}/access-entries`;
   const entry = (role: string) => `${entries}/${encodeURIComponent(role)}`;
-  const fail = (what: string, { status, text }: Answer, action: string) => {
+  const fail = (what: string, { status, text }: AwsResponse, action: string) => {
     const reason = status === 403 ? `; you need ${action}` : reasonOf(text);
     return new UserError(`EKS cluster ${cluster}: ${what}: EKS answered ${status}${reason}`);
   };
@@ -54,27 +49,14 @@ export function eksAccessEntries(
   };
 }
 
-type Answer = { readonly status: number; readonly text: string };
-
 async function send(
-  { credentials, endpoint, now }: Omit<AwsCaller, 'region'>,
+  caller: Omit<AwsCaller, 'region'>,
   region: string,
-  { method, path, body }: { readonly method: 'POST' | 'DELETE'; readonly path: string; readonly body?: object },
-): Promise<Answer> {
-  const url = new URL(path, endpoint ?? `https://eks.${region}.${partitionOf(region).dnsSuffix}`);
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  try {
-    const contentType = text === undefined ? {} : { 'content-type': 'application/json' };
-    const headers = signedHeaders(
-      { method, path: url.pathname, headers: { host: url.host, ...contentType }, body: text },
-      { credentials: rememberCredentials(await credentials()), region, service: 'eks', at: now() },
-    );
-    const signal = AbortSignal.timeout(deadlineMilliseconds);
-    const response = await fetch(url, { method, headers, body: text ?? null, redirect: 'error', signal });
-    return { status: response.status, text: (await response.text()).slice(0, 4096) };
-  } catch (error) {
-    throw new UserError(`${url.host}: ${toError(error).message}`, { cause: error });
-  }
+  { body, ...request }: { readonly method: 'POST' | 'DELETE'; readonly path: string; readonly body?: object },
+): Promise<AwsResponse> {
+  const content = body === undefined ? undefined : { type: 'application/json', body: JSON.stringify(body) };
+  const host = `eks.${region}.${partitionOf(region).dnsSuffix}`;
+  return await sendSigned(caller, { ...request, host, service: 'eks', region, content });
 }
 
 function reasonOf(text: string): string {

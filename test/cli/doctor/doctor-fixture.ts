@@ -108,6 +108,7 @@ export function useDeployment(): void {
     account.parameters = {};
     delete account.table;
     delete account.functions;
+    delete account.schedule;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }

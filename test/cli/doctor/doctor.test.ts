@@ -165,6 +165,25 @@ describe('doctor', () => {
     ]);
   });
 
+  it('D17: doctor names a schedule that is missing, disabled or unknown', async () => {
+    const scheduled = async (state: 'DISABLED' | 403 | 404) => {
+      account.schedule = state;
+      return (await findings()).bad.filter(({ about }) => about === 'schedule');
+    };
+    expect(await scheduled('DISABLED')).toMatchObject([
+      { state: 'wrong', message: expect.stringContaining('is disabled: the resync does not run') },
+    ]);
+    const [missing, ...more] = await scheduled(404);
+    expect(more).toEqual([]);
+    expect(missing).toMatchObject({
+      message: 'there is no schedule outrigger-dev-resync: the resync does not run',
+      fix: expect.stringContaining('aws scheduler create-schedule --region us-east-1 --name outrigger-dev-resync'),
+    });
+    expect(await scheduled(403)).toMatchObject([
+      { state: 'warning', fix: expect.stringContaining('allow scheduler:GetSchedule') },
+    ]);
+  });
+
   it('doctor expects the deployed attributes of the queues of timers, resync and each controller', async () => {
     const expected = expectedQueues(registry);
     const of = (name: string) => expected.find((one) => one.name === name);

@@ -160,10 +160,11 @@ export function sharedResourcesOf(
           ],
         },
       },
-      // Merged into the schedule that osls compiles, which has no option for this.
+      // Merged into the schedule that osls compiles, which has no option for this. Commands ask for it by its name.
       ResyncSchedulerSchedule1: {
         Type: 'AWS::Scheduler::Schedule',
         Properties: {
+          Name: `${namePrefix}${resyncQueue}`,
           Target: { RetryPolicy: { MaximumEventAgeInSeconds: periodSeconds, MaximumRetryAttempts: 10 } },
         },
       },

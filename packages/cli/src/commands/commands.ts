@@ -8,6 +8,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   status: async () => (await import('./status/status.ts')).statusCommand(),
   get: async () => (await import('./get.ts')).getCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
+  verify: async () => (await import('./verify/verify.ts')).verifyCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   explain: async () => (await import('./key-commands.ts')).explainCommand(),
   history: async () => (await import('./key-commands.ts')).historyCommand(),

@@ -119,7 +119,8 @@ export function logGroupOf(urlPrefix: string, name: string): string {
   return `/aws/lambda/${urlPrefix.split('/').at(-1)}${name}`;
 }
 
-async function cloudWatchLines(
+/** Reads lines of a function's log in CloudWatch. Throws the client's errors, and UserError if there is no log. */
+export async function cloudWatchLines(
   { urlPrefix, region }: Pick<Installation, 'urlPrefix' | 'region'>,
   controller: string,
   { filterPattern, sinceMs, signal }: { filterPattern: string; sinceMs: number; signal: AbortSignal },

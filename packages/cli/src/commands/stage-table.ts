@@ -37,7 +37,7 @@ export function iamCaller(flag: RegionFlag): AwsCaller {
  * @param prefix of the deployment's names, such as `outrigger-prod-`
  */
 export async function readTableLocation(prefix: string, flag: RegionFlag, signal?: AbortSignal): Promise<string> {
-  const { CLUSTERS: location } = await readResyncVariables(prefix, flag, signal);
+  const { CLUSTERS: location } = await readVariables(`${prefix}${resyncQueue}`, flag, signal);
   if (location !== undefined && location !== '') return location;
   throw new UserError(`function ${prefix}${resyncQueue} has no variable CLUSTERS; deploy it again`);
 }
@@ -51,17 +51,17 @@ export async function readSenderCheck(
   flag: RegionFlag,
   signal: AbortSignal,
 ): Promise<SenderCheckState> {
-  return (await readResyncVariables(prefix, flag, signal)).SENDER_CHECK === 'on' ? 'on' : 'off';
+  return (await readVariables(`${prefix}${resyncQueue}`, flag, signal)).SENDER_CHECK === 'on' ? 'on' : 'off';
 }
 
-async function readResyncVariables(
-  prefix: string,
+/** Reads the environment of a function. Throws the client's errors. */
+export async function readVariables(
+  FunctionName: string,
   flag: RegionFlag,
   signal: AbortSignal | undefined,
 ): Promise<Readonly<Record<string, string>>> {
   const client = new LambdaClient(flag);
   try {
-    const FunctionName = `${prefix}${resyncQueue}`;
     const { Environment } = await callWithin(callSeconds, signal, (abortSignal) =>
       client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
     );

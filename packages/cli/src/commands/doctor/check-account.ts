@@ -8,18 +8,21 @@ import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
 import { checkFunctions } from './check-functions.ts';
+import { checkSchedule } from './check-schedule.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 const callSeconds = 20;
 
-/** Checks the functions' event source mappings and the account's concurrency. */
+/** Checks the functions, their event source mappings, the schedule, and the account's concurrency. */
 export async function checkAccount(
-  { urlPrefix, lambda: config }: Installation,
+  installation: Pick<Installation, 'urlPrefix' | 'region' | 'lambda'>,
   controllers: readonly { readonly name: string }[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
+  const { urlPrefix, lambda: config } = installation;
+  const schedule = checkSchedule(installation, { deploy, signal });
   const unknown = (error: string) => warnFinding('account', 'its functions and limits cannot be read', error);
-  return await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
+  const asked = await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
     const names = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
@@ -34,6 +37,7 @@ export async function checkAccount(
       ),
     ];
   });
+  return [...asked, ...(await schedule)];
 }
 
 /** Checks that no controller of this machine is paused. */

@@ -9,6 +9,7 @@ import { collectionName } from 'outrigger/internal/core/key';
 import { clusterNames, controllerIdentity } from 'outrigger/internal/core/names';
 import { rbacOf } from 'outrigger/internal/generate/rbac/rbac';
 import { watchListOf } from 'outrigger/internal/generate/watch-list';
+import { mayRequest } from 'outrigger/internal/kube/client/access-review';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { isForbidden, isNotFound } from 'outrigger/internal/kube/client/errors';
 import { listPages } from 'outrigger/internal/kube/client/read';
@@ -119,7 +120,6 @@ const role = z.object({
     }),
   ),
 });
-const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 
 /** Checks every permission of the generated roles for functions, with a SelfSubjectAccessReview for each. */
 async function checkPermissions(
@@ -164,13 +164,7 @@ async function checkPermissions(
         ...(name === undefined ? {} : { name }),
         ...(namespace === undefined ? {} : { namespace }),
       };
-      const { body } = await client.request({
-        method: 'POST',
-        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-        body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
-        signal,
-      });
-      if (!review.parse(body).status.allowed) refused.push(text);
+      if (!(await mayRequest(client, resourceAttributes, signal))) refused.push(text);
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;

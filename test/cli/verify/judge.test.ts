@@ -1,0 +1,56 @@
+// What the answers to probes mean, as far as an emulated account (test/deploy/verify.test.ts) cannot give them: there,
+// every sender has one id, and no message is received twice.
+import type { Answer } from '@outrigger/cli/commands/verify/answers';
+import { judge } from '@outrigger/cli/commands/verify/judge';
+import { expect, it } from 'vitest';
+
+const route = { from: 'cafe', last: 'cafe' };
+const answer = (left: number, more: Partial<Answer> = {}): Answer => ({
+  ...{ service: 'cafe', id: 'one', from: 'cafe', left, tookMs: 5_100, receiveCount: 1, memoryMegabytes: 90 },
+  ...more,
+});
+
+function judged(answers: readonly Answer[], notSent: ReadonlyMap<string, string> = new Map()) {
+  return judge([route], {
+    find: (from, left) => answers.find((one) => one.from === from && one.left === left),
+    ...{ notSent, seconds: 90, at: ' --stage prod', deploy: 'npx osls deploy --stage prod' },
+    roles: new Map([
+      ['cafe', 'AROACAFE'],
+      ['timers', 'AROATIMERS'],
+    ]),
+  });
+}
+
+it('a role that SQS names by another id than the functions expect is wrong: its messages are refused', () => {
+  const timers = answer(1, { sender: 'AROACAFE' });
+  expect(judged([answer(2), timers, answer(0, { sender: 'AROATIMERS' })])).toMatchObject([{ state: 'ok' }]);
+  const [made] = judged([answer(2), timers, answer(0, { sender: 'AROAOTHER' })]);
+  expect(made).toMatchObject({
+    state: 'wrong',
+    message: 'SQS names the role of timers AROAOTHER, and cafe expects AROATIMERS: its messages are refused',
+  });
+});
+
+it('a message that was received twice is a warning', () => {
+  const twice = answer(1, { sender: 'AROACAFE', receiveCount: 2 });
+  const [found] = judged([answer(2), twice, answer(0, { sender: 'AROATIMERS' })]);
+  expect(found).toMatchObject({ state: 'warning', message: expect.stringContaining('received 2 times') });
+});
+
+it('what cannot be sent, a table that cannot be read, and a kind that may not be listed, have their remedies', () => {
+  expect(judged([], new Map([['cafe', 'AccessDenied']]))).toEqual([
+    {
+      ...{ state: 'wrong', about: 'function cafe', message: 'nothing can be sent to it: AccessDenied' },
+      fix: 'npx osls deploy --stage prod; you need sqs:SendMessage',
+    },
+  ]);
+  const rest = [answer(1, { sender: 'AROACAFE' }), answer(0, { sender: 'AROATIMERS' })];
+  const [, table] = judged([answer(2, { clusters: { error: 's3://b/c: there is no such object' } }), ...rest]);
+  expect(table).toMatchObject({
+    about: 'clusters',
+    fix: expect.stringContaining('outrigger clusters add --stage prod'),
+  });
+  const error = 'cafe may not list cafes.example.com';
+  const [, cluster] = judged([answer(2, { clusters: [{ cluster: 'berlin', ms: 3, error }] }), ...rest]);
+  expect(cluster).toMatchObject({ fix: expect.stringContaining('outrigger clusters access berlin --stage prod') });
+});
