@@ -1,13 +1,14 @@
 // f12: 50,000 timers that are due at once, with as many concurrent batches of ten as the template allows. Each batch at
 // a time has a handler of its own, as each has an execution environment on Lambda; all of them share this process. The
 // batches are made here, because an emulated queue is slower than the function: what they send is counted.
+
+import { invocationMs } from '@outrigger/cli/commands/cost/price-sheet';
 import * as z from 'zod';
 import { registry } from '../src/controllers/registry.ts';
 import { createTimersHandler } from '../src/lambda/timers-handler.ts';
 import { formatMessage, type Message } from '../src/sqs/message.ts';
 import { aContext, anEvent, aRecord } from '../test/lambda/invocation.ts';
 import { startMessageProcess } from './child-process.ts';
-import { invocationMs } from './f9-sheet.ts';
 import { digits } from './populate.ts';
 import type { Row } from './row.ts';
 

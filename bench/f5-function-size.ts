@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { functionMegabytes } from '@outrigger/cli/commands/cost/price-sheet';
 import { foo } from '../src/controllers/foo.ts';
-import { functionMegabytes } from './f9-sheet.ts';
 import { invokeFresh } from './fresh-function.ts';
 import { batchSize, changesOf, names, openFunctionSetup } from './function-setup.ts';
 import type { Row } from './row.ts';

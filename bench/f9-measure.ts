@@ -3,6 +3,7 @@
 // f9 converts it for AWS.
 import { writeFile } from 'node:fs/promises';
 import { build } from '@outrigger/cli/commands/build';
+import { measuredFile } from '@outrigger/cli/commands/cost/read-sheet';
 import { Foo, foo } from '../src/controllers/foo.ts';
 import { formatResyncMessage } from '../src/resync/message.ts';
 import { anEvent, aRecord } from '../test/lambda/invocation.ts';
@@ -21,7 +22,6 @@ import { quantile } from './spread.ts';
 const rounds = 40;
 /** Not counted: code is compiled, and connections are opened. */
 const warmUp = 10;
-const file = 'bench/f9-measured.json';
 
 /** Measures; with `store`, the file that f9 reads is written too. */
 export async function f9Measure({ store }: { readonly store: boolean }): Promise<readonly Row[]> {
@@ -37,7 +37,7 @@ export async function f9Measure({ store }: { readonly store: boolean }): Promise
     ...summary(await run('timers', [...timerSteps(1), ...timerSteps(batchSize)])),
     ...summary(await run('resync', resyncSteps())),
   };
-  if (store) await writeFile(file, `${JSON.stringify(measured, undefined, 2)}\n`);
+  if (store) await writeFile(measuredFile, `${JSON.stringify(measured, undefined, 2)}\n`);
   return Object.entries(measured).flatMap(([what, value]) =>
     typeof value === 'object' ? [{ figure: 'f9-measure', what, ours: JSON.stringify(value), goal: '-' }] : [],
   );

@@ -1,66 +1,34 @@
-// f9: the price, as rows of the bench and as the tables of docs/records/cost.md. Prices and measurements are in two files next
-// to this one; the computation is in f9-sheet.ts.
+// f9: the price, as rows of the bench and as the tables of docs/records/cost.md. Prices, measurements and the
+// computation are those of the command `cost`.
 import { readFile, writeFile } from 'node:fs/promises';
-import { awsOf } from '@outrigger/cli/aws/resources';
-import { leanOnlyAlarms } from '@outrigger/cli/serverless/monitoring';
-import { registry } from '../src/controllers/registry.ts';
-import { replaceBetween } from '../test/support/replace-between.ts';
-import { wrapProse } from '../test/support/wrap-prose.ts';
 import {
   assumed,
   type Cost,
-  type Deployment,
   endpointMonth,
   endpoints,
   fleetWatcherMonth,
   idleMonth,
   invocationMs,
   listsMonth,
-  type Measured,
   type Monitoring,
-  measuredShape,
   millionChanges,
   millionChangesWithChild,
   millionRequeues,
   natMonth,
-  type Prices,
   perClusterMonth,
   periodicMonth,
   podMonth,
-  pricesShape,
   total,
-} from './f9-sheet.ts';
+} from '@outrigger/cli/commands/cost/price-sheet';
+import { readSheet, type Sheet } from '@outrigger/cli/commands/cost/read-sheet';
+import { registry } from '../src/controllers/registry.ts';
+import { replaceBetween } from '../test/support/replace-between.ts';
+import { wrapProse } from '../test/support/wrap-prose.ts';
 import { dollars, table } from './markdown.ts';
 import type { Row } from './row.ts';
 
 const fleets = [1, 10, 50, 500];
 const fleetHead = ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))];
-
-/** The inputs of f9. */
-export type Sheet = {
-  readonly region: string;
-  readonly note: string;
-  readonly prices: Prices;
-  readonly measured: Measured;
-  readonly deployment: Deployment;
-};
-
-/** Reads prices, measurements and the deployed controllers and alarms. */
-export async function readSheet(prices = 'bench/f9-prices.json', measured = 'bench/f9-measured.json'): Promise<Sheet> {
-  const json = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
-  // For an alarm on an expression, each of its metrics; a query counts as one.
-  const alarms = Object.values(awsOf(registry).resources.Resources).filter(
-    ({ Type }) => Type === 'AWS::CloudWatch::Alarm',
-  );
-  const alarmMetric = /"MetricName":|"Expression":"SELECT /g;
-  const alarmMetrics =
-    alarms.flatMap((one) => JSON.stringify(one).match(alarmMetric) ?? []).length - leanOnlyAlarms.length;
-  return {
-    ...pricesShape.parse(await json(prices)),
-    measured: measuredShape.parse(await json(measured)),
-    deployment: { controllers: registry.length, alarmMetrics },
-  };
-}
 
 /** Computes the rows; with `write`, also writes the document's tables. */
 export async function f9({
@@ -70,7 +38,7 @@ export async function f9({
   readonly prices?: string;
   readonly write?: string;
 } = {}): Promise<readonly Row[]> {
-  const sheet = await readSheet(prices);
+  const sheet = await readSheet(registry, prices);
   if (write !== undefined) {
     const text = await readFile(write, 'utf8');
     await writeFile(write, replaceBetween(text, costTables(sheet), { file: write, name: 'f9' }));

@@ -1,8 +1,5 @@
 // docs/scale.md: the tables of the simulation, and its plots.
 import { readFile, writeFile } from 'node:fs/promises';
-import { refreshSeconds } from '../../src/clusters/registry/source.ts';
-import { replaceBetween } from '../../test/support/replace-between.ts';
-import { readSheet, type Sheet } from '../f9-price.ts';
 import {
   assumed,
   fleetTasks,
@@ -13,7 +10,11 @@ import {
   periodicMonth,
   resyncMegabytes,
   total,
-} from '../f9-sheet.ts';
+} from '@outrigger/cli/commands/cost/price-sheet';
+import { readSheet, type Sheet } from '@outrigger/cli/commands/cost/read-sheet';
+import { refreshSeconds } from '../../src/clusters/registry/source.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { replaceBetween } from '../../test/support/replace-between.ts';
 import { dollars, table } from '../markdown.ts';
 import type { Row } from '../row.ts';
 import { quotas, rateLimit } from './assumed.ts';
@@ -60,7 +61,7 @@ async function simulateAll({ measured }: Sheet): Promise<readonly Simulated[]> {
 
 /** Writes the document's tables and its plot. Returns rows for the bench. */
 export async function scale({ write }: { readonly write: boolean }): Promise<readonly Row[]> {
-  const sheet = await readSheet();
+  const sheet = await readSheet(registry);
   const simulated = await simulateAll(sheet);
   const { text, rows } = await scaleTables(sheet, simulated);
   if (write) {
@@ -79,7 +80,7 @@ export async function scale({ write }: { readonly write: boolean }): Promise<rea
 
 /** Computes the text between the document's marks. */
 export async function scaleText(): Promise<string> {
-  const sheet = await readSheet();
+  const sheet = await readSheet(registry);
   return (await scaleTables(sheet, await simulateAll(sheet))).text;
 }
 

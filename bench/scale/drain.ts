@@ -1,10 +1,11 @@
 // The drain of a change of every object of one controller in every cluster, in virtual time. The watchers' queue
 // sender, with its work queue and its rate limiter, is the product's. SQS and Lambda are models with AWS' quotas. A few
 // clusters stand for all: clusters are alike, so that each of them has the same share of what they have in common.
+
+import { assumed } from '@outrigger/cli/commands/cost/price-sheet';
 import { silentLog } from '../../src/core/log.ts';
 import { createQueueSender } from '../../src/forwarding/queue-sender.ts';
 import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
-import { assumed } from '../f9-sheet.ts';
 import { assumedMs, quotas } from './assumed.ts';
 import { createVirtualTime } from './virtual-time.ts';
 

@@ -2,10 +2,11 @@
 // bundles, limited by the concurrency of the function.
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import type { Measured } from '@outrigger/cli/commands/cost/price-sheet';
+import { readSheet } from '@outrigger/cli/commands/cost/read-sheet';
 import * as z from 'zod';
+import { registry } from '../../src/controllers/registry.ts';
 import { drain } from '../f3-drain.ts';
-import { readSheet } from '../f9-price.ts';
-import type { Measured } from '../f9-sheet.ts';
 import { ours } from '../ours/ours.ts';
 import type { Row } from '../row.ts';
 import { rateLimit } from './assumed.ts';
@@ -50,7 +51,7 @@ export function planOf({ objects, concurrency }: MeasuredRun, measured: Measured
 
 /** Measures each run once and stores it. */
 export async function measureScale(): Promise<readonly Row[]> {
-  const { measured } = await readSheet();
+  const { measured } = await readSheet(registry);
   const program = await ours('fauxqs').prepare();
   const results: MeasuredRun[] = [];
   for (const run of runs) {

@@ -1,8 +1,6 @@
 // Only that docs/records/cost.md agrees with its figures: its tables are computed again from prices and measurements, and a few cells by hand.
 import { readFile } from 'node:fs/promises';
 import { awsOf } from '@outrigger/cli/aws/resources';
-import { expect, it } from 'vitest';
-import { costTables, readSheet } from '../../bench/f9-price.ts';
 import {
   fleetTasks,
   idleMonth,
@@ -14,7 +12,10 @@ import {
   periodicMonth,
   podMonth,
   total,
-} from '../../bench/f9-sheet.ts';
+} from '@outrigger/cli/commands/cost/price-sheet';
+import { readSheet } from '@outrigger/cli/commands/cost/read-sheet';
+import { expect, it } from 'vitest';
+import { costTables } from '../../bench/f9-price.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
@@ -22,7 +23,7 @@ const file = 'docs/records/cost.md';
 
 it('the tables are those that npm run bench -- --only f9 --write docs/records/cost.md writes, for the number of controllers that they name', async () => {
   const text = await readFile(file, 'utf8');
-  const sheet = await readSheet();
+  const sheet = await readSheet(registry);
   // A new controller does not need new costs.
   const [, controllers, alarmMetrics] = /(\d+)\s+controllers,\s+(\d+)\s+metrics\s+with\s+alarms/.exec(text) ?? [];
   const deployment = { controllers: Number(controllers), alarmMetrics: Number(alarmMetrics) };
@@ -30,8 +31,8 @@ it('the tables are those that npm run bench -- --only f9 --write docs/records/co
 });
 
 it('a price without a published source is marked, and only such a price', async () => {
-  const { prices } = await readSheet();
-  const tables = costTables(await readSheet());
+  const { prices } = await readSheet(registry);
+  const tables = costTables(await readSheet(registry));
   for (const { what, sources } of Object.values(prices)) {
     const line = tables.split('\n').find((one) => one.startsWith(`| ${what} |`)) ?? '';
     expect(line.includes('**unverified**'), what).toBe(sources.length === 0);
@@ -39,7 +40,7 @@ it('a price without a published source is marked, and only such a price', async 
 });
 
 it('an alarm on a query has a price, and lean monitoring has six alarms, one metric and no dashboard', async () => {
-  const { prices, measured, deployment } = await readSheet();
+  const { prices, measured, deployment } = await readSheet(registry);
   const resources = Object.values(awsOf(registry).resources.Resources).map((one) => JSON.stringify(one));
   // Every alarm is billed once; one on two metrics of a formula, twice.
   const alarms = resources.filter((one) => one.includes('"AWS::CloudWatch::Alarm"')).length;
@@ -51,7 +52,7 @@ it('an alarm on a query has a price, and lean monitoring has six alarms, one met
 });
 
 it('the price of a million single changes and of a pod equals the one computed by hand', async () => {
-  const { prices, measured } = await readSheet();
+  const { prices, measured } = await readSheet(registry);
   const one = { cpuMilliseconds: 10, requests: 4, logBytes: 655, logLines: 0 };
   // 10 ms on 256 of 1,769 MB, and four round trips of 5 ms.
   const ms = (10 * 1_769) / 256 + 20;
@@ -67,7 +68,7 @@ it('the price of a million single changes and of a pod equals the one computed b
 });
 
 it('a change that writes a child costs the reconcile of that, too, and the README has its price', async () => {
-  const { prices, measured } = await readSheet();
+  const { prices, measured } = await readSheet(registry);
   const one = { cpuMilliseconds: 10, requests: 4, logBytes: 655, logLines: 0 };
   const same = { ...measured, 'changed-1': one, 'converged-1': one };
   expect(total(millionChangesWithChild(prices, same, 1))).toBeCloseTo(2 * total(millionChanges(prices, same, 1)), 6);
@@ -88,7 +89,7 @@ it('the README has the price of an idle month that the tables have', async () =>
 
 it('the guide has the prices of the record, and its example is their sum', async () => {
   const [guide, record] = await Promise.all([readFile('docs/cost.md', 'utf8'), readFile(file, 'utf8')]);
-  const { prices, measured } = await readSheet();
+  const { prices, measured } = await readSheet(registry);
   const [base = 0, ten = 0] = (/on existing nodes\*\* \| (\$[\d.]+) \| (\$[\d.]+)/.exec(record) ?? [])
     .slice(1)
     .map((one) => Number(one.slice(1)));
@@ -107,7 +108,7 @@ it('the guide has the prices of the record, and its example is their sum', async
 });
 
 it('10,000 keys that wait for a paused cluster cost what the page says', async () => {
-  const { prices, measured } = await readSheet();
+  const { prices, measured } = await readSheet(registry);
   const cost = ([10, 1] as const).map(
     (size) => `$${(0.96 * total(millionRequeues(prices, measured, size))).toFixed(2)}`,
   );
@@ -115,7 +116,7 @@ it('10,000 keys that wait for a paused cluster cost what the page says', async (
 });
 
 it('10,000 objects, two NAT gateways and a fleet watcher have the price and the tasks computed by hand', async () => {
-  const { prices, measured } = await readSheet();
+  const { prices, measured } = await readSheet(registry);
   // A month of 720 hours has 72 periods of ten hours, and 30 of a day.
   const [inTenHours, inADay] = [10, 24].map((hours) => periodicMonth(prices, measured, 10_000, 1, hours));
   expect((inTenHours ?? 0) / (inADay ?? 1)).toBeCloseTo(2.4, 6);

@@ -1,14 +1,15 @@
 // That docs/scale.md agrees with its simulation, and the simulation with what was measured.
 import { readFile } from 'node:fs/promises';
+import { readSheet } from '@outrigger/cli/commands/cost/read-sheet';
 import { expect, it } from 'vitest';
-import { readSheet } from '../../bench/f9-price.ts';
 import { file, scaleText } from '../../bench/scale/document.ts';
 import { simulateDrain } from '../../bench/scale/drain.ts';
 import { measuredRuns, planOf, tolerance } from '../../bench/scale/measure.ts';
+import { registry } from '../../src/controllers/registry.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
 it('the simulation reproduces the measured drains within a fifth', async () => {
-  const { measured } = await readSheet();
+  const { measured } = await readSheet(registry);
   const { runs } = await measuredRuns();
   expect(runs.length).toBeGreaterThanOrEqual(2);
   for (const run of runs) {

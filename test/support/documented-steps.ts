@@ -131,6 +131,10 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger dev': ['tools/troubleshooting/run-dev.ts', "[program, 'dev', ...options]"],
   'npx outrigger doctor --cluster local': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
+  'npx outrigger cost --clusters 50 --objects 10000 --changes 1000000': [
+    'test/cli/cost.test.ts',
+    "'--objects', '10000'",
+  ],
   'outrigger verify': ['test/deploy/verify.test.ts', 'runHere(verifyCommand()'],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],

@@ -23,6 +23,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   new: async () => (await import('./new/new-controller.ts')).newCommand(),
   import: async () => (await import('./import-crd.ts')).importCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
+  cost: async () => (await import('./cost/cost.ts')).costCommand(),
   manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(loadCommands),
 };

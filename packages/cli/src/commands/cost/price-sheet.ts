@@ -1,8 +1,9 @@
-// The computation of f9: the price of reconciles and of idle months, from prices and measurements. It consists of pure
-// functions, so a test can compare the document with it. All assumptions are in this file, each with its reason.
+// The computation of the price of reconciles and of idle months, from prices and measurements, for the command `cost`
+// and for the tables of docs/records/cost.md. It consists of pure functions. All assumptions are in this file, each
+// with its reason.
 
-import { leanAlarms } from '@outrigger/cli/serverless/monitoring';
 import * as z from 'zod';
+import { leanAlarms } from '../../serverless/monitoring.ts';
 
 const price = z.strictObject({ what: z.string(), dollars: z.number().positive(), sources: z.array(z.string()) });
 
@@ -79,7 +80,8 @@ export const assumed = {
   platformLines: [
     'START RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac Version: $LATEST\n',
     'END RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac\n',
-    'REPORT RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac\tDuration: 128.83 ms\tBilled Duration: 129 ms\tMemory Size: 256 MB\tMax Memory Used: 128 MB\t\n',
+    'REPORT RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac\tDuration: 128.83 ms\tBilled Duration: 129 ms\t' +
+      'Memory Size: 256 MB\tMax Memory Used: 128 MB\t\n',
   ],
   /** CloudWatch Logs, PutLogEvents: a log event counts 26 bytes more than its text. */
   lineOverheadBytes: 26,
@@ -263,7 +265,7 @@ export function fleetTasks(clusters: number, objects: number): { readonly tasks:
   return { tasks: 2 * Math.ceil(megabytes / (0.75 * 2_000)), gigabytes };
 }
 
-/** The price of a fleet watcher for a month: each cluster is watched by two tasks on arm64 with a public address each. */
+/** The price of a fleet watcher for a month: two tasks on arm64 with a public address each watch each cluster. */
 export function fleetWatcherMonth(prices: Prices, clusters: number, objects = 0): number {
   const { fargateArmVcpuHour, fargateArmGigabyteHour, publicAddressHour } = prices;
   const { tasks, gigabytes } = fleetTasks(clusters, objects);
@@ -290,7 +292,7 @@ export function natMonth(prices: Prices, gateways: number, objects: number): num
  */
 export const endpoints = {
   functions: ['sqs', 'secretsmanager'],
-  fleetWatcher: ['sqs', 'ecr.api', 'ecr.dkr', 'logs'],
+  fleetWatcher: ['sqs', 'ecr.api', 'ecr.dkr', 'logs', 'sts'],
 } as const;
 
 /** The price of this number of interface endpoints, in two availability zones each, for a month. */
