@@ -1,8 +1,10 @@
 // Only the commands that create a queue of a deployment again: region, account, partition and policy. doctor.test.ts
 // runs them against SQS.
 
+import { expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
 import { createQueueCommand, setQueueCommand } from '@outrigger/cli/commands/doctor/queue-commands';
 import { expect, it } from 'vitest';
+import { registry } from '../../../src/controllers/registry.ts';
 
 const foo = {
   name: 'foo.fifo',
@@ -13,7 +15,7 @@ const at = 'https://sqs.eu-central-1.amazonaws.com/123456789012/outrigger-dev-';
 const attributesOf = (command: string): Record<string, string> => JSON.parse(/'(.*)'$/.exec(command)?.[1] ?? '');
 
 it('createQueueCommand creates a queue in the deployment’s region, with its name, tags, and a policy that denies plain HTTP', () => {
-  const command = createQueueCommand(at, foo);
+  const command = createQueueCommand({ urlPrefix: at, project: 'outrigger' }, foo);
   expect(command).toMatch(
     /^aws sqs create-queue --region eu-central-1 --queue-name outrigger-dev-foo\.fifo --tags service=outrigger,stage=dev --attributes '/,
   );
@@ -30,6 +32,17 @@ it('createQueueCommand creates a queue in the deployment’s region, with its na
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     },
   ]);
+});
+
+it('D6: a dead-letter queue of a project is created with its tags, and takes messages of its queue alone', () => {
+  const letters = expectedQueues(registry).find(({ name }) => name === 'foo-dlq.fifo');
+  const urlPrefix = 'https://sqs.eu-central-1.amazonaws.com/123456789012/cafes-prod-';
+  const command = createQueueCommand({ urlPrefix, project: 'cafes' }, letters ?? foo);
+  expect(command).toContain('--tags service=cafes,stage=prod ');
+  expect(JSON.parse(attributesOf(command).RedriveAllowPolicy ?? '')).toEqual({
+    redrivePermission: 'byQueue',
+    sourceQueueArns: ['arn:aws:sqs:eu-central-1:123456789012:cafes-prod-foo.fifo'],
+  });
 });
 
 it.each([

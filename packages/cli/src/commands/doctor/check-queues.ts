@@ -45,7 +45,7 @@ export async function checkQueues(
               failFinding(
                 about,
                 'it does not exist',
-                withManualFix(`if it was deleted: ${createQueueCommand(installation.urlPrefix, queue)}`),
+                withManualFix(`if it was deleted: ${createQueueCommand(installation, queue)}`),
               ),
             ]
           : [failFinding(about, 'its attributes cannot be read', formatError(error))];

@@ -15,12 +15,15 @@ export type ExpectedQueue = {
   readonly attributes: Readonly<Record<string, string>>;
   /** The dead-letter queue, without the prefix, and the number of receives after which SQS moves a message. */
   readonly deadLetters?: { readonly name: string; readonly maxReceiveCount: number };
+  /** Of a dead-letter queue: the queue, without the prefix, that alone may move messages to it. */
+  readonly source?: string;
 };
 
 const queueName = z.string();
 const properties = z.looseObject({
   QueueName: queueName,
   RedrivePolicy: z.object({ deadLetterTargetArn: z.unknown(), maxReceiveCount: z.number() }).optional(),
+  RedriveAllowPolicy: z.object({ sourceQueueArns: z.tuple([z.object({ 'Fn::Sub': z.string() })]) }).optional(),
 });
 
 /** Lists the queues of a registry. Of further controllers, whose code did not load, only the names are known. */
@@ -34,16 +37,20 @@ export function expectedQueues(
     return read === undefined ? [] : [{ id, name: read.QueueName.replace(namePrefix, ''), properties: read }];
   });
   const known = new Map(queues.map(({ id, name }) => [id, name]));
-  const found = queues.map(({ name, properties: { QueueName: _, RedrivePolicy: policy, ...rest } }) => {
-    const deadLetterQueue = policy === undefined ? undefined : known.get(idIn(policy.deadLetterTargetArn));
-    return {
-      name,
-      attributes: scalars(rest),
-      ...(policy === undefined || deadLetterQueue === undefined
-        ? {}
-        : { deadLetters: { name: deadLetterQueue, maxReceiveCount: policy.maxReceiveCount } }),
-    };
-  });
+  const found = queues.map(
+    ({ name, properties: { QueueName: _, RedrivePolicy: policy, RedriveAllowPolicy: allow, ...rest } }) => {
+      const deadLetterQueue = policy === undefined ? undefined : known.get(idIn(policy.deadLetterTargetArn));
+      const source = allow?.sourceQueueArns[0]['Fn::Sub'].split(namePrefix)[1];
+      return {
+        name,
+        ...(source === undefined ? {} : { source }),
+        attributes: scalars(rest),
+        ...(policy === undefined || deadLetterQueue === undefined
+          ? {}
+          : { deadLetters: { name: deadLetterQueue, maxReceiveCount: policy.maxReceiveCount } }),
+      };
+    },
+  );
   const names = controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
   const others = names.filter((name) => !found.some((one) => one.name === name));
   return [...found, ...others.map((name) => ({ name, attributes: {} }))];

@@ -27,15 +27,26 @@ export const queuePolicy = JSON.stringify({
 });
 
 /** Formats the command that creates a queue as it was deployed, with the policy that denies plain HTTP. */
-export function createQueueCommand(urlPrefix: string, { name, attributes, deadLetters }: ExpectedQueue): string {
+export function createQueueCommand(
+  { urlPrefix, project }: { readonly urlPrefix: string; readonly project: string },
+  { name, attributes, deadLetters, source }: ExpectedQueue,
+): string {
   const { prefix, region, arnPrefix } = locationOf(urlPrefix);
   const all = {
     ...attributes,
     ...redriveOf(arnPrefix, deadLetters),
+    ...(source === undefined
+      ? {}
+      : {
+          RedriveAllowPolicy: JSON.stringify({
+            redrivePermission: 'byQueue',
+            sourceQueueArns: [`${arnPrefix}${source}`],
+          }),
+        }),
     Policy: queuePolicy,
   };
-  const stage = prefix.replace(/^outrigger-|-$/g, '');
-  const tags = `--tags service=outrigger,stage=${stage}`;
+  const stage = prefix.slice(`${project}-`.length, -1);
+  const tags = `--tags service=${project},stage=${stage}`;
   const queue = `${regionOption(region)} --queue-name ${prefix}${name}`;
   return `aws sqs create-queue${queue} ${tags} --attributes '${JSON.stringify(all)}'`;
 }
