@@ -1,7 +1,7 @@
 // The shape of a controller's spec, for authors without the compiler's check: JavaScript, a cast, a value from a file.
 // An unknown option is refused as well, because a misspelt one would have no effect. The limits of numbers are in
-// core/controller-options.ts, and what needs the whole registry in generate/check-registry.ts. Without zod: each cold
-// start runs this, and making the schemas took several milliseconds.
+// core/controller-options.ts, and what needs the whole registry in check-registry.ts of
+// @outrigger/cli. Without zod: each cold start runs this, and making the schemas took several milliseconds.
 import type { OptionsSpec, RetryPolicy } from '../core/controller-options.ts';
 import { SchemaError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';

@@ -2,12 +2,12 @@
 // to declare. How the watcher tells changes apart is test/forwarding/predicates.test.ts.
 
 import { awsOf } from '@outrigger/cli/aws/resources';
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import {

@@ -1,12 +1,12 @@
 // The permissions of controllers in the generated roles, and those that are refused.
 
 import { awsOf } from '@outrigger/cli/aws/resources';
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Permission } from '../../src/api/permissions.ts';
 import { secret } from '../../src/api/secret.ts';
 import { isRecord } from '../../src/core/json.ts';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { defineKind, ok } from '../../src/outrigger.ts';
 
 const Name = defineKind({

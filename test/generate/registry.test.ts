@@ -2,6 +2,7 @@
 // aws.test.ts; test/cluster applies the documents to a real API server.
 
 import { publishedSchemas } from '@outrigger/apiserver/schema/builtins';
+import { mayHaveConditions } from '@outrigger/cli/project/condition-kinds';
 import { generatedFiles } from '@outrigger/cli/project/manifests';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -9,7 +10,6 @@ import { defineKind } from '../../src/api/custom-kind.ts';
 import { registry as samples } from '../../src/controllers/registry.ts';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { controllerIdentity, finalizerOf } from '../../src/core/names.ts';
-import { mayHaveConditions } from '../../src/generate/condition-kinds.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { referencePolicy } from '../../src/generate/rbac/reference-policy.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';

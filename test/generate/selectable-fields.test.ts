@@ -1,9 +1,10 @@
 // A selector of fields from the declaration to the API server: the CRD, the watch list, the checkpoint, the watch's finds
 // and the resync. What a label selector does is test/forwarding/light-watch.test.ts.
+
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { entryNameOf } from '../../src/checkpoint/document.ts';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { definitionsOf } from '../../src/generate/definitions.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { ConfigMap, Deployment, Namespace, Pod, Secret } from '../../src/kubernetes.ts';

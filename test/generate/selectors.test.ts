@@ -1,9 +1,10 @@
 // The selectors that a registry may have. Excluded: the fields by which a kind is selected (selectable-fields.test.ts).
+
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { inNamespaces, type Read } from '../../src/api/reads.ts';
 import type { Selector } from '../../src/core/selector.ts';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { ConfigMap, Deployment, Namespace, Node, PersistentVolume, Pod, Secret } from '../../src/kubernetes.ts';
 
 const reconcile = async () => undefined;

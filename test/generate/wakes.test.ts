@@ -3,9 +3,9 @@
 
 import { awsOf } from '@outrigger/cli/aws/resources';
 import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/core/json.ts';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { maxKeys } from '../../src/waking/wake.ts';
 import { packageTemplate } from './package-template.ts';
 import { treeWith } from './sample-registry.ts';

@@ -1,8 +1,9 @@
 // Where a schema of another zod is found in a registry. A whole project with a second zod: test/cli/zod-copies.test.ts.
+
+import { requireOneZod } from '@outrigger/cli/project/zod-copy';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { requireOneZod } from '../../src/generate/zod-copy.ts';
 import { only } from './sample-registry.ts';
 
 const theirs = () => {

@@ -1,9 +1,10 @@
 // A controller of a namespaced kind whose children are in other namespaces, in the whole system: they are copies of a
 // Secret that its Reflection names.
+
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { ClusterRole, Secret } from '../../src/kubernetes.ts';
 import { inAnyNamespace } from '../../src/outrigger.ts';
 import { battery, startSystem, testContext } from '../../src/testing.ts';

@@ -1,7 +1,8 @@
 // The part of the status of another project's kind that a controller implements, on both servers, with a CRD like those of
 // Cluster API. The published CRDs of cert-manager and the Gateway API are test/cluster/foreign-status.test.ts.
+
+import { checkRegistry } from '@outrigger/cli/project/check-registry';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkRegistry } from '../../src/generate/check-registry.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';

@@ -9,16 +9,16 @@ import type { AnyCustomKind } from 'outrigger/internal/api/custom-kind';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import type { JsonObject } from 'outrigger/internal/core/json';
 import { clusterNames } from 'outrigger/internal/core/names';
-import { checkRegistry } from 'outrigger/internal/generate/check-registry';
 import { definitionsOf } from 'outrigger/internal/generate/definitions';
 import { rbacOf } from 'outrigger/internal/generate/rbac/rbac';
 import { watchListOf } from 'outrigger/internal/generate/watch-list';
-import { requireOneZod, ZodCopyError } from 'outrigger/internal/generate/zod-copy';
 import * as z from 'zod';
 import { parametersOf } from '../aws/parameters.ts';
+import { checkRegistry } from './check-registry.ts';
 import { runtimeRoot } from './own-module.ts';
 import { loadProject, type Project, readNamespaces, readProjectName } from './project.ts';
 import { secondZodError } from './zod-copies.ts';
+import { requireOneZod, ZodCopyError } from './zod-copy.ts';
 
 /** What the manifests are made of. */
 export type ManifestInput = Project & {

@@ -1,4 +1,4 @@
-// Where the copies of zod are, for the error about a second one (src/generate/zod-copy.ts).
+// Where the copies of zod are, for the error about a second one (zod-copy.ts).
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';

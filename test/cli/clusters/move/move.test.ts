@@ -2,13 +2,13 @@
 // reconciled by both stages at once, and a move that is killed between any two steps is finished by running it again.
 // Excluded: AWS (command.test.ts), and real RBAC (test/cluster/move.test.ts).
 import { setImmediate } from 'node:timers/promises';
+import { eksAccessEntries } from '@outrigger/cli/commands/clusters/move/eks-access-entries';
 import { createFence } from '@outrigger/cli/commands/clusters/move/fence';
 import type { MoveTiming } from '@outrigger/cli/commands/clusters/move/plan';
 import { type MoveDeps, moveCluster } from '@outrigger/cli/commands/clusters/move/run';
 import { sendEveryKey } from '@outrigger/cli/commands/clusters/move/send-keys';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
 import { type ClusterEntry, parseEntry } from '../../../../src/clusters/registry/entry.ts';
 import { defineKind } from '../../../../src/outrigger.ts';
 import { createSeededRandom } from '../../../../tools/chaos/random.ts';

@@ -1,11 +1,11 @@
 // What a move refuses before it has changed anything, and what it does with access entries. Excluded: the move itself
 // (move.test.ts).
 
+import { eksAccessEntries } from '@outrigger/cli/commands/clusters/move/eks-access-entries';
 import { createFence } from '@outrigger/cli/commands/clusters/move/fence';
 import { nextMoveStep } from '@outrigger/cli/commands/clusters/move/plan';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { eksAccessEntries } from '../../../../src/clusters/auth/eks-access-entries.ts';
 import type { ClusterEntry } from '../../../../src/clusters/registry/entry.ts';
 import { Foo, foo } from '../../../../src/controllers/foo.ts';
 import { sendJson, startWireServer } from '../../../kube/wire-server.ts';

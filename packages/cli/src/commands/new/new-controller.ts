@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
-import { nameProblem } from 'outrigger/internal/generate/check-registry';
 import { writeTextFile } from '../../dev/text-file.ts';
+import { nameProblem } from '../../project/check-registry.ts';
 import {
   fileExists,
   isRepository,

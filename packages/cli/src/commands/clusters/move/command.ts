@@ -1,7 +1,6 @@
 // `outrigger clusters move`: takes a cluster from the functions of one stage to those of another. This file connects
 // the steps with AWS and with the cluster.
 import { Command } from 'commander';
-import { eksAccessEntries } from 'outrigger/internal/clusters/auth/eks-access-entries';
 import { type ClusterEntry, parseEntry } from 'outrigger/internal/clusters/registry/entry';
 import { longestRefreshSeconds } from 'outrigger/internal/clusters/registry/source';
 import { UserError } from 'outrigger/internal/core/errors';
@@ -20,6 +19,7 @@ import { connectEntry } from '../connect-entry.ts';
 import { readEntry } from '../read-entry.ts';
 import { changeTable, readTable } from '../table.ts';
 import { readWatcher, type WatcherFlags, withWatcherOptions } from '../watcher-options.ts';
+import { eksAccessEntries } from './eks-access-entries.ts';
 import { createFence } from './fence.ts';
 import { readFunctions, type StageFunction } from './functions.ts';
 import type { MoveEntries, MoveTiming } from './plan.ts';

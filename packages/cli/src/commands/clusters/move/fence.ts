@@ -2,12 +2,12 @@
 // and giving the other its own. On EKS they are the access entries of the functions' roles; otherwise the bindings of
 // the one user that a stage has there.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
-import type { EksAccessEntries } from 'outrigger/internal/clusters/auth/eks-access-entries';
 import type { ClusterEntry } from 'outrigger/internal/clusters/registry/entry';
 import { UserError } from 'outrigger/internal/core/errors';
 import type { Wait } from 'outrigger/internal/core/time';
 import { accessEntries } from 'outrigger/internal/generate/rbac/access-entries';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import type { EksAccessEntries } from './eks-access-entries.ts';
 import type { StageFunction } from './functions.ts';
 import { formatPermission, permissionsHeld, permissionsOf, requireRemovable, unbind, whoIs } from './permissions.ts';
 import type { MoveDeps } from './run.ts';

@@ -1,9 +1,9 @@
 // Rejects reads in named namespaces that limit nothing, or that the rest of a controller's declaration contradicts.
-import type { ControllerDeclaration } from '../api/definition.ts';
-import { kindOfRead } from '../api/reads.ts';
-import { isSameKind } from '../core/kind-names.ts';
-import { systemNamespace } from '../core/names.ts';
-import { isNamespaceName } from '../core/namespaces.ts';
+import type { ControllerDeclaration } from 'outrigger/internal/api/definition';
+import { kindOfRead } from 'outrigger/internal/api/reads';
+import { isSameKind } from 'outrigger/internal/core/kind-names';
+import { systemNamespace } from 'outrigger/internal/core/names';
+import { isNamespaceName } from 'outrigger/internal/core/namespaces';
 
 /** Returns the problem of a controller's reads; undefined for none. */
 export function readProblem({ resource, owns, reads, watches }: ControllerDeclaration): string | undefined {

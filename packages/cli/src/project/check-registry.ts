@@ -1,23 +1,34 @@
 // Rejects an invalid registry before anything is generated: names that are not valid for queues, functions, roles and
 // labels, controllers of one kind that would overwrite each other's status, and an exec declaration that is no limit.
-import { runtimeConditions } from '../api/conditions.ts';
-import { type ControllerDeclaration, type ControllerDefinition, marksHeldObjects } from '../api/definition.ts';
-import { commandRules, type ExecSpec } from '../api/exec.ts';
-import type { Kind } from '../api/kind.ts';
-import { permissionProblem } from '../api/permissions.ts';
-import { namespacesOfKind } from '../api/reads.ts';
-import { isSecret } from '../api/secret.ts';
-import { SchemaError } from '../core/errors.ts';
-import { isBuiltInGroup, isSameKind } from '../core/kind-names.ts';
-import { labelSelectorProblem } from '../core/labels.ts';
-import { controllerLabelValue, heldLabelOf, logicalId, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
-import { isNamespaceName } from '../core/namespaces.ts';
-import { fieldSelectorOf } from '../core/selector.ts';
-import { holdsUpOthers, predicateOf, writersOf } from './changing-kinds.ts';
+import { runtimeConditions } from 'outrigger/internal/api/conditions';
+import {
+  type ControllerDeclaration,
+  type ControllerDefinition,
+  marksHeldObjects,
+} from 'outrigger/internal/api/definition';
+import { commandRules, type ExecSpec } from 'outrigger/internal/api/exec';
+import type { Kind } from 'outrigger/internal/api/kind';
+import { permissionProblem } from 'outrigger/internal/api/permissions';
+import { namespacesOfKind } from 'outrigger/internal/api/reads';
+import { isSecret } from 'outrigger/internal/api/secret';
+import { SchemaError } from 'outrigger/internal/core/errors';
+import { isBuiltInGroup, isSameKind } from 'outrigger/internal/core/kind-names';
+import { labelSelectorProblem } from 'outrigger/internal/core/labels';
+import {
+  controllerLabelValue,
+  heldLabelOf,
+  logicalId,
+  resyncQueue,
+  timersQueue,
+  wakeFunction,
+} from 'outrigger/internal/core/names';
+import { isNamespaceName } from 'outrigger/internal/core/namespaces';
+import { fieldSelectorOf } from 'outrigger/internal/core/selector';
+import { holdsUpOthers, predicateOf, writersOf } from 'outrigger/internal/generate/changing-kinds';
+import { isSelfMapped, watchProblem } from 'outrigger/internal/generate/check-watches';
+import { isAlwaysSelectable, maySelect } from 'outrigger/internal/generate/selectable-fields';
 import { readProblem } from './check-reads.ts';
-import { isSelfMapped, watchProblem } from './check-watches.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
-import { isAlwaysSelectable, maySelect } from './selectable-fields.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;

@@ -1,10 +1,11 @@
 // The schemas of a registry must be made by the zod that Outrigger has. What a schema says about itself (`refersTo`,
 // a description, a rule) is in a registry of its zod. With a second copy, such as zod 3.25 with its `zod/v4`, none of
 // it is found: a CRD without its rules and without the admission policy of its Secrets would be generated.
+
+import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { SchemaError } from 'outrigger/internal/core/errors';
+import { isRecord } from 'outrigger/internal/core/json';
 import * as z from 'zod';
-import type { ControllerDefinition } from '../api/definition.ts';
-import { SchemaError } from '../core/errors.ts';
-import { isRecord } from '../core/json.ts';
 
 /** A schema of another zod. */
 export class ZodCopyError extends SchemaError {}

@@ -2,9 +2,9 @@
 //
 // Sources: Amazon EKS API reference, CreateAccessEntry, UpdateAccessEntry, DeleteAccessEntry.
 
-import { UserError } from '../../core/errors.ts';
-import { partitionOf } from '../../signing/partition.ts';
-import { type AwsCaller, type AwsResponse, sendSigned } from './aws-identity.ts';
+import { type AwsCaller, type AwsResponse, sendSigned } from 'outrigger/internal/clusters/auth/aws-identity';
+import { UserError } from 'outrigger/internal/core/errors';
+import { partitionOf } from 'outrigger/internal/signing/partition';
 
 /** The access entries of one cluster. All functions throw a UserError. */
 export type EksAccessEntries = {

@@ -1,6 +1,6 @@
 // The built-in kinds whose status has a list of conditions, by type: only there can a controller add one of its own
 // [kube-apiserver 1.36.3; a test compares them with the schemas of the in-memory server].
-import { isBuiltInGroup, type KindDescription } from '../core/kind-names.ts';
+import { isBuiltInGroup, type KindDescription } from 'outrigger/internal/core/kind-names';
 
 const withConditions: Readonly<Record<string, readonly string[]>> = {
   '': ['Namespace', 'Node', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Service'],
