@@ -59,12 +59,13 @@ export const roles = (): Map<string, string> => {
   return there.iam.roles;
 };
 
-async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Promise<void> {
+async function createQueue(queue: ExpectedQueue): Promise<void> {
+  const { name, attributes, deadLetters } = queue;
   const { name: deadLetterQueue, maxReceiveCount } = deadLetters ?? {};
   const deadLetterTargetArn = `arn:aws:sqs:us-east-1:000000000000:${prefix}${deadLetterQueue}`;
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount });
   const redrive = deadLetters === undefined ? {} : { RedrivePolicy };
-  const Attributes = { ...attributes, ...redrive, Policy: queuePolicy };
+  const Attributes = { ...attributes, ...redrive, Policy: queuePolicy(`${queues().urlPrefix}${prefix}`, queue) };
   await queues().sqs.send(new CreateQueueCommand({ QueueName: `${prefix}${name}`, Attributes }));
 }
 

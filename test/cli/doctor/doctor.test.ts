@@ -266,7 +266,7 @@ describe('doctor', () => {
     const QueueUrl = urlOf('foo.fifo');
     await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { Policy: '' } }));
     const { bad, status } = await findings();
-    const message = 'it has no policy that denies plain HTTP';
+    const message = 'its policy does not deny plain HTTP';
     expect(bad).toMatchObject([{ state: 'warning', about: 'queue foo.fifo', message }]);
     expect(status).toBe(0);
     const { attributes } = await awsArguments(bad[0]?.fix);

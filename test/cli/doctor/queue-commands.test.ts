@@ -45,6 +45,19 @@ it('D6: a dead-letter queue of a project is created with its tags, and takes mes
   });
 });
 
+it('D6: the queue of what EventBridge cannot deliver lets the rules of its stack send, and has the key of the others', () => {
+  const letters = expectedQueues(registry).find(({ name }) => name === 'timers-dlq');
+  const KmsMasterKeyId = 'arn:aws:kms:eu-central-1:123456789012:key/one';
+  const sibling = { KmsMasterKeyId, VisibilityTimeout: '9' };
+  const command = createQueueCommand({ urlPrefix: at, project: 'outrigger' }, letters ?? foo, sibling);
+  const { Policy = '', VisibilityTimeout, ...rest } = attributesOf(command);
+  expect([rest.KmsMasterKeyId, VisibilityTimeout]).toEqual([KmsMasterKeyId, undefined]);
+  expect(JSON.parse(Policy).Statement[1]).toMatchObject({
+    Principal: { Service: 'events.amazonaws.com' },
+    Condition: { ArnLike: { 'aws:SourceArn': 'arn:aws:events:eu-central-1:123456789012:rule/outrigger-dev-*' } },
+  });
+});
+
 it.each([
   ['cn-north-1.amazonaws.com.cn', 'aws-cn:sqs:cn-north-1'],
   ['us-gov-west-1.amazonaws.com', 'aws-us-gov:sqs:us-gov-west-1'],

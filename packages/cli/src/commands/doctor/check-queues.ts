@@ -3,6 +3,7 @@
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { maxReceiveCountOf, visibilitySecondsOf } from 'outrigger/internal/core/controller-options';
+import { timersQueue } from 'outrigger/internal/core/names';
 import { callWithin, isMissingQueue } from 'outrigger/internal/sqs/call';
 import { queueUrl } from 'outrigger/internal/sqs/sqs-client';
 import { formatError } from '../command.ts';
@@ -26,6 +27,9 @@ export async function checkQueues(
   const deadLetterQueues = new Set(
     expected.flatMap(({ deadLetters }) => (deadLetters === undefined ? [] : [deadLetters.name])),
   );
+  const read = (name: string) => attributesOf(installation, name, signal);
+  // A deployment is found by this queue.
+  const encryption = await read(timersQueue).catch(() => ({}));
   const found = await Promise.all(
     // Dead-letter queues come first: the redrive policies of the others need them.
     expected.toSorted(deadLetterQueuesFirst).map(async (queue) => {
@@ -45,7 +49,7 @@ export async function checkQueues(
               failFinding(
                 about,
                 'it does not exist',
-                withManualFix(`if it was deleted: ${createQueueCommand(installation, queue)}`),
+                withManualFix(`if it was deleted: ${createQueueCommand(installation, queue, encryption)}`),
               ),
             ]
           : [failFinding(about, 'its attributes cannot be read', formatError(error))];
@@ -87,6 +91,18 @@ function withTimeout({ name, attributes, deadLetters }: ExpectedQueue, seconds: 
   return { name, attributes: { ...attributes, VisibilityTimeout }, ...redrive };
 }
 
+async function attributesOf(
+  { sqs, urlPrefix }: Installation,
+  name: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
+  const { Attributes = {} } = await callWithin(callSeconds, signal, (abortSignal) =>
+    sqs.send(request, { abortSignal }),
+  );
+  return Attributes;
+}
+
 function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number {
   return Number(one.deadLetters !== undefined) - Number(other.deadLetters !== undefined);
 }
@@ -104,14 +120,10 @@ async function checkQueue(
     readonly isDeadLetterQueue: boolean;
   },
 ): Promise<readonly Finding[]> {
-  const { on, sqs, urlPrefix } = installation;
+  const { on, urlPrefix } = installation;
   const { name } = declared;
   const about = `queue ${name}`;
-  const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
-  const { Attributes: live = {} } = await callWithin(callSeconds, signal, (abortSignal) =>
-    sqs.send(request, { abortSignal }),
-  );
-  const given: Readonly<Record<string, string | undefined>> = live;
+  const given: Readonly<Record<string, string | undefined>> = await attributesOf(installation, name, signal);
   const isOfController = declared.attributes.FifoQueue === 'true' && declared.deadLetters !== undefined;
   const hasOtherTimeout = isOfController && given.VisibilityTimeout !== declared.attributes.VisibilityTimeout;
   const ofStage = hasOtherTimeout ? await withTimeoutOfStage(installation, declared, signal) : declared;
@@ -143,9 +155,13 @@ async function checkQueue(
       findings.push(failFinding(about, message, fix));
     }
   }
-  if (on === 'AWS' && !(given.Policy ?? '').includes('aws:SecureTransport')) {
-    const fix = fixOf({ name, attributes: { Policy: queuePolicy } });
-    findings.push(warnFinding(about, 'it has no policy that denies plain HTTP', fix));
+  if (on === 'AWS') {
+    const { Policy = '' } = given;
+    const isOpen = !Policy.includes('aws:SecureTransport');
+    const isClosed = declared.takesEvents === true && !Policy.includes('events.amazonaws.com');
+    const fix = fixOf({ name, attributes: { Policy: queuePolicy(urlPrefix, declared) } });
+    if (isOpen) findings.push(warnFinding(about, 'its policy does not deny plain HTTP', fix));
+    else if (isClosed) findings.push(warnFinding(about, 'its policy lets no rule of EventBridge send to it', fix));
   }
   const count = Number(given.ApproximateNumberOfMessages ?? 0);
   if (isDeadLetterQueue && count > 0) {

@@ -17,6 +17,8 @@ export type ExpectedQueue = {
   readonly deadLetters?: { readonly name: string; readonly maxReceiveCount: number };
   /** Of a dead-letter queue: the queue, without the prefix, that alone may move messages to it. */
   readonly source?: string;
+  /** Whether rules of EventBridge send to it what they cannot deliver. */
+  readonly takesEvents?: true;
 };
 
 const queueName = z.string();
@@ -24,6 +26,11 @@ const properties = z.looseObject({
   QueueName: queueName,
   RedrivePolicy: z.object({ deadLetterTargetArn: z.unknown(), maxReceiveCount: z.number() }).optional(),
   RedriveAllowPolicy: z.object({ sourceQueueArns: z.tuple([z.object({ 'Fn::Sub': z.string() })]) }).optional(),
+});
+
+const policyOfRules = z.looseObject({
+  Queues: z.array(z.object({ Ref: z.string() })),
+  PolicyDocument: z.looseObject({ Statement: z.array(z.unknown()) }),
 });
 
 /** Lists the queues of a registry. Of further controllers, whose code did not load, only the names are known. */
@@ -37,6 +44,11 @@ export function expectedQueues(
     return read === undefined ? [] : [{ id, name: read.QueueName.replace(namePrefix, ''), properties: read }];
   });
   const known = new Map(queues.map(({ id, name }) => [id, name]));
+  const taking = Object.values(Resources).flatMap(({ Type, Properties }) => {
+    const read = Type === 'AWS::SQS::QueuePolicy' ? policyOfRules.safeParse(Properties).data : undefined;
+    const isOfRules = JSON.stringify(read?.PolicyDocument ?? '').includes('events.amazonaws.com');
+    return isOfRules ? (read?.Queues.map(({ Ref }) => known.get(Ref)) ?? []) : [];
+  });
   const found = queues.map(
     ({ name, properties: { QueueName: _, RedrivePolicy: policy, RedriveAllowPolicy: allow, ...rest } }) => {
       const deadLetterQueue = policy === undefined ? undefined : known.get(idIn(policy.deadLetterTargetArn));
@@ -44,6 +56,7 @@ export function expectedQueues(
       return {
         name,
         ...(source === undefined ? {} : { source }),
+        ...(taking.includes(name) ? { takesEvents: true as const } : {}),
         attributes: scalars(rest),
         ...(policy === undefined || deadLetterQueue === undefined
           ? {}

@@ -2,6 +2,7 @@
 // CloudFormation compares its templates with each other, and not with the resources. CloudFormation identifies a queue
 // by its name, so a queue that is created by hand under the same name belongs to the stack again (AWS re:Post,
 // "failing-stack-updates-deleted").
+import { plainHttpDenied } from '../../aws/wakes.ts';
 import type { ExpectedQueue } from './expected-queues.ts';
 
 /** The location of a deployment's queues, from their URLs. */
@@ -12,28 +13,38 @@ type QueueLocation = {
   readonly arnPrefix: string;
 };
 
-/** The policy of every queue: it denies plain HTTP. SQS takes `*` as the queue itself. */
-export const queuePolicy = JSON.stringify({
-  Version: '2012-10-17',
-  Statement: [
-    {
-      Effect: 'Deny',
-      Principal: '*',
-      Action: 'sqs:*',
-      Resource: '*',
-      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-    },
-  ],
-});
+/**
+ * Formats the policy of a queue: it denies plain HTTP, and permits the rules of the stack to send what they cannot
+ * deliver. SQS takes `*` as the queue itself. CloudFormation begins the name of a rule with that of the stack.
+ */
+export function queuePolicy(urlPrefix: string, { takesEvents }: Pick<ExpectedQueue, 'takesEvents'>): string {
+  const { prefix, arnPrefix } = locationOf(urlPrefix);
+  const rules = `${arnPrefix.replace(':sqs:', ':events:').slice(0, -prefix.length)}rule/${prefix}*`;
+  const fromRules = {
+    Effect: 'Allow',
+    Principal: { Service: 'events.amazonaws.com' },
+    Action: 'sqs:SendMessage',
+    Resource: '*',
+    Condition: { ArnLike: { 'aws:SourceArn': rules } },
+  };
+  const Statement = [plainHttpDenied, ...(takesEvents === undefined ? [] : [fromRules])];
+  return JSON.stringify({ Version: '2012-10-17', Statement });
+}
 
-/** Formats the command that creates a queue as it was deployed, with the policy that denies plain HTTP. */
+/**
+ * Formats the command that creates a queue as it was deployed.
+ * @param encryption the attributes of another queue of the deployment: all have the same key
+ */
 export function createQueueCommand(
   { urlPrefix, project }: { readonly urlPrefix: string; readonly project: string },
-  { name, attributes, deadLetters, source }: ExpectedQueue,
+  queue: ExpectedQueue,
+  encryption: Readonly<Record<string, string>> = {},
 ): string {
+  const { name, attributes, deadLetters, source } = queue;
   const { prefix, region, arnPrefix } = locationOf(urlPrefix);
   const all = {
     ...attributes,
+    ...Object.fromEntries(Object.entries(encryption).filter(([attribute]) => attribute.startsWith('Kms'))),
     ...redriveOf(arnPrefix, deadLetters),
     ...(source === undefined
       ? {}
@@ -43,12 +54,12 @@ export function createQueueCommand(
             sourceQueueArns: [`${arnPrefix}${source}`],
           }),
         }),
-    Policy: queuePolicy,
+    Policy: queuePolicy(urlPrefix, queue),
   };
   const stage = prefix.slice(`${project}-`.length, -1);
   const tags = `--tags service=${project},stage=${stage}`;
-  const queue = `${regionOption(region)} --queue-name ${prefix}${name}`;
-  return `aws sqs create-queue${queue} ${tags} --attributes '${JSON.stringify(all)}'`;
+  const named = `${regionOption(region)} --queue-name ${prefix}${name}`;
+  return `aws sqs create-queue${named} ${tags} --attributes '${JSON.stringify(all)}'`;
 }
 
 /** Formats the command that sets these attributes of a queue, or its redrive policy. */
