@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   build: async () => (await import('./build.ts')).buildCommand(),
   cost: async () => (await import('./cost/cost.ts')).costCommand(),
   manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
+  'deployer-policy': async () => (await import('./deployer-policy.ts')).deployerPolicyCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(loadCommands),
 };
 
