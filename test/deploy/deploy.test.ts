@@ -272,7 +272,13 @@ describe('a removal with osls', () => {
       expect.stringContaining('-FleetPolicy-'),
       `${stack}-watcher-${aws.region}`,
     ]);
-    const kept = Object.entries(template.Resources).filter(([, one]) => 'DeletionPolicy' in one);
-    expect(kept.map(([id]) => id)).toEqual(['ClustersBucket', 'ClustersBucketPolicy']);
+    // D11: a creation that is rolled back leaves none.
+    const kept = Object.entries(template.Resources).flatMap(([id, one]) =>
+      'DeletionPolicy' in one ? [[id, one.DeletionPolicy]] : [],
+    );
+    expect(kept).toEqual([
+      ['ClustersBucket', 'RetainExceptOnCreate'],
+      ['ClustersBucketPolicy', 'RetainExceptOnCreate'],
+    ]);
   });
 });

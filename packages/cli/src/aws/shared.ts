@@ -266,9 +266,12 @@ function queueWithDeadLetters(id: string, { names, visibilitySeconds, retention,
   };
 }
 
-/** The bucket of the clusters table. A removal of the stack keeps it, and a version is the way back from a mistake. */
+/**
+ * The bucket of the clusters table. A removal of the stack keeps it, and a version is the way back from a mistake. A
+ * first deployment that fails leaves none.
+ */
 function clustersBucket(): JsonObject {
-  const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+  const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
   const arn = (rest: string): Json => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::\${ClustersBucket}${rest}` });
   return {
     ClustersBucket: {
