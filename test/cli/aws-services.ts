@@ -22,6 +22,8 @@ export type Account = {
   table?: string;
   /** The entries of the clusters table, by the names of their parameters. */
   parameters: Record<string, string>;
+  /** The messages in the log groups of functions, by the name of the function. */
+  logs?: Readonly<Record<string, readonly string[]>>;
   /** The confirmed subscriptions of the alarms' topic. Default one; undefined alarms: there are none. */
   subscriptions?: number | 'no alarms' | 'denied' | 'unreachable';
 };
@@ -64,7 +66,11 @@ const byName = z.looseObject({ Name: z.string().optional(), Path: z.string().opt
 
 async function respond(account: Account, request: IncomingMessage): Promise<readonly [number, object]> {
   const { url = '' } = request;
-  if (`${request.headers['x-amz-target']}`.startsWith('Logs_')) return [200, { events: [] }];
+  if (`${request.headers['x-amz-target']}`.startsWith('Logs_')) {
+    const { logGroupName } = z.object({ logGroupName: z.string() }).parse(await json(request));
+    const messages = account.logs?.[logGroupName.replace('/aws/lambda/outrigger-dev-', '')] ?? [];
+    return [200, { events: messages.map((message) => ({ message, timestamp: Date.now() })) }];
+  }
   if (request.method === 'PUT') {
     const { Enabled } = switched.parse(await json(request));
     const [changed, ...more] = account.mappings

@@ -110,6 +110,7 @@ export function useDeployment(): void {
     delete account.table;
     delete account.functions;
     delete account.schedule;
+    delete account.logs;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }

@@ -6,6 +6,7 @@ import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
 import { toError, UserError } from 'outrigger/internal/core/errors';
 import { parseJson } from 'outrigger/internal/core/json';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
+import { resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import * as z from 'zod';
 import { endPattern, endWords, FunctionTroubles } from '../console/health.ts';
@@ -65,6 +66,14 @@ export async function readKeyLog(
 const ofKey = (text: string) => `{ $.key = ${JSON.stringify(text)} }`;
 /** A function whose messages wait is invoked again within this time. */
 const troubleMilliseconds = 900_000;
+
+/**
+ * The functions of which a failure is shown: those of controllers, and on AWS the shared ones, whose failed runs end
+ * with a crash. Here a process that ended is started again, and nothing in its log says so.
+ */
+export function watchedFunctions({ on }: Pick<Installation, 'on'>, controllers: readonly string[]): readonly string[] {
+  return on === 'AWS' ? [...controllers, timersQueue, resyncQueue] : controllers;
+}
 
 /** Reads what the logs of the last 15 minutes say of functions. Never rejects: one that cannot be read is not known. */
 export async function readTroubles(

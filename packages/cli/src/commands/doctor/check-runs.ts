@@ -2,7 +2,7 @@
 // does not fail.
 import { functionText } from '../../console/health.ts';
 import type { Installation } from '../installation.ts';
-import { readTroubles } from '../key-log.ts';
+import { readTroubles, watchedFunctions } from '../key-log.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 /** Checks what the logs of the last 15 minutes say. Rejects only with the signal's reason. */
@@ -11,7 +11,10 @@ export async function checkRuns(
   controllers: readonly { readonly name: string }[],
   options: { readonly folder: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const names = controllers.map(({ name }) => name);
+  const names = watchedFunctions(
+    installation,
+    controllers.map(({ name }) => name),
+  );
   const troubles = await readTroubles(installation, names, options);
   const healths = names.map((name) => ({ name, ...troubles.healthOf(name, false) }));
   const bad = healths.filter(({ tone }) => tone === 'bad');

@@ -32,7 +32,7 @@ import {
   requireRegistry,
   withInstallationOptions,
 } from '../installation.ts';
-import { readTroubles } from '../key-log.ts';
+import { readTroubles, watchedFunctions } from '../key-log.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
 import { colourOf } from '../terminal.ts';
@@ -112,15 +112,16 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     const one = cluster === undefined ? undefined : [await requireClusterName(cluster, installation)];
     const names = one ?? (await requireRegistry(installation.registry).list());
     const controllerNames = wanted.map((one) => one.name);
+    const functionNames = controller === undefined ? watchedFunctions(installation, controllerNames) : controllerNames;
     const [paused, troubles, queues, clusters] = await Promise.all([
       pausedControllers(installation, controllerNames, signal),
-      readTroubles(installation, controllerNames, { folder, signal }),
+      readTroubles(installation, functionNames, { folder, signal }),
       Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
       Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
     ]);
     // A deployment whose functions cannot be read still has a status.
     const senderCheck = await installation.senderCheck().catch(() => undefined);
-    const functions = controllerNames.map((name) => {
+    const functions = functionNames.map((name) => {
       return { name, ...troubles.healthOf(name, paused?.includes(name)) };
     });
     const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
