@@ -37,6 +37,7 @@ describe('resources that the emulator does not support', () => {
   it('one schedule invokes the resync on the minute', () => {
     expect(ofType('AWS::Scheduler::Schedule').map(([, { Properties }]) => Properties)).toEqual([
       {
+        Name: 'outrigger-dev-resync',
         ScheduleExpression: 'rate(10 minutes)',
         State: 'ENABLED',
         FlexibleTimeWindow: { Mode: 'OFF' },

@@ -52,6 +52,8 @@ export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Re
         {
           schedule: {
             method: 'scheduler',
+            // Commands ask for it by its name.
+            name: `${namePrefix}${resyncQueue}`,
             rate: [`rate(${resyncDefaults.runIntervalSeconds / 60} minutes)`],
             roleArn: arnOf('ScheduleRole'),
             // The scheduled time names the run. Without it, a retry of Scheduler would start a second run.
@@ -160,13 +162,10 @@ export function sharedResourcesOf(
           ],
         },
       },
-      // Merged into the schedule that osls compiles, which has no option for this. Commands ask for it by its name.
+      // Merged into the schedule that osls compiles, which has no option for this.
       ResyncSchedulerSchedule1: {
         Type: 'AWS::Scheduler::Schedule',
-        Properties: {
-          Name: `${namePrefix}${resyncQueue}`,
-          Target: { RetryPolicy: { MaximumEventAgeInSeconds: periodSeconds, MaximumRetryAttempts: 10 } },
-        },
+        Properties: { Target: { RetryPolicy: { MaximumEventAgeInSeconds: periodSeconds, MaximumRetryAttempts: 10 } } },
       },
       // Merged into the bucket that osls makes for its uploads.
       ServerlessDeploymentBucket: {

@@ -22,7 +22,7 @@ const sqsEvent = z.object({
   maximumConcurrency: z.coerce.number(),
   functionResponseType: z.string(),
 });
-const scheduleEvent = z.looseObject({ rate: z.array(z.string()), input: z.unknown() });
+const scheduleEvent = z.looseObject({ name: z.string(), rate: z.array(z.string()), input: z.unknown() });
 const functionPart = z.looseObject({
   name: z.string(),
   handler: z.string(),
@@ -117,7 +117,11 @@ function functionResources(
     for (const [rate, expression] of (schedule?.rate ?? []).entries())
       resources[`${id}SchedulerSchedule${rate + 1}`] = {
         Type: 'AWS::Scheduler::Schedule',
-        Properties: { ScheduleExpression: expression, Target: { Arn: arn, Input: JSON.stringify(schedule?.input) } },
+        Properties: {
+          Name: schedule?.name,
+          ScheduleExpression: expression,
+          Target: { Arn: arn, Input: JSON.stringify(schedule?.input) },
+        },
       };
   }
   return resources;
