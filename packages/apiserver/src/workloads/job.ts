@@ -24,8 +24,12 @@ export async function reconcileJob(cluster: WorkloadCluster, key: WorkloadKey, n
   const time = now().toISOString().replace(/\.\d+/, '');
   const isComplete = succeeded >= completions && active === 0;
   const ended = (type: string) => ({
-    ...{ type, status: 'True', lastProbeTime: time, lastTransitionTime: time },
-    ...{ reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' },
+    type,
+    status: 'True',
+    reason: 'CompletionsReached',
+    message: 'Reached expected number of succeeded pods',
+    lastProbeTime: time,
+    lastTransitionTime: time,
   });
   const status = {
     startTime: time,

@@ -108,7 +108,9 @@ async function readRows(
   const { resource } = declaration;
   const client = await clusterClient(installation, cluster);
   const about = {
-    ...{ kind: resource.kind, cluster, isForeign: isForeignKind(registry, resource) },
+    kind: resource.kind,
+    cluster,
+    isForeign: isForeignKind(registry, resource),
     sliceConditions: statusSlicesOf(registry, resource),
   };
   const rows: ObjectRow[] = [];

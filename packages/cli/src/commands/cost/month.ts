@@ -39,7 +39,8 @@ export function monthOf({ prices, measured, deployment }: Sheet, usage: Usage): 
   const millions = changes / 1e6;
   return [
     {
-      ...{ what: 'queues, idle', ...fixed('queues') },
+      what: 'queues, idle',
+      ...fixed('queues'),
       from: `${controllers + 2} queues x ${assumed.pollers} pollers, a receive every ${assumed.pollSeconds} s`,
     },
     {
@@ -51,11 +52,13 @@ export function monthOf({ prices, measured, deployment }: Sheet, usage: Usage): 
     { what: `alarms and metrics, ${monitoring}`, ...fixed('console'), from: `--param MONITORING=${monitoring}` },
     { what: 'secret', ...range(() => prices.secret.dollars), from: 'the deduplication ids' },
     {
-      ...{ what: 'lists of objects', ...range(() => listsMonth(prices, more)) },
+      what: 'lists of objects',
+      ...range(() => listsMonth(prices, more)),
       from: `${more} objects beyond ${assumed.objects} of each controller and cluster`,
     },
     {
-      ...{ what: 'periodic reconciles', ...range((size) => periodicMonth(prices, measured, more, size)) },
+      what: 'periodic reconciles',
+      ...range((size) => periodicMonth(prices, measured, more, size)),
       from: `each of them once in ${assumed.periodHours} hours`,
     },
     {
