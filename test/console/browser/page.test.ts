@@ -372,7 +372,12 @@ describe('the page', () => {
     await fake.running.close();
     await fake.page.getByRole('alert').filter({ hasText: 'does not respond' }).waitFor();
     fake.running = await startConsole({ source: fake.source, page: async () => fake.files }, { port });
-    // The new one has a new token, so the page asks for the new URL.
+    // The new one has a new token, so the page asks for the new URL. Every tab goes on when one is opened by it.
     await fake.page.getByRole('heading', { name: 'Open the URL that the terminal shows' }).waitFor();
+    const opened = fake.page.context().waitForEvent('page');
+    await fake.page.evaluate(`window.open(${JSON.stringify(fake.running.url)}) === undefined`);
+    const tab = await opened;
+    await fake.page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+    await tab.close();
   });
 });

@@ -166,35 +166,49 @@ function token(): string {
 
 const askMilliseconds = 300;
 
-/** Asks the open pages of this console, in other tabs of the same browser, for the token. Answers them too. */
-async function shareToken(): Promise<void> {
+/**
+ * The tabs of this console in one browser share its token. A tab without one asks the others, and a tab whose token is
+ * of a console that has ended takes that of the first tab which is opened by the new URL.
+ */
+function createTokenChannel() {
   const channel = new BroadcastChannel(tokenName);
-  const answer = Promise.withResolvers<void>();
+  let arrival = Promise.withResolvers<void>();
   channel.onmessage = ({ data }: MessageEvent<unknown>) => {
     if (data === '' && connection.value === 'live') channel.postMessage(token());
     else if (typeof data === 'string' && data !== '' && token() === '') {
       sessionStorage.setItem(tokenName, data);
-      answer.resolve();
+      arrival.resolve();
+      arrival = Promise.withResolvers();
     }
   };
-  if (token() !== '') return;
-  channel.postMessage('');
-  setTimeout(answer.resolve, askMilliseconds);
-  await answer.promise;
+  return {
+    arrived: () => arrival.promise,
+    ask: () => channel.postMessage(''),
+    tell: () => channel.postMessage(token()),
+  };
 }
 
 async function stayConnected(): Promise<void> {
-  const sharing = shareToken();
-  if (token() === '') await sharing;
+  const tokens = createTokenChannel();
+  if (token() === '') {
+    const arrived = tokens.arrived();
+    tokens.ask();
+    await Promise.race([arrived, new Promise((resolve) => setTimeout(resolve, askMilliseconds))]);
+  }
   for (;;) {
     try {
-      for await (const event of readStream(token(), new AbortController().signal)) receive(event);
+      for await (const event of readStream(token(), new AbortController().signal)) {
+        receive(event);
+        if (event.event === 'snapshot') tokens.tell();
+      }
       connection.value = 'lost';
     } catch (error) {
       connection.value = error instanceof RefusedError ? 'refused' : 'lost';
-      if (connection.value === 'refused') return;
     }
-    await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds));
+    if (connection.value === 'refused') {
+      sessionStorage.removeItem(tokenName);
+      await tokens.arrived();
+    } else await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds));
   }
 }
 
