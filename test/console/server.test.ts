@@ -158,6 +158,24 @@ describe('the console server', () => {
       expect(await statusOf('/api/object?id=a', authorized(), method)).toBe(405);
   });
 
+  it('a console that only reads carries out dry runs, and refuses every other action', async () => {
+    const act = async (body: object) =>
+      await fetch(`${origin()}/api/actions`, {
+        method: 'POST',
+        headers: { ...authorized(), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    await running.close();
+    running = await startConsole({ source: { ...source, system: { ...source.system, readOnly: true } }, page });
+    for (const type of ['reconcile', 'pause', 'resume']) {
+      const response = await act({ type, id: 'tanks/default/north' });
+      expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('--read-only')]);
+    }
+    expect((await act({ type: 'redrive', queue: 'tank-dlq.fifo' })).status).toBe(403);
+    expect(source.actions).toEqual([]);
+    expect((await act({ type: 'dry-run', id: 'tanks/default/north' })).status).toBe(200);
+  });
+
   it('an action that fails has its reason in the response, without credentials', async () => {
     source.respond = () => {
       throw new Error('no queue at https://user:secret@sqs.test');

@@ -255,7 +255,21 @@ export type ActionResult = {
 };
 
 /** What the page shows: a local system, or a deployed stage. */
-export type System = { readonly mode: 'dev' | 'stage'; readonly name: string };
+export type System = {
+  readonly mode: 'dev' | 'stage';
+  readonly name: string;
+  /** Dry runs alone are carried out. */
+  readonly readOnly?: true;
+};
+
+/** Why an action is refused by a console that only reads; undefined if it is not. */
+export function refusedByReadOnly(
+  { readOnly }: Pick<System, 'readOnly'>,
+  { type }: { readonly type: ConsoleAction['type'] },
+): string | undefined {
+  if (readOnly !== true || type === 'dry-run') return undefined;
+  return 'This console only reads: it was started with --read-only';
+}
 
 /** The events of the stream, by name. */
 export type ConsoleEvents = {

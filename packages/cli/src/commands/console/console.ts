@@ -33,6 +33,7 @@ type Flags = {
   readonly folder: string;
   readonly port: number;
   readonly open?: true;
+  readonly readOnly?: true;
 };
 
 /** Makes the command. */
@@ -44,6 +45,7 @@ export function consoleCommand(): Command {
     .option('--folder <path>', 'the folder of the audit file', '.outrigger')
     .option('--port <port>', 'port of the console; a free one by default', portNumber, 0)
     .option('--open', 'open the console in the browser')
+    .option('--read-only', 'refuse every action but dry runs')
     .addHelpText('after', helpText)
     .action(async (flags: Flags) => await runCommand('console', async (signal) => await run(flags, signal)));
 }
@@ -62,7 +64,7 @@ Exit status: 0 after Ctrl-C, 1 when it cannot be started.`;
 const tableSeconds = 4;
 const pastMilliseconds = 24 * 3_600_000;
 
-async function run({ stage, region, folder, port, open }: Flags, stopped: AbortSignal): Promise<number> {
+async function run({ stage, region, folder, port, open, readOnly }: Flags, stopped: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
   const at = region === undefined ? {} : { region };
   const aws = awsAccess(at);
@@ -125,7 +127,8 @@ async function run({ stage, region, folder, port, open }: Flags, stopped: AbortS
     },
   });
   const audit = { folder: path.resolve(folder), stage, who: arn, now, print: (line: string) => printLines([line]) };
-  const audited = { ...source, act: withAudit(source.act, audit) };
+  const system = readOnly === true ? { ...source.system, readOnly } : source.system;
+  const audited = { ...source, system, act: withAudit(source.act, audit) };
   const page = await explainListening('--port', port, () =>
     startConsole({ source: audited, page: readPage }, { port }),
   );

@@ -1,7 +1,7 @@
 // The actions of the user: an action that cannot be undone is confirmed first. Then it is sent, and its result is
 // shown.
 import { signal } from '@preact/signals';
-import type { ActionResult, ConsoleAction, ObjectRow } from '../wire.ts';
+import { type ActionResult, type ConsoleAction, type ObjectRow, refusedByReadOnly } from '../wire.ts';
 import { post, system } from './store.ts';
 
 /** A question before an action: `Pause WaterTank default/north in cluster berlin on stage prod?` */
@@ -49,6 +49,11 @@ async function confirmed(question: Question): Promise<boolean> {
  * every action is confirmed.
  */
 export async function perform(action: ConsoleAction, question: Question): Promise<ActionResult | undefined> {
+  const refusal = refusedByReadOnly(system.value ?? {}, action);
+  if (refusal !== undefined) {
+    show(refusal, true);
+    return undefined;
+  }
   const isAsked = question.isHarmless !== true || system.value?.mode === 'stage';
   if (isAsked && !(await confirmed(question))) return undefined;
   try {

@@ -68,6 +68,7 @@ function Page() {
           {system.value !== undefined && (
             <span class="system" title={system.value.mode === 'dev' ? 'outrigger dev' : 'A deployed stage'}>
               {system.value.mode === 'dev' ? 'outrigger dev' : `stage ${system.value.name}`}
+              {system.value.readOnly === true && ', read-only'}
             </span>
           )}
           <span class={`connection ${connection.value}`} role="status">

@@ -15,7 +15,7 @@ import { printableField } from 'outrigger/internal/core/printable';
 import { redact } from 'outrigger/internal/core/redact';
 import * as z from 'zod';
 import type { ConsoleSource } from '../source.ts';
-import type { ConsoleAction } from '../wire.ts';
+import { type ConsoleAction, refusedByReadOnly } from '../wire.ts';
 import { openEventStream } from './event-stream.ts';
 import type { PageFiles } from './page-files.ts';
 
@@ -100,6 +100,8 @@ export async function startConsole(
       return sendJson(response, 415, { error: 'an action is application/json' });
     const action = actionSchema.safeParse(parseJson(await readBody(request)));
     if (!action.success) return sendJson(response, 400, { error: 'this is no action' });
+    const refusal = refusedByReadOnly(source.system, action.data);
+    if (refusal !== undefined) return sendJson(response, 403, { error: refusal });
     try {
       return sendJson(response, 200, await source.act(action.data, closing.signal));
     } catch (error) {
