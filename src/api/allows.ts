@@ -12,12 +12,15 @@ export type Allows = {
   readonly automountServiceAccountToken?: true;
   /** `hostNetwork`, `hostPID`, `hostIPC`, and the `host` of probes and hooks, which the kubelet calls from its node. */
   readonly hostNamespaces?: true;
+  /** A port of the node (`hostPort`). */
   readonly hostPorts?: true;
   /** Privileged containers, privilege escalation, capabilities, sysctls, SELinux labels, and profiles that are off. */
   readonly privileged?: true;
   /** Pods read Secrets, as volumes or as variables. An identity with this can read every Secret of the namespace. */
   readonly secrets?: true;
+  /** A node by its name, which the scheduler is not asked about. */
   readonly nodeName?: true;
+  /** A PriorityClass, by which other pods may be evicted. */
   readonly priorityClassName?: true;
   /** Types of volumes beside configMap, emptyDir, persistentVolumeClaim and downwardAPI, such as `hostPath`, `csi`. */
   readonly volumes?: readonly string[];

@@ -32,7 +32,9 @@ type BaseContext = {
   readonly cluster: string;
   /** Aborts before the function's deadline. */
   readonly signal: AbortSignal;
+  /** Writes lines with the key of the object. A field that the runtime writes gets another name. */
   readonly log: Log;
+  /** The time of this reconcile. A test moves it, so prefer it to `new Date()`. */
   now(): Date;
   /** Records an Event on the object. A repetition of the last one is counted. */
   recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void;
@@ -121,6 +123,7 @@ export interface MapContext<T extends ContextTypes>
 export interface UntypedContext extends BaseContext {
   /** That of the object, or for a mapping function of the changed object; undefined if it has none. */
   readonly namespace: string | undefined;
+  /** Adds to a metric of CloudWatch with the dimension `controller`. */
   count(name: string, value: number): void;
   deleteSelf(): Promise<void>;
   get(kind: Kind, key: Key): Promise<object | undefined>;

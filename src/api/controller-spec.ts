@@ -38,6 +38,7 @@ export type AddItTo<List extends string> = Kind<`add the kind to ${List}`, never
  * A watched kind, which is neither owned nor the primary kind. A label's value or a function maps its changes to keys.
  */
 export type Watch<T extends ContextTypes> = {
+  /** The kind whose changes are watched. */
   readonly kind: Kind;
   /** Only objects that it selects. Absent: all. One that leaves the selection is a change as well. */
   readonly selector?: Omit<Selector, 'fields'>;
@@ -90,6 +91,7 @@ export interface ControllerSpec<
   Sets extends MetadataSpec,
   Returned,
 > extends OptionsSpec {
+  /** The kinds of the children. */
   readonly owns?: readonly Owns[];
   /** Privileges that its children may have; without this a generated admission policy refuses them. */
   readonly allows?: Allows;
@@ -129,13 +131,16 @@ export interface ControllerSpec<
   readonly sets?: Sets;
   /** Whether it may delete the objects that it reconciles, by `deleteSelf`. Its role then has `delete` on the kind. */
   readonly deletesSelf?: true;
+  /** Further kinds, and the objects that a change of one reconciles. */
   readonly watches?: readonly Watch<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>[];
   /** Events outside of the cluster that trigger a reconcile. */
   readonly wakes?: readonly Wake[];
+  /** Brings about what the spec says, and returns the status. It may run twice and stop at any point. */
   reconcile(
     object: P['primary'],
     context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
   ): Promise<Exactly<Returned, P['status'], P['conditions']>>;
+  /** Undoes what the reconcile made outside. The object stays until it returns `done`. */
   finalize?(
     object: P['primary'],
     context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,

@@ -14,6 +14,7 @@ import { type SliceCondition, type SliceField, type StatusSlice, sliceView } fro
 
 /** A custom kind without its types. An interface, because CustomKind extends it. */
 export interface AnyCustomKind extends Kind {
+  /** What the CRD is made of. */
   readonly definition: KindDefinition;
   /** Parses a status strictly. Throws InvalidResultError or TerminalError, naming the field. */
   parseStatus(status: unknown): object;
@@ -26,11 +27,17 @@ export function isCustomKind(given: object): given is AnyCustomKind {
 
 /** The types of a custom kind. `input` is a spec as a user may write it, before defaults. */
 type KindTypes = {
+  /** The kind, such as `Cafe`. */
   readonly name: string;
+  /** Whether objects are in namespaces. */
   readonly scope: Scope;
+  /** The spec, as the schema reads it. */
   readonly spec: object;
+  /** The spec, as a user may write it, without defaults. */
   readonly input: object;
+  /** The status, as the schema has it. */
   readonly status: object;
+  /** The types of the conditions. */
   readonly conditions: string;
 };
 
@@ -38,7 +45,9 @@ type KindTypes = {
 export interface CustomKind<T extends KindTypes>
   extends AnyCustomKind,
     Kind<T['name'], CustomResource<T['spec'], T['status'], T['scope']>, T['scope']> {
+  /** The kind, such as `Cafe`. */
   readonly kind: T['name'];
+  /** Whether objects are in namespaces. */
   readonly scope: T['scope'];
   /**
    * Declares the kind's first controller.
@@ -137,6 +146,7 @@ export function defineKind<
 >(definition: {
   readonly group: string;
   readonly version: string;
+  /** The kind, such as `Cafe`. */
   readonly kind: Name;
   readonly plural?: string;
   /** `Namespaced` when absent. */

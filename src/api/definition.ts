@@ -37,33 +37,44 @@ export type Changes = 'metadata' | 'any';
 
 /** What a controller declares, without its code. */
 export type ControllerDeclaration = {
+  /** The kind that it reconciles. */
   readonly resource: PrimaryKind;
   /** The objects that it reconciles; absent: all of the kind. */
   readonly selector?: Selector;
   /** The slice of a second controller on the kind. Absent: this is the kind's first controller. */
   readonly statusSlice?: StatusSlice;
+  /** The kinds of its children. */
   readonly owns: readonly Kind[];
   /** The privileges of its children. Absent: none. */
   readonly allows?: Allows;
+  /** The kinds that it reads, and where. */
   readonly reads: readonly Read[];
+  /** The kinds that it watches, without the functions that map them. */
   readonly watches: readonly {
+    /** The watched kind. */
     readonly kind: Kind;
+    /** The objects that are watched; absent: all. */
     readonly selector?: Omit<Selector, 'fields'>;
     /** The changes of its objects that count. Absent: every write. */
     readonly changes?: Changes;
+    /** The label that names the object to reconcile. */
     readonly label?: string;
+    /** The kind whose label is followed. */
     readonly via?: Kind;
   }[];
   /** Events outside of the cluster. Their mapping functions need no settings, so they are part of it. */
   readonly wakes: readonly Wake[];
+  /** The variables that its function needs. */
   readonly settings?: z.ZodObject;
   /** Statements of the role of its function. Absent: none beside those that every function has. */
   readonly permissions?: readonly Permission[];
+  /** The commands that it may run in pods. */
   readonly exec?: ExecSpec;
   /** The labels and annotations that it sets on its objects. Absent: none. */
   readonly sets?: MetadataSpec;
   /** Whether its role may delete its objects. */
   readonly deletesSelf?: true;
+  /** Whether it has a finalizer. */
   readonly finalizes: boolean;
   /** The changes of an object that trigger a reconcile. Absent: the default of the kind. */
   readonly changes?: Changes;
@@ -71,6 +82,7 @@ export type ControllerDeclaration = {
   readonly evidence?: 'annotation';
   /** Whether its finalizer may delay the deletion of Pods, Nodes and volumes. */
   readonly blocksDeletion?: boolean;
+  /** Concurrency, time-out, retries and the like, with their defaults. */
   readonly options: ControllerOptions;
 };
 
@@ -101,6 +113,7 @@ export function marksHeldObjects({
 export type ControllerInstance = {
   /** Throws InvalidSpecError, InvalidResultError, TerminalError, or the error of the author's code. */
   reconcile(raw: object, context: UntypedContext): Promise<AnyResult>;
+  /** Calls the finalizer of the author. Without one it returns `done`. */
   finalize(raw: object, context: UntypedContext): Promise<Finalized>;
   /** Maps a change of `watches[index]` to the keys of primaries; none for a watch that the watcher maps by label. */
   mapToKeys(index: number, changed: Key, context: UntypedContext): Promise<readonly Key[]>;
@@ -110,6 +123,7 @@ export type ControllerInstance = {
 export type ControllerDefinition = {
   /** Names queue, function, finalizer and field manager: lower case, digits, `-`; at most 40 characters. */
   readonly name: string;
+  /** What the controller says of itself. */
   readonly declaration: ControllerDeclaration;
   /**
    * Reads the settings and makes the clients. Throws SettingsError, naming each variable that is missing or wrong.

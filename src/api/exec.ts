@@ -33,6 +33,7 @@ export type CommandRule = readonly string[] | { readonly argv: readonly string[]
 export type ExecSpec = {
   /** The end of the container's name. */
   readonly container: string;
+  /** The commands that may be run, each with a fixed beginning. */
   readonly commands: readonly CommandRule[];
 };
 

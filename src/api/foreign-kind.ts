@@ -10,6 +10,7 @@ import { type ForeignField, type ForeignStatus, foreignSliceView, type StatusFor
 /** A foreign kind. */
 export interface ForeignKind<Name extends string, O extends object, S extends Scope = 'Namespaced'>
   extends Kind<Name, O, S> {
+  /** The kind, such as `Deployment`. */
   readonly kind: Name;
   /**
    * Declares a controller of the kind. It writes no status: its reconcile returns a requeue time or nothing, and

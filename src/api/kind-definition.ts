@@ -6,12 +6,15 @@ import type { Condition } from './result.ts';
 
 /** An object of a custom kind, as a reconciler sees it. */
 export type CustomResource<Spec, Status, S extends Scope = Scope> = {
+  /** The name, uid, labels and the like. */
   readonly metadata: Meta & Within<S>;
+  /** What the user asks for. */
   readonly spec: Spec;
   /** The last status; undefined when it is absent, unreadable or without a required field. */
   readonly status?: Status;
   /** The current conditions; compare a child's with its generation. */
   readonly conditions?: readonly Condition[];
+  /** The generation that the status is of. */
   readonly observedGeneration?: number;
 };
 
@@ -19,6 +22,7 @@ export type CustomResource<Spec, Status, S extends Scope = Scope> = {
 export type PrinterColumn =
   | `.${string}`
   | {
+      /** Where the value is: `.status.level`. */
       readonly path: `.${string}`;
       /**
        * Default: that of the field, which for a time is `date`. A date is shown as an age, and one in the future as
@@ -27,6 +31,7 @@ export type PrinterColumn =
       readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date';
       /** Only with `kubectl get -o wide`. */
       readonly wide?: true;
+      /** What `kubectl explain` says of it. */
       readonly description?: string;
     };
 

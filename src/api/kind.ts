@@ -4,17 +4,25 @@ import type { KindDescription, Scope } from '../core/kind-names.ts';
 
 /** The metadata that a reconciler sees of every object. */
 export type Meta = {
+  /** The name. */
   readonly name: string;
+  /** The namespace; absent for a kind without. */
   readonly namespace?: string;
+  /** Differs for each object that ever had the name. */
   readonly uid: string;
+  /** Grows with each change of the spec. */
   readonly generation: number;
+  /** Differs after each write. */
   readonly resourceVersion: string;
   /** RFC 3339; absent in an object that a test made by hand. */
   readonly creationTimestamp?: string;
   /** RFC 3339; present while the object is being deleted. */
   readonly deletionTimestamp?: string;
+  /** The labels. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** The annotations. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** The owners; one of them may be a controller. */
   readonly ownerReferences?: readonly OwnerReference[];
 };
 
@@ -82,7 +90,9 @@ type Hyphenated<Name extends string> = Name extends `${infer Head}_${infer Rest}
 export interface Kind<Name extends string = string, O extends object = object, S extends Scope = Scope>
   extends KindDescription<Name, S> {
   // First: the compiler compares members in this order, so a message about two kinds ends with their names.
+  /** The kind, such as `Deployment`. */
   readonly kind: Name;
+  /** Whether objects are in namespaces. */
   readonly scope: S;
   /** Whether its children may be outside of their owner's namespace (inAnyNamespace). */
   readonly inAnyNamespace?: true | undefined;

@@ -7,13 +7,21 @@ import type { Condition, DeclaredCondition } from './result.ts';
 
 /** A workload, as far as its availability is read from it. A V1Deployment fits. */
 export type Workload = {
+  /** Its name, generation and whether it is being deleted. */
   readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: unknown };
+  /** What its own controller says. */
   readonly status?: {
+    /** The generation that the status is of. */
     readonly observedGeneration?: number;
+    /** Its conditions. */
     readonly conditions?: readonly {
+      /** The type, such as `Available`. */
       readonly type: string;
+      /** `True`, `False` or `Unknown`. */
       readonly status: string;
+      /** A word for programs. */
       readonly reason?: string;
+      /** A sentence for people. */
       readonly message?: string;
     }[];
   };
@@ -82,8 +90,11 @@ export function deploymentAvailable(workload: Workload | undefined): DeclaredCon
 
 /** A child of a kind with Ready, as far as its readiness is read from it. Every object of a custom kind fits. */
 export type Dependent = {
+  /** Its name and generation. */
   readonly metadata: Pick<Meta, 'name' | 'generation'>;
+  /** Its conditions. */
   readonly conditions?: readonly Condition[];
+  /** The generation that the conditions are of. */
   readonly observedGeneration?: number;
 };
 

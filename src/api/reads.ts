@@ -5,7 +5,9 @@ import type { Kind } from './kind.ts';
 
 /** A kind that is read in these namespaces only. An interface, so that messages show its name. */
 export interface KindInNamespaces<K extends Kind = Kind> {
+  /** The kind. */
   readonly of: K;
+  /** The namespaces in which it is read. */
   readonly namespaces: readonly string[];
 }
 

@@ -3,15 +3,19 @@
 
 /** A condition in a result; its type is the key, and times and generations are the runtime's. */
 export type DeclaredCondition = {
+  /** Whether the condition holds. */
   readonly status: 'True' | 'False' | 'Unknown';
   /** One CamelCase word (metav1.Condition: 1 to 1024 characters of letters, digits, `_`, `,` and `:`). */
   readonly reason: string;
+  /** A sentence for people. */
   readonly message?: string;
 };
 
 /** A condition in an object's status (metav1.Condition). */
 export type Condition = DeclaredCondition & {
+  /** The type, such as `Served`. */
   readonly type: string;
+  /** The generation that it is of. */
   readonly observedGeneration?: number;
   /** RFC 3339. */
   readonly lastTransitionTime?: string;
@@ -59,7 +63,9 @@ export type Result<Status, C extends string> = [Status] extends [never]
   : [Status] extends [undefined]
     ? { readonly status?: undefined; readonly conditions: Readonly<Record<C, DeclaredCondition>> } & Later
     : {
+        /** The whole status, which replaces the former one. */
         readonly status: Status;
+        /** Each condition of the kind. */
         readonly conditions: Readonly<Record<C, DeclaredCondition>>;
       } & Later;
 

@@ -7,7 +7,9 @@ import { isRecord, type JsonObject } from '../core/json.ts';
 export type OutsideEvent = {
   /** The same for every repetition of the event. */
   readonly id: string;
+  /** The `source` of the event. */
   readonly source: string;
+  /** The `detail-type` of the event. */
   readonly detailType: string;
   /** Whatever its sender wrote. Parse it. */
   readonly detail: unknown;
@@ -18,8 +20,11 @@ export type OutsideEvent = {
  * `undefined` counts as absent, as a zod schema with optional fields returns it.
  */
 export type WakeKey = {
+  /** The name of the object. */
   readonly name: string;
+  /** Its namespace; absent for a kind without. */
   readonly namespace?: string | undefined;
+  /** Its cluster; absent: every cluster. */
   readonly cluster?: string | undefined;
 };
 

@@ -60,6 +60,7 @@ export class PolicyDeniedError extends Error {
  */
 export class FieldOwnedError extends Error {
   override readonly name = 'FieldOwnedError';
+  /** The fields, as paths. */
   readonly fields: readonly string[];
 
   constructor(fields: readonly string[], options?: ErrorOptions) {
@@ -89,7 +90,9 @@ export class SettingsError extends Error {
  */
 export class NotOwnedError extends Error {
   override readonly name = 'NotOwnedError';
+  /** The names of the refused children. */
   readonly names: readonly string[];
+  /** The children that were applied, in the order of the call. */
   readonly objects: readonly object[] | undefined;
 
   constructor(names: readonly string[], objects?: readonly object[]) {

@@ -19,13 +19,18 @@ export type KindNames<Name extends string = string, S extends Scope = Scope> = {
 
 /** A kind's names and the values that follow from them. */
 export type KindDescription<Name extends string = string, S extends Scope = Scope> = {
+  /** The kind, such as `Deployment`. */
   readonly kind: Name;
   readonly scope: S;
   /** `''` for the core group. */
   readonly group: string;
+  /** The version that is read and written, such as `v1`. */
   readonly version: string;
+  /** The plural in URLs, such as `deployments`. */
   readonly plural: string;
+  /** Whether objects are in namespaces. */
   readonly namespaced: boolean;
+  /** Group and version, as in manifests: `apps/v1`. */
   readonly apiVersion: string;
   /** Served by an extension API server, through Kubernetes' aggregation layer. */
   readonly aggregated: boolean;

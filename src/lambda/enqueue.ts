@@ -20,6 +20,7 @@ export type EnqueueOptions = {
   readonly id?: string;
   /** The URL of a queue without its name. Default: the environment variable QUEUE_URL_PREFIX. */
   readonly queueUrlPrefix?: string;
+  /** Ends the call. */
   readonly signal?: AbortSignal;
 };
 

@@ -23,7 +23,9 @@ export type TestContext<T extends ContextTypes> = Context<T> & {
   isSelfDeleted(): boolean;
   /** The labels and annotations that the reconciler has set on the object. */
   ownMetadata(): {
+    /** The labels that were set. */
     readonly labels: Readonly<Record<string, string>>;
+    /** The annotations that were set. */
     readonly annotations: Readonly<Record<string, string>>;
   };
   /**
@@ -35,12 +37,17 @@ export type TestContext<T extends ContextTypes> = Context<T> & {
 
 /** The options of a context. An interface, because the compiler's errors show its name. */
 export interface TestContextOptions {
+  /** The objects that `get` and `list` find. */
   readonly objects?: readonly object[];
+  /** The object that is reconciled. */
   readonly owner?: {
     readonly metadata: { readonly uid: string; readonly name?: string; readonly namespace?: string };
   };
+  /** The time. Default: the present. */
   readonly now?: () => Date;
+  /** The signal of the reconcile. Default: one that is never aborted. */
   readonly signal?: AbortSignal;
+  /** Where lines go. Default: nowhere. */
   readonly log?: Log;
 }
 

@@ -18,6 +18,7 @@ export type OutsideWorld = {
    * system: `place: (object) => ({ ...object, spec: { url } })`.
    */
   place?(object: object): object;
+  /** Ends the outside system. */
   close?(): Promise<void>;
 };
 

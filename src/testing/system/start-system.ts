@@ -35,6 +35,7 @@ export type TestSystemOptions = Pick<TestApiServerOptions, 'crds' | 'objects' | 
 
 /** One reconcile, as its log line has it. */
 export type ReconcileRecord = {
+  /** The controller that ran. */
   readonly controller: string;
   /** The kind of the object, such as `ConfigMap`: the controller's, or of a mapping that of the watched object. */
   readonly kind: string;
@@ -48,7 +49,9 @@ export type ReconcileRecord = {
   readonly outcome: string;
   /** Of a failed reconcile. */
   readonly error?: string;
+  /** How many requests changed something. */
   readonly writes: number;
+  /** The time of the system at its end. */
   readonly at: Date;
 };
 
@@ -56,6 +59,7 @@ export type ReconcileRecord = {
 export type TestSystem = AsyncDisposable & {
   /** The cluster: apply, get, list, patch and delete as a user would. */
   readonly cluster: TestApiServer;
+  /** The time of the system, which `advance` moves. */
   now(): Date;
   /**
    * Reconciles until nothing is due. The clock stands still. Throws an Error that names a key which is reconciled
@@ -72,6 +76,7 @@ export type TestSystem = AsyncDisposable & {
   readonly mappings: readonly ReconcileRecord[];
   /** The reasons of the dead letters of a controller. */
   deadLetters(controller: string): readonly string[];
+  /** Ends the system. */
   close(): Promise<void>;
 };
 
