@@ -42,7 +42,7 @@ const nothingFinalized = "finalize returned nothing; return 'done', or a `reason
 
 const later = z.strictObject({
   requeueAfterSeconds: requeueAfterSeconds.optional(),
-  requeueAt: z.date('is no valid time').optional(),
+  requeueAt: z.date('is not a valid time').optional(),
   error: z.instanceof(Error).optional(),
 });
 const finalized = z.strictObject({ ...later.omit({ error: true }).shape, reason, message: z.string().optional() });

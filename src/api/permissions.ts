@@ -52,7 +52,7 @@ function problemOf(
   for (const [index, action] of actions.entries()) {
     const path = ['actions', String(index)];
     if (action !== '*' && !actionForm.test(action))
-      return { path, text: `${action} is no action of IAM, which is like route53:ChangeResourceRecordSets` };
+      return { path, text: `${action} is not an action of IAM, which is like route53:ChangeResourceRecordSets` };
     if (wildcard !== true && /[*?]/.test(action))
       return { path, text: `${action} permits every action it matches; ${accept}` };
   }
@@ -61,13 +61,13 @@ function problemOf(
     const unknown = placeholdersOf(resource).find((name) => !pseudoParameters.has(name) && !settings.includes(name));
     if (unknown !== undefined)
       return { path, text: `\${${unknown}} is neither a setting of the controller that is no secret nor of AWS::` };
-    if (resource !== '*' && !arnForm.test(resource)) return { path, text: `${resource} is no ARN` };
+    if (resource !== '*' && !arnForm.test(resource)) return { path, text: `${resource} is not an ARN` };
     if (wildcard !== true && isEverything(resource)) return { path, text: `${resource} is every resource; ${accept}` };
   }
   const operator = Object.keys(conditions).find((name) => !operatorForm.test(name));
   return operator === undefined
     ? undefined
-    : { path: ['conditions', operator], text: 'is no operator of IAM, which is like StringEquals' };
+    : { path: ['conditions', operator], text: 'is not an operator of IAM, which is like StringEquals' };
 }
 
 /** Returns whether nothing of a resource's name is fixed: `*`, `arn:aws:s3:::*`, `arn:aws:sqs:*:*:*`. */

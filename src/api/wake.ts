@@ -81,7 +81,7 @@ function checkDetail(pattern: unknown, path: string): void {
   if (Array.isArray(pattern)) {
     if (pattern.length === 0) throw new SchemaError(path, 'is an empty list; it matches no event');
     const other = pattern.find((value) => typeof value === 'object' && value !== null);
-    if (other !== undefined) throw new SchemaError(path, `${JSON.stringify(other)} is no value; give values only`);
+    if (other !== undefined) throw new SchemaError(path, `${JSON.stringify(other)} is not a value; give values only`);
     return;
   }
   if (!isRecord(pattern)) throw new SchemaError(path, 'give a list of values, or an object of such lists');

@@ -15,14 +15,14 @@ export function isLabelKey(key: string): boolean {
 /** Returns the problem of a label selector with its field, such as `matchLabels: a b=c is …`; undefined for none. */
 export function labelSelectorProblem({ matchLabels, matchExpressions = [] }: LabelSelector): string | undefined {
   const wrong = invalidLabel(matchLabels);
-  if (wrong !== undefined) return `matchLabels: ${wrong} is no valid label and value`;
+  if (wrong !== undefined) return `matchLabels: ${wrong} is not a valid label and value`;
   for (const [index, { key, operator, values }] of matchExpressions.entries()) {
     const field = `matchExpressions[${index}]`;
     const hasValues = operator === 'In' || operator === 'NotIn';
     if (hasValues && !values?.length) return `${field}.values: ${operator} needs a value at least`;
     if (!hasValues && values !== undefined) return `${field}.values: ${operator} has none; leave them out`;
     const invalid = (values ?? ['']).map((value) => invalidLabel({ [key]: value })).find((one) => one !== undefined);
-    if (invalid !== undefined) return `${field}: ${invalid} is no valid label and value`;
+    if (invalid !== undefined) return `${field}: ${invalid} is not a valid label and value`;
   }
   return undefined;
 }

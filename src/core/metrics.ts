@@ -78,7 +78,7 @@ export const silentMetrics: Metrics = { count: () => {}, author: () => {}, milli
 /** Throws a TypeError for a count that is not an author's to write: each name is a metric that is billed. */
 export function checkAuthorCount(name: string, value: number): void {
   if (!/^[A-Z][A-Za-z0-9]{0,63}$/.test(name))
-    throw new TypeError(`metrics.count: ${name} is no name such as RecordsWritten, the same for every object`);
+    throw new TypeError(`metrics.count: ${name} is not a name such as RecordsWritten, the same for every object`);
   if (Object.values(metricNames).some((one) => one === name))
     throw new TypeError(`metrics.count: ${name} is a metric of Outrigger; use another name`);
   if (!Number.isFinite(value)) throw new TypeError(`metrics.count: ${name} has no finite value`);

@@ -143,8 +143,8 @@ function parseKey({ resource }: ControllerDeclaration, returned: Key, changed: M
   const key = resource.namespaced ? { name, namespace } : { name };
   const shown = JSON.stringify(key).slice(0, maxCharacters);
   if (resource.namespaced && namespace === undefined)
-    return `${shown} is no key: name its namespace, as ${changed.resource} have none`;
+    return `${shown} is not a key: name its namespace, as ${changed.resource} have none`;
   const parsed = (resource.namespaced ? namespacedKey : clusterKey).safeParse(key, uncompiled);
   if (parsed.success) return parsed.data;
-  return `${shown} is no key: ${formatZodIssues(parsed.error)}`;
+  return `${shown} is not a key: ${formatZodIssues(parsed.error)}`;
 }

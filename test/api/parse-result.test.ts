@@ -35,7 +35,7 @@ it.each<[string, object, string]>([
   ['a delay that is not a number', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
   ['a delay without end', { requeueAfterSeconds: Number.POSITIVE_INFINITY }, 'requeueAfterSeconds'],
   ['a delay that no date can hold', { requeueAfterSeconds: 1e300 }, 'requeueAfterSeconds'],
-  ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is no valid time'],
+  ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is not a valid time'],
   ['a delay and a time', { requeueAfterSeconds: 3, requeueAt: new Date() }, 'give one of the two'],
   ['a declared condition left out', { conditions: {} }, 'conditions.Built'],
   ['a condition without a reason', because(''), 'conditions.Built.reason'],
@@ -66,7 +66,7 @@ it('finalize returns that it is done, or a delay or a time with a reason', () =>
 it.each<[string, object, string]>([
   ['a delay of NaN', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
   ['an endless delay', { requeueAfterSeconds: Number.POSITIVE_INFINITY }, 'requeueAfterSeconds'],
-  ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is no valid time'],
+  ['a time that is none', { requeueAt: new Date(Number.NaN) }, 'requeueAt: is not a valid time'],
   ['a delay and a time', { requeueAfterSeconds: 3, requeueAt: new Date() }, 'give one of the two'],
   ['neither a delay nor a time', {}, 'requeueAfterSeconds or requeueAt is needed'],
 ])('a result of finalize with %s is refused', (_, when, named) => {

@@ -213,7 +213,7 @@ describe('dlq errors', () => {
     [['list', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
     [['list', '--controller', 'tank'], 'there is no controller "tank"; the controllers are bitcoin-'],
     [['list', '--controller', 'constructor'], 'there is no controller "constructor"; the controllers are bitcoin-'],
-    [['redrive', '--key', 'default/north'], '"default/north" is no key; write CONTROLLER:NAMESPACE/NAME'],
+    [['redrive', '--key', 'default/north'], '"default/north" is not a key; write CONTROLLER:NAMESPACE/NAME'],
     [['redrive', '--key', 'foo:a/b', '--id', 'x'], '--key and --id exclude each other'],
     [
       ['redrive', '--controller', 'resync'],

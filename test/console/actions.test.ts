@@ -121,7 +121,7 @@ it.each([
   [{ type: 'reconcile', id: 'lab:pods//example' }, 'no controller reconciles this object'],
   [{ type: 'pause', id: 'lab:foos.samples.example.com/default/' }, 'no controller reconciles this object'],
   [{ type: 'pause-controller', controller: 'bar' }, 'there is no such controller'],
-  [{ type: 'delete', queue: 'foo.fifo' }, 'this is no dead-letter queue'],
+  [{ type: 'delete', queue: 'foo.fifo' }, 'this is not a dead-letter queue'],
   [{ type: 'break', fault: 'sqs-down' }, 'only a system on this machine can be broken'],
 ] as const)('%j is refused', async (action, message) => {
   await expect(actionsWith()(action, signal)).rejects.toThrow(message);

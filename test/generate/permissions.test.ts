@@ -69,11 +69,11 @@ it.each<readonly [string, Permission, string]>([
   ['every queue', { ...change, resources: ['arn:aws:sqs:eu-west-1:111122223333:*'] }, 'is every resource'],
   ['no action', { ...change, actions: [] }, 'actions: name at least one action'],
   ['no resource', { ...change, resources: [] }, 'resources: name at least one ARN'],
-  ['an operation', { ...change, actions: ['ChangeResourceRecordSets'] }, 'is no action of IAM'],
-  ['a name', { ...change, resources: ['my-bucket'] }, 'resources.0: my-bucket is no ARN'],
+  ['an operation', { ...change, actions: ['ChangeResourceRecordSets'] }, 'is not an action of IAM'],
+  ['a name', { ...change, resources: ['my-bucket'] }, 'resources.0: my-bucket is not an ARN'],
   ['a setting that is not there', { ...change, resources: ['arn:aws:s3:::${BUCKET}/*'] }, '${BUCKET} is neither'],
   ['a secret', { ...change, resources: ['arn:aws:s3:::${API_TOKEN}/*'] }, '${API_TOKEN} is neither'],
-  ['an operator', { ...change, conditions: { stringequals: {} } }, 'is no operator of IAM'],
+  ['an operator', { ...change, conditions: { stringequals: {} } }, 'is not an operator of IAM'],
 ])('U1: a permission with %s is refused with its place', (_, permission, text) => {
   expect(() => checkRegistry([controller('name', [permission])])).toThrow('controller name.permissions.0.');
   expect(() => checkRegistry([controller('name', [permission])])).toThrow(text);

@@ -169,7 +169,7 @@ const secrets = inNamespaces(Secret, ['certs']);
 it.each<[string, Partial<ControllerDeclaration>, string]>([
   ['a kind without a namespace', { reads: [inNamespaces(Namespace, ['a'])] }, 'Namespace has no namespace'],
   ['no namespace', { reads: [inNamespaces(Secret, [])] }, 'names no namespace; use the kind itself for all'],
-  ['what is no name', { reads: [inNamespaces(Secret, ['a', '*'])] }, '"*" is no name of a namespace'],
+  ['what is no name', { reads: [inNamespaces(Secret, ['a', '*'])] }, '"*" is not a name of a namespace'],
   ['a kind twice', { reads: [secrets, inNamespaces(Secret, ['a'])] }, 'secrets are in reads twice; keep one entry'],
   ['a kind that is also read in all', { reads: [Secret, secrets] }, 'secrets are in reads twice; keep one entry'],
   [

@@ -323,7 +323,7 @@ describe('generatedFiles errors', () => {
     ['a condition of two controllers', withGrafter(['grafted'], ['Pruned']), 'condition Pruned is grafter'],
     ['a condition of the kind in a status slice', withGrafter([], ['Ripe']), 'grafter: condition Ripe is the first'],
     ['a condition of the runtime', withGrafter([], ['Stalled']), 'grafter: condition Stalled is the runtime'],
-    ['a missing status field', withGrafter(['height'], ['Grafted']), 'grafter: status.height is no optional field'],
+    ['a missing status field', withGrafter(['height'], ['Grafted']), 'grafter: status.height is not an optional field'],
     ['a slice without a condition', withGrafter(['grafted'], []), 'grafter: a status slice needs a condition'],
     ['a condition of a kind with none', [adding('one', Ingress, b)], 'one: Ingress has no conditions in its status'],
     ['a condition without a domain', [adding('one', Deployment, 'Available')], 'condition Available has no domain'],

@@ -206,10 +206,10 @@ describe('crdOf', () => {
   });
   it.each([
     [{ spec: '.spec.cuont', status: '.status.count' }, 'scale.spec: there is no field .spec.cuont'],
-    [{ spec: '.spec.count', status: '.status.ripe' }, 'scale.status: .status.ripe is no whole number'],
+    [{ spec: '.spec.count', status: '.status.ripe' }, 'scale.status: .status.ripe is not a whole number'],
     [
       { spec: '.spec.count', status: '.status.count', selector: '.status.count' },
-      'scale.selector: .status.count is no text',
+      'scale.selector: .status.count is not a text',
     ],
   ] as const)('crdOf refuses the scale %j', (scale, text) => {
     const { spec, status } = kind.definition;

@@ -47,7 +47,7 @@ it('the CRD has the fields that a controller selects by, and the watch list has 
 
 it.each([
   ['spec.nope', 'Valve: selector.fields: there is no field .spec.nope'],
-  ['spec', 'Valve: selector.fields: spec is no text, boolean or whole number'],
+  ['spec', 'Valve: selector.fields: spec is not a text, boolean or whole number'],
 ])('a kind that is selected by %s is refused with its name and the field', (field, text) => {
   const wrong = Valve.controller('valve', {
     selector: { fields: { [field]: 'auto' } },

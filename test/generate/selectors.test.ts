@@ -11,10 +11,10 @@ const reconcile = async () => undefined;
 const check = (selector: Selector) => () => checkRegistry([ConfigMap.controller('maps', { selector, reconcile })]);
 
 it.each<[Selector, string]>([
-  [{ matchLabels: { 'a b': 'c' } }, 'selector.matchLabels: a b=c is no valid label and value'],
-  [{ matchLabels: { app: 'x'.repeat(64) } }, `app=${'x'.repeat(64)} is no valid label and value`],
-  [{ matchLabels: { 'UPPER.example.com/app': 'c' } }, 'is no valid label and value'],
-  [{ matchLabels: { app: 'a,b=c' } }, 'app=a,b=c is no valid label and value'],
+  [{ matchLabels: { 'a b': 'c' } }, 'selector.matchLabels: a b=c is not a valid label and value'],
+  [{ matchLabels: { app: 'x'.repeat(64) } }, `app=${'x'.repeat(64)} is not a valid label and value`],
+  [{ matchLabels: { 'UPPER.example.com/app': 'c' } }, 'is not a valid label and value'],
+  [{ matchLabels: { app: 'a,b=c' } }, 'app=a,b=c is not a valid label and value'],
   [
     { matchExpressions: [{ key: 'app', operator: 'In', values: [] }] },
     'selector.matchExpressions[0].values: In needs a value at least',
@@ -29,7 +29,7 @@ it.each<[Selector, string]>([
   ],
   [
     { matchExpressions: [{ key: 'app', operator: 'In', values: ['a', 'b)'] }] },
-    'selector.matchExpressions[0]: app=b) is no valid label and value',
+    'selector.matchExpressions[0]: app=b) is not a valid label and value',
   ],
   [
     { fields: { 'metadata.name': 'a,b' } },
@@ -37,7 +37,7 @@ it.each<[Selector, string]>([
   ],
   [{ annotations: [] }, 'selector.annotations is empty, so it selects nothing by them; leave it out'],
   [{ namespaces: [] }, 'selector.namespaces is empty, so it selects nothing; leave it out for all'],
-  [{ namespaces: ['good', 'Team_A'] }, 'selector.namespaces: "Team_A" is no name of a namespace'],
+  [{ namespaces: ['good', 'Team_A'] }, 'selector.namespaces: "Team_A" is not a name of a namespace'],
 ])('a selector that the API server refuses or that selects nothing is an error with its field (row %#)', (selector, text) => {
   expect(check(selector)).toThrow(`controller maps`);
   expect(check(selector)).toThrow(text);
@@ -68,7 +68,7 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   );
   expect(watching({ selector: { annotations: [] } })).toThrow('watches[0].selector.annotations is empty');
   expect(watching({ selector: { namespaces: [] } })).toThrow('watches[0].selector.namespaces is empty, so it selects');
-  expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is no name');
+  expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is not a name');
   const nodes = { kind: Node, label: undefined, mapToKeys: async () => [], selector: { namespaces: ['a'] } };
   expect(watching(nodes)).toThrow('watches[0].selector.namespaces: Node has no namespace; select by matchLabels');
 });

@@ -49,7 +49,7 @@ it.each([
   '=',
 ])('a list by the label value %j is refused, because it would select by something else', async (app) => {
   expect(await errorOf(async ({ list }) => await list(Secret, { app }))).toBe(
-    `list of secrets: matchLabels: app=${app} is no valid label and value`,
+    `list of secrets: matchLabels: app=${app} is not a valid label and value`,
   );
 });
 
@@ -101,9 +101,9 @@ const deployment = (changes: object) => {
 };
 
 it.each([
-  ['NaN', { replicas: Number.NaN }, 'spec.replicas: NaN is no value of JSON'],
-  ['an infinite number', { replicas: Number.POSITIVE_INFINITY }, 'spec.replicas: Infinity is no value of JSON'],
-  ['an invalid time', { at: [new Date('')] }, 'spec.at[0]: Invalid Date is no value of JSON'],
+  ['NaN', { replicas: Number.NaN }, 'spec.replicas: NaN is not a value of JSON'],
+  ['an infinite number', { replicas: Number.POSITIVE_INFINITY }, 'spec.replicas: Infinity is not a value of JSON'],
+  ['an invalid time', { at: [new Date('')] }, 'spec.at[0]: Invalid Date is not a value of JSON'],
 ])('a child with %s is refused by its path, instead of being written without the field', async (_, changes, error) => {
   expect(await errorOf(async ({ apply }) => await apply(Deployment, deployment(changes)))).toBe(error);
 });

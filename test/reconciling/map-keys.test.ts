@@ -186,8 +186,8 @@ it('keys that no object can have are named with their rule by the dead letter, a
   const { outcome, messages } = await mapped(keys, changed(), { messageId: 'partly' });
   expect(messages).toMatchObject([{ namespace: 'shop', name: 'five' }]);
   const message =
-    'mapToKeys of configmaps: {"name":"a/b","namespace":"shop"} is no key: name: must be one path segment; ' +
-    '{"name":"four","namespace":"My Shop"} is no key: namespace: must be a DNS label';
+    'mapToKeys of configmaps: {"name":"a/b","namespace":"shop"} is not a key: name: must be one path segment; ' +
+    '{"name":"four","namespace":"My Shop"} is not a key: namespace: must be a DNS label';
   expect(outcome).toMatchObject({ type: 'refused', error: { message } });
 });
 
@@ -195,7 +195,7 @@ it('a key without a namespace is named by the dead letter if the changed object 
   const { namespace: _, ...message } = changed({ resource: 'namespaces' });
   const { outcome, messages } = await mapped(async () => [{ name: 'six' }], message, { watched: Namespace });
   expect(messages).toEqual([]);
-  const text = 'mapToKeys of namespaces: {"name":"six"} is no key: name its namespace, as namespaces have none';
+  const text = 'mapToKeys of namespaces: {"name":"six"} is not a key: name its namespace, as namespaces have none';
   expect(outcome).toMatchObject({ type: 'refused', error: { message: text } });
 });
 

@@ -89,7 +89,7 @@ it('a test context shows what was counted, and that the object is deleted; a wro
   context.metrics.count('RecordsWritten');
   expect(context.counts.get('RecordsWritten')).toBe(4);
   const count = (name: string, value?: number) => () => context.metrics.count(name, value);
-  expect(count('records of a')).toThrow('records of a is no name such as RecordsWritten');
+  expect(count('records of a')).toThrow('records of a is not a name such as RecordsWritten');
   expect(count('DeadLetters')).toThrow('DeadLetters is a metric of Outrigger');
   expect(count('RecordsWritten', Number.NaN)).toThrow('RecordsWritten has no finite value');
 });

@@ -316,7 +316,7 @@ describe('a status with a version that other writes raise', () => {
     expect(from([''])).toThrow('the status of Copy has no field ');
     const pods = Pod.controller('pods', { changes: 'any', reconcile: async () => undefined });
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } };
-    expect(() => battery(pods, { samples: [pod], ignoreStatus: ['phase'] })).toThrow('Pod is no kind of defineKind');
+    expect(() => battery(pods, { samples: [pod], ignoreStatus: ['phase'] })).toThrow('Pod is not a kind of defineKind');
   });
 });
 

@@ -64,17 +64,21 @@ export function crdOf(
 ): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, formerVersions, nameRule } = definition;
-  if (!dnsSubdomain.test(group)) throw new SchemaError('group', `${group} is no lower-case domain such as example.com`);
+  if (!dnsSubdomain.test(group))
+    throw new SchemaError('group', `${group} is not a lower-case domain such as example.com`);
   const named = [['kind', kind.toLowerCase()], ['plural', plural], ...shortNames.map((one) => ['shortNames', one])];
   for (const [field = '', name = ''] of named) {
     const letters = field === 'kind' ? 'letters' : 'lower-case letters';
-    if (!dnsLabel.test(name)) throw new SchemaError(field, `${name} is no name; use ${letters}, digits and hyphens`);
+    if (!dnsLabel.test(name)) throw new SchemaError(field, `${name} is not a name; use ${letters}, digits and hyphens`);
   }
   const versions = [version, ...formerVersions];
   const wrong = versions.find((one, index) => !dnsLabel.test(one) || versions.indexOf(one) !== index);
   if (wrong === version && !dnsLabel.test(version))
-    throw new SchemaError('version', `${wrong} is no version; use lower-case letters, digits and hyphens, such as v1`);
-  if (wrong !== undefined) throw new SchemaError('formerVersions', `${wrong} is no version, or there twice`);
+    throw new SchemaError(
+      'version',
+      `${wrong} is not a version; use lower-case letters, digits and hyphens, such as v1`,
+    );
+  if (wrong !== undefined) throw new SchemaError('formerVersions', `${wrong} is not a version, or there twice`);
   const specSchema = structuralSchema(definition.spec, 'spec');
   // A spec without required fields may be absent. The default makes it an object, so that the defaults of its fields
   // apply.
@@ -95,15 +99,15 @@ export function crdOf(
   for (const [part, jsonPath] of Object.entries(scale ?? {})) {
     const { type } = fieldAt(whole, `scale.${part}`, jsonPath) ?? {};
     if (part === 'selector' && type !== 'string')
-      throw new SchemaError(`scale.${part}`, `${jsonPath} is no text (z.string())`);
+      throw new SchemaError(`scale.${part}`, `${jsonPath} is not a text (z.string())`);
     if (part !== 'selector' && type !== 'integer')
-      throw new SchemaError(`scale.${part}`, `${jsonPath} is no whole number (z.int())`);
+      throw new SchemaError(`scale.${part}`, `${jsonPath} is not a whole number (z.int())`);
   }
   for (const field of selectable) {
     const { type } = fieldAt(whole, 'selector.fields', `.${field}`) ?? {};
     // KEP-4358: the API server selects by no other types.
     if (type !== 'string' && type !== 'boolean' && type !== 'integer')
-      throw new SchemaError('selector.fields', `${field} is no text, boolean or whole number`);
+      throw new SchemaError('selector.fields', `${field} is not a text, boolean or whole number`);
   }
   const root = {
     type: 'object',

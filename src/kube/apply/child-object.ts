@@ -109,11 +109,11 @@ export function encodedSecret(
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function secretValues(field: string, values: unknown = {}): readonly (readonly [string, string])[] {
-  if (!isRecord(values)) throw new TypeError(`${field} of a Secret is no object`);
+  if (!isRecord(values)) throw new TypeError(`${field} of a Secret is not an object`);
   return Object.entries(values).map(([key, value]) => {
-    if (typeof value !== 'string') throw new TypeError(`${field}.${key} of a Secret is no string`);
+    if (typeof value !== 'string') throw new TypeError(`${field}.${key} of a Secret is not a string`);
     if (field === 'data' && !base64.test(value.replaceAll(/[\r\n]/g, '')))
-      throw new TypeError(`data.${key} of a Secret is no base64; give it as stringData`);
+      throw new TypeError(`data.${key} of a Secret is not base64; give it as stringData`);
     return [key, value];
   });
 }
@@ -134,7 +134,7 @@ function wireFields(fields: Readonly<Record<string, unknown>>, keepsNull: boolea
 function wireValue(value: unknown, keepsNull: boolean, path: string): unknown {
   if (Array.isArray(value)) return value.map((one, index) => wireValue(one, keepsNull, `${path}[${index}]`));
   const isTime = value instanceof Date;
-  if (isTime && Number.isNaN(value.getTime())) throw new TypeError(`${path}: ${String(value)} is no value of JSON`);
+  if (isTime && Number.isNaN(value.getTime())) throw new TypeError(`${path}: ${String(value)} is not a value of JSON`);
   if (typeof value === 'number' && isInexact(value)) throw new TypeError(inexactText(value, path));
   if (isTime) return value.toISOString();
   if (typeof value === 'string') return value.toWellFormed();

@@ -14,7 +14,7 @@ export function checkExactPaths(paths: readonly string[]): void {
   for (const path of paths) {
     const names = namesOf(path);
     if (names.some((name) => !/^[^\s[\]*]+$/.test(name)))
-      throw new TypeError(`exact: ${JSON.stringify(path)} is no path; name fields with dots: spec.ports`);
+      throw new TypeError(`exact: ${JSON.stringify(path)} is not a path; name fields with dots: spec.ports`);
     if (isShared(names))
       throw new TypeError(`exact: ${path} has fields of others; name what is only yours below it: spec.ports, data`);
   }

@@ -67,6 +67,6 @@ function inexactAt(value: unknown, path: string, isRefused: (value: number) => b
 
 /** The error of such a number. */
 export function inexactText(value: number, path: string): string {
-  const hint = Number.isFinite(value) ? 'beyond 2^53 and may not be exact' : 'no value of JSON';
+  const hint = Number.isFinite(value) ? 'beyond 2^53 and may not be exact' : 'not a value of JSON';
   return `${path}: ${value} is ${hint}`;
 }

@@ -12,7 +12,7 @@ import { structuralSchema } from '../../generate/crd/schema.ts';
  */
 export function ignoredStatus(kind: Kind, paths: readonly string[]): (status: unknown) => unknown {
   if (paths.length === 0) return (status) => status;
-  if (!isCustomKind(kind)) throw new TypeError(`ignoreStatus: ${kind.kind} is no kind of defineKind`);
+  if (!isCustomKind(kind)) throw new TypeError(`ignoreStatus: ${kind.kind} is not a kind of defineKind`);
   const schema = structuralSchema(kind.definition.status, 'status');
   for (const path of paths) {
     const missing = missingIn(schema, path.split('.'));

@@ -210,7 +210,7 @@ it.each([
     `src/controllers/registry.ts cannot be loaded by Node ${process.versions.node}: it is TypeScript, which Node loads from 22.18 on`,
   ],
   ['a registry without a list', 'export const list = [];', 'src/controllers/registry.ts: registry:'],
-  ['a registry of other values', 'export const registry = [1];', 'is no controller; make it with the controller'],
+  ['a registry of other values', 'export const registry = [1];', 'is not a controller; make it with the controller'],
 ])('manifests with %s prints one line', async (_, text, message) => {
   await write('src/controllers/registry.ts', text);
   expectUserError(await outrigger('manifests'), message);

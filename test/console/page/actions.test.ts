@@ -53,7 +53,7 @@ it('the notice is the last result, or why the action failed, for six seconds', a
   await perform(action, harmless);
   expect(notice.value).toEqual({ text: 'Sent.', failed: false });
   vi.advanceTimersByTime(5_000);
-  reason = 'this is no dead-letter queue';
+  reason = 'this is not a dead-letter queue';
   expect(await perform(action, harmless)).toBeUndefined();
   vi.advanceTimersByTime(5_000);
   expect(notice.value).toEqual({ text: reason, failed: true });

@@ -108,10 +108,10 @@ it('applyAll of a Secret with stringData writes once, corrects drift, and remove
 });
 
 it.each([
-  [{ data: { pin: 1234567 } }, 'data.pin of a Secret is no string'],
-  [{ stringData: { pin: { inner: '1234567' } } }, 'stringData.pin of a Secret is no string'],
-  [{ data: '1234567' }, 'data of a Secret is no object'],
-  [{ data: { ok: 'YQ==\n', pin: '1234567' } }, 'data.pin of a Secret is no base64; give it as stringData'],
+  [{ data: { pin: 1234567 } }, 'data.pin of a Secret is not a string'],
+  [{ stringData: { pin: { inner: '1234567' } } }, 'stringData.pin of a Secret is not a string'],
+  [{ data: '1234567' }, 'data of a Secret is not an object'],
+  [{ data: { ok: 'YQ==\n', pin: '1234567' } }, 'data.pin of a Secret is not base64; give it as stringData'],
 ])('applyAll of a Secret with a value that the server refuses shows the value in no error (row %#)', async (fields, error) => {
   const secrets = { resource: { ...configMaps, plural: 'secrets' }, kind: 'Secret' };
   const applied = await children([{ metadata: { name: 's' }, ...fields }], secrets).catch(String);

@@ -25,7 +25,7 @@ export function parseKey(
 ): RequestedKey {
   const whole = given === undefined || text.startsWith(`${given}:`) ? text : `${given}:${text}`;
   const colon = whole.indexOf(':');
-  const problem = () => new UserError(`${JSON.stringify(text)} is no key; write ${forms}`);
+  const problem = () => new UserError(`${JSON.stringify(text)} is not a key; write ${forms}`);
   if (colon < 1) throw problem();
   const { name: controller } = requireController(whole.slice(0, colon), controllers);
   const rest = whole.slice(colon + 1);

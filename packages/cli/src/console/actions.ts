@@ -123,7 +123,7 @@ export function createActions(
     messageId: string | undefined,
     signal: AbortSignal,
   ): Promise<ActionResult> {
-    if (!letterQueues.includes(queue)) throw new UserError('this is no dead-letter queue');
+    if (!letterQueues.includes(queue)) throw new UserError('this is not a dead-letter queue');
     const browser = createQueueBrowser(sqs, urlPrefix, queue);
     const matches = (one: DeadLetter) => messageId === undefined || one.messageId === messageId;
     const options = { matches, dryRun: false, signal };

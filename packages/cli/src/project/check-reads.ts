@@ -14,7 +14,7 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
     if (!kind.namespaced) return `${field}: ${kind.kind} has no namespace; use the kind itself`;
     if (namespaces.length === 0) return `${field} names no namespace; use the kind itself for all`;
     const invalid = namespaces.find((one) => !isNamespaceName(one));
-    if (invalid !== undefined) return `${field}: ${JSON.stringify(invalid)} is no name of a namespace`;
+    if (invalid !== undefined) return `${field}: ${JSON.stringify(invalid)} is not a name of a namespace`;
     if (reads.some((other) => other !== read && isSameKind(kindOfRead(other), kind)))
       return `${field}: ${kind.plural} are in reads twice; keep one entry, with all namespaces that are needed`;
     if ([resource, ...owns].some((other) => isSameKind(other, kind)))

@@ -234,7 +234,7 @@ function namespacesProblem({ kind, namespaced }: Kind, namespaces: readonly stri
   if (!namespaced && kind !== 'Namespace') return `: ${kind} has no namespace; select by matchLabels`;
   if (namespaces.length === 0) return ' is empty, so it selects nothing; leave it out for all';
   const invalid = namespaces.find((one) => !isNamespaceName(one));
-  return invalid === undefined ? undefined : `: ${JSON.stringify(invalid)} is no name of a namespace`;
+  return invalid === undefined ? undefined : `: ${JSON.stringify(invalid)} is not a name of a namespace`;
 }
 
 function isSecretKind({ group, kind }: Kind): boolean {
@@ -299,7 +299,7 @@ function checkForeignSlice(controller: ControllerDefinition, registry: readonly 
   }
   for (const condition of statusSlice.conditions) {
     const type = conditionType.exec(condition);
-    if (type === null) throw schemaError(`${condition} is no type of a condition`);
+    if (type === null) throw schemaError(`${condition} is not a type of a condition`);
     if (isBuiltIn && type.groups?.domain === undefined)
       throw schemaError(`condition ${condition} has no domain; use a name such as tenant.example.com/Ready`);
     const other = others.find((one) => one.declaration.statusSlice?.conditions.includes(condition));
@@ -320,7 +320,7 @@ function checkSlice(
   const { shape } = definition.status;
   for (const field of statusSlice.status) {
     if (shape[field]?._zod.optout !== 'optional')
-      throw schemaError(`status.${field} is no optional field of ${resource.kind}'s status`);
+      throw schemaError(`status.${field} is not an optional field of ${resource.kind}'s status`);
     const other = others.find((one) => one.declaration.statusSlice?.status.includes(field));
     if (other !== undefined) throw schemaError(`status.${field} is ${other.name}'s already`);
   }

@@ -22,11 +22,11 @@ export type Project = {
 
 const controller = z.custom<ControllerDefinition>(
   (one) => isRecord(one) && typeof one.name === 'string' && isRecord(one.declaration),
-  'is no controller; make it with the controller method of its kind',
+  'is not a controller; make it with the controller method of its kind',
 );
 const kind = z.custom<AnyCustomKind>(
   (one) => isRecord(one) && typeof one.plural === 'string' && isRecord(one.definition),
-  'is no kind; make it with defineKind',
+  'is not a kind; make it with defineKind',
 );
 const project = z.object({ registry: z.array(controller), crdsOnly: z.array(kind).default([]) });
 

@@ -51,7 +51,7 @@ function scalarOf(value: unknown, margin: string, mask: Mask): string {
   // Without the point an exponent is a text for other readers of YAML 1.1.
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value).replace(/^(-?\d+)e/, '$1.0e');
   if (typeof value === 'boolean' || value === null || value === undefined) return String(value ?? null);
-  throw new TypeError(`${String(value)} is no value of JSON`);
+  throw new TypeError(`${String(value)} is not a value of JSON`);
 }
 
 function textOf(text: string, margin: string): string {

@@ -99,7 +99,7 @@ export async function startConsole(
     if (request.headers['content-type'] !== 'application/json')
       return sendJson(response, 415, { error: 'an action is application/json' });
     const action = actionSchema.safeParse(parseJson(await readBody(request)));
-    if (!action.success) return sendJson(response, 400, { error: 'this is no action' });
+    if (!action.success) return sendJson(response, 400, { error: 'this is not an action' });
     const refusal = refusedByReadOnly(source.system, action.data);
     if (refusal !== undefined) return sendJson(response, 403, { error: refusal });
     try {

@@ -165,7 +165,7 @@ function LetterQueue({
 
 function Letter({ letter }: { readonly letter: QueuedMessage }) {
   const { queue, messageId, reason = 'unknown', error, attempts, since, body, controller } = letter;
-  const who = letter.id === undefined ? 'a message that is no key' : shortName(letter.id);
+  const who = letter.id === undefined ? 'a message that is not a key' : shortName(letter.id);
   return (
     <li class="letter">
       <div class="letter-head">
