@@ -68,7 +68,9 @@ it('a watch with a label or a selector that is not valid is an error with its fi
   );
   expect(watching({ selector: { annotations: [] } })).toThrow('watches[0].selector.annotations is empty');
   expect(watching({ selector: { namespaces: [] } })).toThrow('watches[0].selector.namespaces is empty, so it selects');
-  expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow('watches[0].selector.namespaces: "*" is not a name');
+  expect(watching({ selector: { namespaces: ['a', '*'] } })).toThrow(
+    'watches[0].selector.namespaces: "*" is not a name',
+  );
   const nodes = { kind: Node, label: undefined, mapToKeys: async () => [], selector: { namespaces: ['a'] } };
   expect(watching(nodes)).toThrow('watches[0].selector.namespaces: Node has no namespace; select by matchLabels');
 });
