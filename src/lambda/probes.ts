@@ -40,7 +40,10 @@ export async function besidesProbes(
   return kept;
 }
 
-/** Answers one probe in the log, at a level that is hidden by ERROR alone. Never rejects. */
+/**
+ * Answers one probe in the log, at a level that is hidden by ERROR alone. Never rejects. A watcher has nothing to verify,
+ * and each of its probes would ask every cluster, so that is refused.
+ */
 export async function answerProbe(
   { log, send, opened, kinds = [] }: ProbeDeps,
   { path, sentAt, ...probe }: Probe,
@@ -55,6 +58,9 @@ export async function answerProbe(
     ...{ receiveCount: record?.receiveCount, memoryMegabytes: Math.round(process.memoryUsage.rss() / 2 ** 20) },
   };
   if (next === undefined) return log.warn('probe answered', { probe: about });
+  const watchers = await opened?.table.watchers().catch(() => undefined);
+  if (watchers?.has(sender.sender ?? '') === true)
+    return log.warn('probe refused: a watcher sent it', { probe: about });
   const asked = { kinds, only: probe.cluster, namespace: probe.namespace, signal };
   const [clusters, [sent]] = await Promise.all([
     opened === undefined

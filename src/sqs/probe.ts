@@ -7,6 +7,9 @@ import { formatBody, milliseconds, segment } from './body.ts';
 import { hashOf } from './message.ts';
 import type { QueueEntry } from './sender.ts';
 
+/** Timers, or the queue of a controller: no probe becomes a dead letter. */
+const queue = segment.refine((name) => name === timersQueue || (name.endsWith('.fifo') && !name.endsWith('-dlq.fifo')));
+
 const schema = z.object({
   v: z.literal(1),
   type: z.literal('probe'),
@@ -17,7 +20,7 @@ const schema = z.object({
   /** When it was sent to this queue. */
   sentAt: milliseconds,
   /** The queues that it visits after this one. */
-  path: z.array(segment).max(3),
+  path: z.array(queue).max(2),
   /** The only cluster that is asked. Absent: every cluster of the table. */
   cluster: segment.optional(),
   /** A namespace in which the kinds may be listed. Absent: all. */

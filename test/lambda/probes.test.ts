@@ -2,11 +2,13 @@
 // test/deploy/verify.test.ts.
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../src/core/log.ts';
+import { answerProbe } from '../../src/lambda/probes.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
 import { createWakeHandler } from '../../src/lambda/wake-handler.ts';
-import { type Probe, probeEntry } from '../../src/sqs/probe.ts';
+import { type Probe, probeEntry, readProbe } from '../../src/sqs/probe.ts';
 import { captureConsole } from '../support/capture-console.ts';
 import { functionSystem, widgetRecord } from './function-system.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
@@ -78,6 +80,22 @@ it('a probe that cannot be sent on is answered with the reason, and is not kept'
   const event = anEvent(aRecord('probe', bodyOf(['no-such-queue.fifo'])));
   expect(await createTimersHandler(['widget'])(event, aContext())).toEqual(nothingKept);
   expect(answers(lines)[0].probe.notSent).toEqual({ queue: 'no-such-queue.fifo', reason: expect.any(String) });
+});
+
+it('a probe of a watcher asks no cluster, is not sent on, and none is read that would visit a dead-letter queue', async () => {
+  const lines: string[] = [];
+  const asked: string[] = [];
+  const opened = {
+    table: { watchers: async () => new Set(['AROAWATCHER']), list: async () => ['alpha'] },
+    clusters: { find: async (name: string) => Promise.reject(new Error(asked.push(name).toString())) },
+  };
+  const send = async (queue: string) => Promise.reject(new Error(`sent to ${queue}`));
+  const deps = { log: { ...silentLog, warn: (text: string) => void lines.push(text) }, send, opened };
+  const record = { receiveCount: 1, senderId: 'AROAWATCHER:pod' };
+  await answerProbe(deps as never, aProbe(['timers', 'widget.fifo']), AbortSignal.timeout(1_000), record);
+  expect([lines, asked]).toEqual([['probe refused: a watcher sent it'], []]);
+  for (const path of [['widget-dlq.fifo'], ['resync'], ['timers', 'widget.fifo', 'timers']])
+    expect(readProbe(JSON.stringify(aProbe(path)))).toBeUndefined();
 });
 
 /** The probes on a queue, when there are that many: those of timers wait for their delay. */
