@@ -41,8 +41,8 @@ export async function besidesProbes(
 }
 
 /**
- * Answers one probe in the log, at a level that is hidden by ERROR alone. Never rejects. A watcher has nothing to verify,
- * and each of its probes would ask every cluster, so that is refused.
+ * Answers one probe in the log, at a level that is hidden by ERROR alone. Never rejects. That of a watcher is refused:
+ * a watcher has nothing to verify, and each of its probes would ask every cluster.
  */
 export async function answerProbe(
   { log, send, opened, kinds = [] }: ProbeDeps,

@@ -57,6 +57,7 @@ function open(hash = `#${token}`, session = new Map<string, string>()) {
   vi.stubGlobal('sessionStorage', {
     getItem: (name: string) => session.get(name) ?? null,
     setItem: (name: string, value: string) => session.set(name, value),
+    removeItem: (name: string) => session.delete(name),
   });
   store.start();
   return { session, location, window };
