@@ -54,8 +54,13 @@ export async function answerProbe(
   const [next, ...rest] = path;
   const sender = record?.senderId === undefined ? {} : { sender: roleIdOf(record.senderId) };
   const about = {
-    ...{ id: probe.id, from: probe.from, left: path.length, tookMs: Math.max(0, nowMs - sentAt), ...sender },
-    ...{ receiveCount: record?.receiveCount, memoryMegabytes: Math.round(process.memoryUsage.rss() / 2 ** 20) },
+    id: probe.id,
+    from: probe.from,
+    left: path.length,
+    tookMs: Math.max(0, nowMs - sentAt),
+    ...sender,
+    receiveCount: record?.receiveCount,
+    memoryMegabytes: Math.round(process.memoryUsage.rss() / 2 ** 20),
   };
   if (next === undefined) return log.warn('probe answered', { probe: about });
   const watchers = await opened?.table.watchers().catch(() => undefined);

@@ -1,8 +1,9 @@
 // Ownership of an object: its controller reference decides, and the owner's selector must match. An object without a
 // controller that the selector matches is adopted; an object that the selector no longer matches is released
 // (controller_ref_manager.go).
+import { selectsLabels } from '../checks/workload-rules.ts';
 import type { WorkloadCluster } from './cluster.ts';
-import { type Selector, selectsLabels, type WorkloadKind, type WorkloadObject } from './objects.ts';
+import type { Selector, WorkloadKind, WorkloadObject } from './objects.ts';
 
 /** Returns the owner's objects of a kind, after adopting and releasing. An owner that is being deleted adopts none. */
 export async function claim<T extends WorkloadObject, O extends WorkloadObject>(

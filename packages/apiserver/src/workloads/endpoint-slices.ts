@@ -1,6 +1,7 @@
 // Service → EndpointSlices: the pods that a selector matches, with the port numbers that each pod has for the Service's
 // ports (endpointslice/reconciler.go). IPv4 only, and one slice for each set of ports, without a limit of endpoints.
 import { isDeepStrictEqual } from 'node:util';
+import { selectsLabels } from '../checks/workload-rules.ts';
 import { controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Pod,
   pods,
   type Service,
-  selectsLabels,
   services,
   type WorkloadKey,
 } from './objects.ts';

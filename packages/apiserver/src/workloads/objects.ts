@@ -143,14 +143,3 @@ export function isReady({ status }: Pod): boolean {
 export function isActive({ metadata: { deletionTimestamp }, status }: Pod): boolean {
   return deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 }
-
-/** Returns whether a label selector selects these labels. */
-export function selectsLabels({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Texts): boolean {
-  const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] }));
-  return [...equal, ...matchExpressions].every(({ key, operator, values = [] }) => {
-    const value = labels[key];
-    if (operator === 'Exists') return value !== undefined;
-    if (operator === 'DoesNotExist') return value === undefined;
-    return (value !== undefined && values.includes(value)) === (operator === 'In');
-  });
-}

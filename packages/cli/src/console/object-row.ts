@@ -26,7 +26,9 @@ export function objectRow(
     cluster,
     ...(namespace === undefined ? {} : { namespace }),
     name,
-    ...{ state, tone, text },
+    state,
+    tone,
+    text,
     conditions: conditionsOf(object).map((condition) => {
       const { type, status, reason, message, lastTransitionTime } = condition;
       const since = lastTransitionTime === undefined ? {} : { since: lastTransitionTime };

@@ -214,7 +214,9 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });
   const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
   const why = {
-    ...{ project: deps.project, pausedControllers: operator.pausedControllers, queues: letters.read },
+    project: deps.project,
+    pausedControllers: operator.pausedControllers,
+    queues: letters.read,
     isClusterPaused: async (cluster: string) => table.some((one) => one.name === cluster && one.paused === true),
   };
   const readFlow = createFlowReader(controllers, {
