@@ -6,7 +6,9 @@ import { healthOf } from '@outrigger/cli/console/health';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 
-const { getColorDepth } = WriteStream.prototype;
+// CI, TMUX and others say how many colours a terminal has: here only TERM and NO_COLOR do.
+const getColorDepth = () =>
+  WriteStream.prototype.getColorDepth({ TERM: 'xterm-256color', ...(process.env.NO_COLOR ? { NO_COLOR: '1' } : {}) });
 const stream = (isTTY: boolean, columns = 20) =>
   Object.assign(Object.create(process.stdout), { isTTY, columns, getColorDepth });
 
@@ -29,7 +31,7 @@ it('no line is longer than the terminal, unless a word is', () => {
 
 it('a problem has a colour on a terminal, and none with NO_COLOR', () => {
   vi.stubEnv('NO_COLOR', undefined);
-  vi.stubEnv('TERM', 'xterm-256color');
+  vi.stubEnv('FORCE_COLOR', undefined);
   expect(fitted('local  DOWN', stream(true), colourOf)).toBe('\u001b[31mlocal  DOWN\u001b[39m');
   expect(fitted('foo  not known', stream(true), colourOf)).toContain('\u001b[33m');
   expect(fitted('foo  working', stream(true), colourOf)).toBe('foo  working');

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import { ApiError, isNotFound, isThrottled } from '../../src/kube/client/errors.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { untilEstablished } from '../support/established.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
   for (const kind of [everyRow, strict]) {
     await define(kind);
     await untilEstablished(client, `${kind.plural}.${group}`);
-    await untilServed(kind);
   }
 });
 afterAll(() => client.close());
@@ -39,21 +38,6 @@ afterAll(() => client.close());
 async function define(kind: AnyCustomKind): Promise<void> {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   await client.request({ method: 'POST', path, body: crdOf(kind) });
-}
-
-/**
- * Lists until the new kind is served: it responds with 404, then with 429 while its cache fills. Neither can be
- * watched.
- */
-async function untilServed(kind: AnyCustomKind): Promise<void> {
-  for (const deadline = Date.now() + 15_000; ; ) {
-    try {
-      await client.request({ method: 'GET', path: collectionPath(kind, 'default') });
-      return;
-    } catch (error) {
-      if (!(isThrottled(error) || isNotFound(error)) || Date.now() > deadline) throw error;
-    }
-  }
 }
 
 /** Creates an object as a dry run. Returns its spec, or the error of the API server. */
@@ -96,7 +80,6 @@ describe('a generated schema', () => {
     const kind = kindOf('Named', z.object({}));
     await define(kind);
     await untilEstablished(client, `${kind.plural}.${group}`);
-    await untilServed(kind);
     const { apiVersion } = kind;
     const body = { apiVersion, kind: 'Named', metadata: { name: 'long', finalizers: ['example.com/stays'] } };
     await client.request({ method: 'POST', path: collectionPath(kind, 'default'), body });

@@ -9,13 +9,11 @@ import type { Kind } from '../../src/api/kind.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { sleep } from '../../src/core/time.ts';
 import { definitionsOf } from '../../src/generate/definitions.ts';
-import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
-import { ApiError, isThrottled } from '../../src/kube/client/errors.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
-import { collectionPath } from '../../src/kube/client/path.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { formatMessage, hashOf } from '../../src/sqs/message.ts';
 import { untilEstablished } from '../support/established.ts';
@@ -63,24 +61,8 @@ export async function install(connection: Connection): Promise<void> {
       await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'statements' });
       await untilEstablished(client, definition.metadata.name);
     }
-    for (const kind of ownKinds(registry, crdsOnly)) await listed(client, kind);
   } finally {
     client.close();
-  }
-}
-
-/**
- * Resolves when a new kind can be listed: for a moment its cache is still being filled, and a list is answered with 429
- * ("storage is (re)initializing"). Nothing can be watched for that, so it asks again at once.
- */
-async function listed(client: KubeClient, kind: Kind): Promise<void> {
-  for (const giveUpAt = Date.now() + 15_000; ; ) {
-    try {
-      await client.request({ method: 'GET', path: collectionPath(kind) });
-      return;
-    } catch (error) {
-      if (!isThrottled(error) || Date.now() > giveUpAt) throw error;
-    }
   }
 }
 
