@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/kube/client/object.ts';
 import { readWatchLines } from '../../src/kube/watch/ndjson.ts';
 import { CustomResourceDefinition } from '../../src/kubernetes.ts';
 
-const conditions = z.array(z.object({ type: z.string(), status: z.string() })).default([]);
+const conditions = z.array(z.object({ type: z.string(), status: z.string() })).nullish();
 const definitionEvent = z.object({
   object: z.object({
     spec: z.object({
@@ -16,7 +16,7 @@ const definitionEvent = z.object({
       names: z.object({ plural: z.string() }),
       versions: z.array(z.object({ name: z.string(), served: z.boolean() })),
     }),
-    status: z.object({ conditions }).default({ conditions: [] }),
+    status: z.object({ conditions }).nullish(),
   }),
 });
 
@@ -42,8 +42,8 @@ export async function untilEstablished(client: KubeClient, name: string): Promis
   try {
     for await (const event of readWatchLines(stream)) {
       const { spec, status } = definitionEvent.parse(event).object;
-      if (!status.conditions.some((condition) => condition.type === 'Established' && condition.status === 'True'))
-        continue;
+      const established = status?.conditions?.find(({ type }) => type === 'Established');
+      if (established?.status !== 'True') continue;
       for (const version of spec.versions.filter(({ served }) => served))
         await untilListed(client, `/apis/${spec.group}/${version.name}/${spec.names.plural}`, signal);
       return;
