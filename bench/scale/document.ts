@@ -89,26 +89,12 @@ async function scaleTables(
   simulated: readonly Simulated[],
 ): Promise<{ readonly text: string; readonly rows: readonly Row[] }> {
   const { prices, measured } = sheet;
-  const { machine, runs } = await measuredRuns();
+  const { runs } = await measuredRuns();
   const checked = await simulateRuns(runs, measured);
   const rows = checked.map(rowOf);
   const batchMs = invocationMs(measured['changed-10'], 10, functionMegabytes);
   const convergedMs = invocationMs(measured['converged-1'], 1, functionMegabytes);
   const text = [
-    '### The simulation against measured runs',
-    '',
-    `Measured on ${machine}.`,
-    '',
-    table(
-      ['drain', 'measured', 'simulated', 'simulated / measured'],
-      checked.map(({ what, objects: count, seconds, simulated: predicted }) => [
-        `${number(count)} objects of 200 ms, ${what}`,
-        `${seconds} s`,
-        `${predicted.toFixed(1)} s`,
-        (predicted / seconds).toFixed(2),
-      ]),
-    ),
-    '',
     '### A change of every object',
     '',
     `${number(objects)} objects of one controller in each cluster change at once.`,

@@ -63,7 +63,7 @@ describe('documented commands on one machine', () => {
 
   it('a documented controller is written, and files are generated for it', { timeout }, async () => {
     const file = 'src/controllers/registry.ts';
-    // The one step that docs/write/project.md describes in words.
+    // The one step that CONTRIBUTING.md describes in words.
     const named = (await folder.read(file))
       .replace(/^import/m, "import { cafe } from './cafe.ts';\nimport")
       .replace('  waterTank,', '  cafe,\n  waterTank,');

@@ -5,7 +5,7 @@
 /** A command that is run verbatim, the output that it must show, and its permitted exit statuses. Default: 0. */
 export type Step = { readonly command: string; readonly shows: RegExp; readonly statuses?: readonly number[] };
 
-/** In a separate clone, before the demo: the README's cafe, added manually as docs/write/project.md describes. */
+/** In a separate clone, before the demo: the README's cafe, added manually as CONTRIBUTING.md describes. */
 export const cafeSteps: readonly Step[] = [
   { command: 'npx outrigger manifests --out k8s/base', shows: /^\d+ files in k8s\/base/m },
   { command: 'npx outrigger manifests --out k8s/base --check', shows: /^$/ },

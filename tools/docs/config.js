@@ -1,5 +1,5 @@
 // The configuration of VitePress. build.ts copies it next to the pages. The sidebar is docs/README.md: its
-// sections, and the pages that their tables name. The last section, Project, has a sidebar of its own, and so has the API.
+// sections, and the pages that they name. The last section, Project, has a sidebar of its own, and so has the API.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { searchOptions } from './search-options.ts';
@@ -15,8 +15,8 @@ const sections = contents
   .slice(1)
   .map((section) => {
     const [heading = ''] = section.split('\n', 1);
-    const rows = [...section.matchAll(/^\| \[([^\]]+)\]\(([^)#]+)\)/gm)];
-    const items = rows.map(([, title = '', file = '']) => itemOf(titleOf(title, file), path.posix.normalize(file)));
+    const rows = [...section.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)];
+    const items = rows.map(([, title = '', file = '']) => itemOf(title, path.posix.normalize(file)));
     return { text: heading, collapsed: heading !== 'Start', items };
   });
 
@@ -31,11 +31,6 @@ function itemOf(text, file) {
 function pagesIn(folder) {
   const names = readdirSync(path.join(stage, folder)).filter((name) => name.endsWith('.md') && name !== 'index.md');
   return names.sort().map((name) => itemOf(headingOf(`${folder}/${name}`), `${folder}/${name}`));
-}
-
-/** @param {string} title @param {string} file */
-function titleOf(title, file) {
-  return title.endsWith('.md') ? headingOf(file) : title;
 }
 
 /** @param {string} file */

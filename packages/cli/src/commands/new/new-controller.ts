@@ -108,7 +108,7 @@ async function runExample(root: string, example: string): Promise<number> {
     ...packages.map((one) => `hint: npm install ${one}`),
     ...(hasRegistry ? [`hint: ${registryFile} chooses the controllers; add those of ${example}.ts`] : []),
     '',
-    `Now: npm run check, and npm test. What it shows: examples/${example}.md in the package outrigger.`,
+    'Now: npm run check, and npm test. What it shows: docs/examples.md in the package outrigger.',
   ]);
   return 0;
 }
