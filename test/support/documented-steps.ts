@@ -122,7 +122,6 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm install ../packed/*.tgz': tutorial,
   'npx outrigger new project --yes': tutorial,
   'npm install': tutorial,
-  'npx outrigger': tutorial,
   'npx outrigger detach WaterTank --kubeconfig admin.yaml --yes': [
     'test/cluster/uninstall.test.ts',
     'detachCommand(), argv',
