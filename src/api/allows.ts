@@ -45,8 +45,12 @@ export type Allows = {
 
 /** Permissions, as a rule of a Role has them. */
 export type PolicyRule = {
+  /** The groups; `''` is the core group. */
   readonly apiGroups: readonly string[];
+  /** The plurals, such as `pods`, with subresources as in `pods/log`. */
   readonly resources: readonly string[];
+  /** The verbs, such as `get` and `list`. */
   readonly verbs: readonly string[];
+  /** The only objects, by name. Absent: all. */
   readonly resourceNames?: readonly string[];
 };

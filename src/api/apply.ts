@@ -35,6 +35,7 @@ export type ChildMeta<Primary extends Scope, Child> = Partly<Pick<Meta, 'labels'
 export type Desired<K, Primary extends Scope = 'Namespaced'> =
   K extends Kind<string, infer O, infer S>
     ? Partly<Omit<O, 'metadata' | 'status' | 'conditions' | 'observedGeneration'>> & {
+        /** The name, and labels and annotations of the controller's own. */
         readonly metadata: ChildMeta<K extends InAnyNamespace ? 'Cluster' : Primary, S>;
       }
     : never;
@@ -49,9 +50,20 @@ export type DesiredSet<K, Primary extends Scope> =
 
 /** A write to a child: the child as it is now and as it was before. A deleted one is given as it was. */
 export type ChildChange<O extends object = object> =
-  | { readonly type: 'created'; readonly child: O }
-  | { readonly type: 'updated'; readonly child: O; readonly before: O }
-  | { readonly type: 'deleted'; readonly child: O };
+  | {
+      /** What was written. */
+      readonly type: 'created' | 'deleted';
+      /** The new child, or the deleted one as it was. */
+      readonly child: O;
+    }
+  | {
+      /** What was written. */
+      readonly type: 'updated';
+      /** The child after the write. */
+      readonly child: O;
+      /** The child before the write. */
+      readonly before: O;
+    };
 
 /** How a child is applied. */
 export type ApplyOptions = {
@@ -84,10 +96,22 @@ export type ApplyAllOptions<O extends object = object> = ApplyOptions & {
 };
 
 /** Why a set of children is not as desired: as a condition to report, and as the error to return. */
-export type ApplyFailure = { readonly condition: DeclaredCondition; readonly error: Error };
+export type ApplyFailure = {
+  /** A condition that is False, with the reason `NotOwned`, `PolicyDenied` or `ChildRefused`. */
+  readonly condition: DeclaredCondition;
+  /** What `applyAll` would have thrown: return it as `error` of the result, and the reconcile is retried. */
+  readonly error: Error;
+};
 
 /**
- * The children in the order of the desired ones, and the failure. After a NotOwnedError `objects` are the other
- * children, which are applied. After any other failure it is empty, although some of the children may be applied.
+ * What `tryApplyAll` returns.
  */
-export type Applied<O> = { readonly objects: readonly O[]; readonly failure?: ApplyFailure };
+export type Applied<O> = {
+  /**
+   * The children, in the order of the desired ones. After a NotOwnedError: the other children, which are applied. After
+   * any other failure it is empty, although some of the children may be applied.
+   */
+  readonly objects: readonly O[];
+  /** Why the set is not as desired; absent if it is. */
+  readonly failure?: ApplyFailure;
+};

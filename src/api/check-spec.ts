@@ -197,7 +197,7 @@ function record(fields: Readonly<Record<string, Check>>, required: readonly stri
   return (value) => {
     if (!isRecord(value)) return { path: [], text: 'give an object' };
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
-    if (unknown !== undefined) return { path: [unknown], text: 'there is no such option' };
+    if (unknown !== undefined) return { path: [unknown], text: 'is not an option; remove it, or correct its name' };
     const given = Object.entries(fields).filter(([name]) => value[name] !== undefined || required.includes(name));
     return firstProblem(given.map(([name, check]) => [name, value[name], check]));
   };

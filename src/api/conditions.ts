@@ -6,17 +6,41 @@ import type { Condition, DeclaredCondition } from './result.ts';
  * Makes a condition that is True.
  * @example conditions: { Served: ok('AllSeated') }
  */
-export function ok(reason: string, message?: string): DeclaredCondition & { readonly status: 'True' } {
+export function ok(
+  reason: string,
+  message?: string,
+): DeclaredCondition & {
+  /** Always True. */
+  readonly status: 'True';
+} {
   return { status: 'True', reason, ...(message === undefined ? {} : { message }) };
 }
 
-/** Makes a condition that is False. */
-export function notOk(reason: string, message?: string): DeclaredCondition & { readonly status: 'False' } {
+/**
+ * Makes a condition that is False.
+ * @example conditions: { Served: notOk('NoWaiter', 'the cafe has 12 guests and no waiter') }
+ */
+export function notOk(
+  reason: string,
+  message?: string,
+): DeclaredCondition & {
+  /** Always False. */
+  readonly status: 'False';
+} {
   return { status: 'False', reason, ...(message === undefined ? {} : { message }) };
 }
 
-/** Makes a condition that is Unknown. */
-export function unknown(reason: string, message?: string): DeclaredCondition & { readonly status: 'Unknown' } {
+/**
+ * Makes a condition that is Unknown, for what nothing has reported yet.
+ * @example conditions: { Served: unknown('Seating') }
+ */
+export function unknown(
+  reason: string,
+  message?: string,
+): DeclaredCondition & {
+  /** Always Unknown. */
+  readonly status: 'Unknown';
+} {
   return { status: 'Unknown', reason, ...(message === undefined ? {} : { message }) };
 }
 
@@ -73,6 +97,7 @@ export function mergeConditions(
 
 /**
  * Returns whether the current conditions have this one, with the same reason and message. It then needs no new Event.
+ * @example if (!hasCondition(cafe.conditions, 'Served', served)) recordEvent('Warning', served.reason, 'no waiter');
  */
 export function hasCondition(
   current: readonly Condition[] | undefined,

@@ -28,15 +28,35 @@ import {
 } from './set-metadata.ts';
 
 type BaseContext = {
-  /** The cluster's name in the clusters table. */
+  /**
+   * The cluster's name in the clusters table.
+   * @group Time, place and limits
+   */
   readonly cluster: string;
-  /** Aborts before the function's deadline. */
+  /**
+   * Aborts 4.5 s before the function's timeout. Pass it to everything that waits.
+   * @group Time, place and limits
+   * @example await fetch(url, { signal });
+   */
   readonly signal: AbortSignal;
-  /** Writes lines with the key of the object. A field that the runtime writes gets another name. */
+  /**
+   * Writes log lines with the key of the object: a constant message and fields, or an error. A field whose name the
+   * runtime uses, such as `key`, is written as `author_key`.
+   * @group Reporting
+   * @example log.info('record changed', { host });
+   */
   readonly log: Log;
-  /** The time of this reconcile. A test moves it, so prefer it to `new Date()`. */
+  /**
+   * The time, which a test sets: use it instead of `new Date()`.
+   * @group Time, place and limits
+   */
   now(): Date;
-  /** Records an Event on the object. A repetition of the last one is counted. */
+  /**
+   * Records an Event on the object, after the status is written. One that equals the last one is counted. One that
+   * cannot be written is logged, and fails nothing.
+   * @group Reporting
+   * @example recordEvent('Warning', 'RecordRefused', `the zone has no record for ${host}`);
+   */
   recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
 
@@ -52,34 +72,68 @@ export type ContextTypes = {
 };
 
 /**
- * The context of a reconcile. An undeclared kind does not compile (or, where the compiler cannot see it, throws a
- * TypeError), so the generated RBAC always suffices. A kind is written by `apply` or by `applyAll` in one reconcile;
- * both for one kind is a TypeError, because applyAll would delete what apply wrote. So is an applyAll that would delete
- * what an earlier one of the same reconcile applied. An interface, so that messages show its name.
+ * The context of a reconcile: everything that it may do besides returning its result. A kind that the controller does
+ * not declare does not compile, or throws a TypeError where the compiler cannot see it: the generated RBAC always
+ * suffices.
+ *
+ * One reconcile writes a kind by `apply` or by `applyAll`. Both for one kind throw a TypeError, because applyAll would
+ * delete what apply wrote. So does an applyAll that would delete what an earlier one of the same reconcile applied.
  */
+// An interface, so that messages show its name.
 export interface Context<T extends ContextTypes> extends BaseContext {
-  /** What the controller's `clients` made of its settings. */
+  /**
+   * What `clients` returned.
+   * @group Outside of the cluster
+   */
   readonly clients: T['clients'];
   /**
-   * Adds to a metric of the author, with the controller as its dimension. CloudWatch bills each name of each
-   * controller, so no name depends on the object: `RecordsWritten`.
+   * Counts in metrics of CloudWatch of your own.
+   * @group Reporting
    */
-  readonly metrics: { count(name: string, value?: number): void };
+  readonly metrics: {
+    /**
+     * Adds to a CloudWatch metric with the controller as its dimension. CloudWatch bills each name of each controller,
+     * so no name depends on the object. Nothing counts in a dry run. Default of `value`: 1.
+     * @throws TypeError for a name that is not like `RecordsWritten`, or that Outrigger uses
+     * @example metrics.count('RecordsWritten');
+     */
+    count(name: string, value?: number): void;
+  };
   /**
-   * Deletes the object, as kubectl does: its finalizers run, and its children go. Needs `deletesSelf` in the
-   * declaration. Return a result as always; a status that finds no object is not written.
+   * Deletes the object, as kubectl does: its finalizers run, and its children go. Return a result as always; a status
+   * that finds no object is not written.
+   * @group The object
+   * @throws TypeError without `deletesSelf: true` in the declaration
    */
   deleteSelf(): Promise<void>;
-  /** Runs a declared command in a container. */
+  /**
+   * Runs a declared command in a container of a pod. There is no `exec` without `exec` in the declaration.
+   * @group Outside of the cluster
+   * @throws TypeError before any request, for a container or a command that is not declared
+   * @example const { exitCode, stdout } = await exec({ name: 'node-0' }, 'node', ['bitcoin-cli', 'getpeerinfo']);
+   */
   readonly exec: [T['exec']] extends [NoExecDeclared] ? NoExecDeclared : Exec;
-  /** Makes the declared labels and annotations of the object exactly these. */
+  /**
+   * Makes the declared labels and annotations of the object exactly these. There is no `setMetadata` without `sets` in
+   * the declaration.
+   * @group The object
+   * @throws FieldOwnedError if another client gave one of them another value: nothing is written then
+   * @example await setMetadata({ labels: { 'example.com/tier': 'gold' } });
+   */
   readonly setMetadata: [T['sets']] extends [NoMetadataDeclared] ? NoMetadataDeclared : SetMetadata<T['sets']>;
-  /** Reads one object; undefined when there is none. The namespace is the object's own unless the key names another. */
+  /**
+   * Reads one object of a kind in `owns` or `reads`; `undefined` if there is none. It is read from the API server, so
+   * it is never old. The namespace is the object's own unless the key names another.
+   * @group Reading
+   * @example const settings = await get(ConfigMap, { name: cafe.spec.menu });
+   */
   get<K extends T['owns'] | T['reads']>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
   /**
-   * Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object), or in the namespace of
-   * the options: `'*'` is all of them. A project with `outrigger.namespaces` has permissions only in those: for `'*'`
-   * and any other namespace the API server returns 403.
+   * Lists a kind in the object's namespace; for a cluster-scoped object in the whole cluster. The options name another
+   * namespace, or `'*'` for all. In a project with `outrigger.namespaces` the API server returns 403 for any other
+   * namespace, and for `'*'`.
+   * @group Reading
+   * @example const pods = await list(Pod, { app: cafe.metadata.name });
    */
   list<K extends T['owns'] | T['reads']>(
     kind: K,
@@ -87,16 +141,20 @@ export interface Context<T extends ContextTypes> extends BaseContext {
     options?: ListScope,
   ): Promise<readonly ObjectOf<K>[]>;
   /**
-   * Applies one child, and returns it. Deletes nothing: for a child whose name can change, use applyAll. Throws
-   * NotOwnedError if an object of that name exists that is not a child of this object.
+   * Applies one child, and returns it. Deletes nothing: for a child whose name can change, use applyAll.
+   * @group Children
+   * @throws NotOwnedError if an object of that name exists that is not a child of this object
+   * @example const deployment = await apply(Deployment, { metadata: { name: cafe.metadata.name }, spec });
    */
   apply<K extends T['owns']>(kind: K, desired: Desired<K, T['scope']>, options?: ApplyOptions): Promise<ObjectOf<K>>;
   /**
-   * Makes the object's children of a kind exactly these: applies what differs, deletes its other children (unless
+   * Makes the object's children of a kind exactly these. It applies what differs, deletes the other children (unless
    * `prune` is false), and returns the children. A function is given the existing children and returns the desired
-   * ones: an existing one that it returns is kept, and not written. Throws NotOwnedError, after the others are applied,
-   * for the name of an object that is not a child of this object, and the error of the API server for a child that it
-   * refuses. Deletes nothing then.
+   * ones: an existing one that it returns is kept, and not written. After a failure nothing is deleted.
+   * @group Children
+   * @throws NotOwnedError, after the others are applied, for the name of an object that is not a child of this object
+   * @throws Error of the API server for a child that it refuses
+   * @example const services = await applyAll(Service, cafe.spec.doors.map((door) => serviceOf(cafe, door)));
    */
   applyAll<K extends T['owns']>(
     kind: K,
@@ -104,8 +162,9 @@ export interface Context<T extends ContextTypes> extends BaseContext {
     options?: ApplyAllOptions<ObjectOf<K>>,
   ): Promise<readonly ObjectOf<K>[]>;
   /**
-   * As applyAll, but returns the failure instead of throwing it, so that a status can be written although the set is
-   * not complete. Return `failure.error` as `error` of the result.
+   * The same as applyAll, but returns the failure, so that a status can be written although the set is not complete.
+   * Return `failure.error` as `error` of the result.
+   * @group Children
    * @example const { objects, failure } = await tryApplyAll(Service, [desired]);
    */
   tryApplyAll<K extends T['owns']>(
@@ -166,7 +225,7 @@ export function typeContext<T extends ContextTypes>(
   const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
     const list = verb === 'own' ? '`owns`' : '`owns` or `reads`';
-    throw new TypeError(`${name} does not ${verb} ${kind.kind}: add it to ${list}`);
+    throw new TypeError(`${name} does not ${verb} ${kind.kind}; add it to ${list}`);
   };
   const declared = [...owns, ...reads.map(kindOfRead)];
   async function applyAll<K extends T['owns']>(
@@ -220,7 +279,7 @@ export function typeContext<T extends ContextTypes>(
     },
     deleteSelf: async () => {
       if (deletesSelf !== true)
-        throw new TypeError(`${name} does not declare deletesSelf: true, so its role forbids it`);
+        throw new TypeError(`${name} does not declare deletesSelf, so its role forbids it; add deletesSelf: true`);
       await untyped.deleteSelf();
     },
     get: async (kind, key) => {
@@ -234,7 +293,7 @@ export function typeContext<T extends ContextTypes>(
       holdToNamespaces(name, reads, kind, options?.namespace ?? untyped.namespace ?? '*');
       // A label of that name compiles, and selects nothing. The empty list would prune the children.
       if (labels !== undefined && 'labels' in labels)
-        throw new TypeError(`${name}: list of ${kind.kind}: labels: give the labels themselves: { app: 'm' }`);
+        throw new TypeError(`${name} lists ${kind.kind} by a label of the name labels; give the labels: { app: 'm' }`);
       return (await untyped.list(kind, labels, options)).map((raw) => readAs(kind, raw));
     },
     apply: async (kind, desired, options) => {
@@ -275,7 +334,7 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
     if ((writers.get(id) ?? writer) !== writer) {
       throw new TypeError(
         `${controller} writes ${kind.kind} by apply and by applyAll in one reconcile; ` +
-          'applyAll deletes what apply wrote',
+          'applyAll deletes what apply wrote, so use one of them',
       );
     }
     writers.set(id, writer);
@@ -292,7 +351,7 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
       );
       if (prune && deleted !== undefined) {
         refusal = new TypeError(
-          `${controller}: this applyAll of ${kind.kind} would delete ${formatKey(deleted)}, which an earlier one of ` +
+          `${controller} would delete ${kind.kind} ${formatKey(deleted)} by this applyAll, which an earlier one of ` +
             'the same reconcile has applied; give all children of a kind in one call',
         );
         throw refusal;

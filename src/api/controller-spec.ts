@@ -23,6 +23,14 @@ export type PrimaryTypes = {
   readonly conditions: string;
 };
 
+/** PrimaryTypes in one line. */
+export type Primary<O extends object, S extends Scope, Status, C extends string> = {
+  primary: O;
+  scope: S;
+  status: Status;
+  conditions: C;
+};
+
 /**
  * The type of clients where none are declared, or where they are used above the line that declares them. The compiler's
  * errors show its name.
@@ -57,7 +65,13 @@ export type Watch<T extends ContextTypes> = {
        */
       readonly via?: Kind;
     }
-  | { mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> | readonly Key[] }
+  | {
+      /**
+       * Returns the keys of the primaries to reconcile for an object that was changed, created or deleted. It runs in
+       * the controller's function.
+       */
+      mapToKeys(changed: Key, context: MapContext<T>): Promise<readonly Key[]> | readonly Key[];
+    }
 );
 
 /** The types on which the context of a controller depends. */
@@ -91,15 +105,23 @@ export interface ControllerSpec<
   Sets extends MetadataSpec,
   Returned,
 > extends OptionsSpec {
-  /** The kinds of the children. */
+  /**
+   * The kinds of the children, which it applies. Its role may write them, and a change of a child reconciles the
+   * object.
+   * @example owns: [Deployment, Service]
+   */
   readonly owns?: readonly Owns[];
   /** Privileges that its children may have; without this a generated admission policy refuses them. */
   readonly allows?: Allows;
-  /** Kinds that are only read, in all namespaces or by `inNamespaces` in some. */
+  /**
+   * Kinds that are only read, in all namespaces or by `inNamespaces` in some.
+   * @example reads: [ConfigMap, inNamespaces(Secret, ['platform'])]
+   */
   readonly reads?: readonly Reads[];
   /**
    * The objects of the kind that it reconciles; absent: all. An object that leaves the selection is finalized: its
    * children are deleted, `finalize` runs, and the controller's marks on the object are removed.
+   * @example selector: { matchLabels: { tenant: 'true' } }
    */
   readonly selector?: Selector;
   /**
@@ -119,28 +141,50 @@ export interface ControllerSpec<
    * then wait while the functions are down.
    */
   readonly finalizer?: 'blocks-deletion';
-  /** Parsed from the environment once, at cold start; an error names the variable. */
+  /**
+   * The environment variables of its function, parsed once, at cold start; an error names the variable.
+   * @example settings: z.object({ PLANT_URL: z.url(), PLANT_TOKEN: secret() })
+   */
   readonly settings?: Settings;
-  /** What its function may do on AWS beside its own queues: statements of its role. */
+  /**
+   * What its function may do on AWS beside its own queues: statements of its role.
+   * @example permissions: [{ actions: ['s3:GetObject'], resources: ['arn:${AWS::Partition}:s3:::menus/*'] }]
+   */
   readonly permissions?: readonly Permission[];
-  /** Makes its clients, once at cold start. With `dryRun` any call but GET and HEAD by `fetch` is refused. */
+  /**
+   * Makes its clients, once at cold start. With `dryRun` any call but GET and HEAD by `fetch` is refused.
+   * @example clients: ({ PLANT_URL, PLANT_TOKEN }) => createPlant(PLANT_URL, PLANT_TOKEN)
+   */
   clients?(settings: z.output<Settings>, options: ClientsOptions): Clients;
-  /** The commands that it may run in containers; without this there is no `exec` in its context. */
+  /**
+   * The commands that it may run in containers; without this there is no `exec` in its context.
+   * @example exec: { container: 'node', commands: [['bitcoin-cli', 'getpeerinfo']] }
+   */
   readonly exec?: Exec;
-  /** The labels and annotations that it sets on the object; without this there is no `setMetadata` in its context. */
+  /**
+   * The labels and annotations that it sets on the object; without this there is no `setMetadata` in its context.
+   * @example sets: { labels: ['example.com/tier'] }
+   */
   readonly sets?: Sets;
   /** Whether it may delete the objects that it reconciles, by `deleteSelf`. Its role then has `delete` on the kind. */
   readonly deletesSelf?: true;
-  /** Further kinds, and the objects that a change of one reconciles. */
+  /**
+   * Further kinds, and the objects that a change of one reconciles.
+   * @example watches: [{ kind: Secret, label: 'example.com/cafe' }]
+   */
   readonly watches?: readonly Watch<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>[];
   /** Events outside of the cluster that trigger a reconcile. */
   readonly wakes?: readonly Wake[];
-  /** Brings about what the spec says, and returns the status. It may run twice and stop at any point. */
+  /**
+   * Brings about what the spec says, and returns the status. It may run twice and stop at any point. Any error that it
+   * throws is retried, but for a TerminalError.
+   * @example async reconcile(cafe, { apply }): Promise<ResultOf<typeof Cafe>> { ... }
+   */
   reconcile(
     object: P['primary'],
     context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
   ): Promise<Exactly<Returned, P['status'], P['conditions']>>;
-  /** Undoes what the reconcile made outside. The object stays until it returns `done`. */
+  /** Undoes what the reconcile made outside. The object stays until it returns `done`. It may run twice as well. */
   finalize?(
     object: P['primary'],
     context: Context<TypesOfContext<P, Owns, Reads, Clients, Exec, Sets>>,
@@ -188,10 +232,10 @@ export type AnySpec = ControllerSpec<
   Result<unknown, string>
 >;
 
+type WithController<P extends PrimaryTypes> = { readonly controller: DefineController<P> };
+
 /**
  * The result of a kind's controller. Annotate reconcile with it: an error is then reported at the field that is wrong.
  * @example async reconcile(cafe, context): Promise<ResultOf<typeof Cafe>> { ... }
  */
-export type ResultOf<K> = K extends { readonly controller: DefineController<infer P> }
-  ? Result<P['status'], P['conditions']>
-  : never;
+export type ResultOf<K> = K extends WithController<infer P> ? Result<P['status'], P['conditions']> : never;

@@ -5,7 +5,7 @@ import { InvalidSpecError } from '../core/errors.ts';
 import { formatZodIssues, isRecord, uncompiled } from '../core/json.ts';
 import { describeKind, type Scope } from '../core/kind-names.ts';
 import { controllersOf } from './controller.ts';
-import type { DefineController } from './controller-spec.ts';
+import type { DefineController, Primary } from './controller-spec.ts';
 import type { Kind, Meta, Within } from './kind.ts';
 import type { CustomResource, KindDefinition, PrinterColumn } from './kind-definition.ts';
 import { parseStrictly } from './parse-result.ts';
@@ -16,7 +16,11 @@ import { type SliceCondition, type SliceField, type StatusSlice, sliceView } fro
 export interface AnyCustomKind extends Kind {
   /** What the CRD is made of. */
   readonly definition: KindDefinition;
-  /** Parses a status strictly. Throws InvalidResultError or TerminalError, naming the field. */
+  /**
+   * Parses a status strictly.
+   * @throws InvalidResultError for a wrong or missing value, naming the field
+   * @throws TerminalError for a field that the schema does not have
+   */
   parseStatus(status: unknown): object;
 }
 
@@ -54,12 +58,9 @@ export interface CustomKind<T extends KindTypes>
    * @example Cafe.controller('cafe', { owns: [Deployment], async reconcile(cafe, context): Promise<ResultOf<typeof
    *   Cafe>> { ... } })
    */
-  readonly controller: DefineController<{
-    primary: CustomResource<T['spec'], T['status'], T['scope']>;
-    scope: T['scope'];
-    status: T['status'];
-    conditions: T['conditions'];
-  }>;
+  readonly controller: DefineController<
+    Primary<CustomResource<T['spec'], T['status'], T['scope']>, T['scope'], T['status'], T['conditions']>
+  >;
   /**
    * Declares a slice of the status for a second controller, which reads and returns that slice only. The fields are
    * optional ones of the kind's status; the conditions are new, and report also the errors of that controller.
@@ -67,19 +68,20 @@ export interface CustomKind<T extends KindTypes>
    *   ... })
    */
   statusSlice<const F extends SliceField<T['status']>, const C extends string>(slice: {
+    /** The fields. */
     readonly status: readonly F[];
+    /** The types of the conditions, at least one. */
     readonly conditions: readonly [SliceCondition<C, T['conditions']>, ...SliceCondition<C, T['conditions']>[]];
   }): {
-    readonly controller: DefineController<{
-      primary: CustomResource<T['spec'], Pick<T['status'], F>, T['scope']>;
-      scope: T['scope'];
-      status: Pick<T['status'], F>;
-      conditions: C;
-    }>;
+    /** Declares the controller of the slice. */
+    readonly controller: DefineController<
+      Primary<CustomResource<T['spec'], Pick<T['status'], F>, T['scope']>, T['scope'], Pick<T['status'], F>, C>
+    >;
   };
   /**
    * Makes an object for a test, with defaults applied. Without `metadata` it is of generation 1, and in the namespace
-   * `default` if the kind is namespaced. Throws InvalidSpecError as a read would.
+   * `default` if the kind is namespaced.
+   * @throws InvalidSpecError as a read would
    * @example Cafe.object('north', { seats: 20 }, { namespace: 'shop', deletionTimestamp: '2026-01-01T00:00:00Z' })
    */
   object(
@@ -87,7 +89,10 @@ export interface CustomKind<T extends KindTypes>
     spec: T['input'],
     metadata?: Partial<Omit<Meta, 'name'>>,
   ): CustomResource<T['spec'], T['status'], T['scope']>;
-  /** Reads an object as the API server sent it. Throws InvalidSpecError, naming the field. */
+  /**
+   * Reads an object as the API server sent it.
+   * @throws InvalidSpecError naming the field
+   */
   read(raw: object): CustomResource<T['spec'], T['status'], T['scope']>;
 }
 
@@ -133,9 +138,9 @@ const runtimeStatus = z.object({
 });
 
 /**
- * Declares a custom kind.
- * @example defineKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank', spec: z.object({ targetLevel:
- *   z.number() }), status: z.object({ action: z.string() }), conditions: ['AtLevel'] })
+ * Declares a custom kind. A build makes its CustomResourceDefinition of the schemas, and refuses what a CRD cannot say.
+ * @example export const WaterTank = defineKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank', spec:
+ *   z.object({ targetLevel: z.number() }), status: z.object({ action: z.string() }), conditions: ['AtLevel'] });
  */
 export function defineKind<
   const Name extends string,
@@ -144,16 +149,21 @@ export function defineKind<
   const C extends string,
   S extends Scope = 'Namespaced',
 >(definition: {
+  /** The API group, a domain of yours: `plant.example.com`. */
   readonly group: string;
+  /** The version that is stored, such as `v1`. */
   readonly version: string;
   /** The kind, such as `Cafe`. */
   readonly kind: Name;
+  /** The name in URLs and of the CRD, such as `cafes`. Default: guessed from `kind` as Kubernetes does. */
   readonly plural?: string;
-  /** `Namespaced` when absent. */
+  /** Default: `Namespaced`. */
   readonly scope?: S;
+  /** The schema of the spec. */
   readonly spec: Spec;
+  /** The schema of the status, without conditions. */
   readonly status: Status;
-  /** The runtime adds Ready, which is True when all of these are. */
+  /** The types of the conditions that `reconcile` returns. The runtime adds Ready: True when all of these are. */
   readonly conditions: readonly C[];
   /** Columns of `kubectl get` besides Ready, Reason and Age: the JSONPath of each, or more about it. */
   readonly columns?: Readonly<Record<string, PrinterColumn>>;
@@ -163,21 +173,28 @@ export function defineKind<
     readonly status: `.status.${string}`;
     readonly selector?: `.status.${string}` | `.spec.${string}`;
   };
+  /** Short names for kubectl. */
   readonly shortNames?: readonly string[];
   /** Versions that this one follows, with the same fields: their clients and stored objects go on. */
   readonly formerVersions?: readonly string[];
+  /** A rule in CEL for names of new objects, such as `size(self.metadata.name) <= 40`, and what a user is told. */
   readonly nameRule?: { readonly rule: string; readonly message: string };
 }): CustomKind<{
+  /** The kind. */
   name: Name;
+  /** Whether objects are in namespaces. */
   scope: S;
+  /** The spec, as the schema reads it. */
   spec: z.output<Spec>;
+  /** The spec, as a user may write it. */
   input: z.input<Spec>;
+  /** The status. */
   status: z.output<Status>;
+  /** The types of the conditions. */
   conditions: C;
 }> {
-  type Primary = CustomResource<z.output<Spec>, z.output<Status>, S>;
   const { spec, status, conditions, columns = {}, scale, shortNames = [], formerVersions = [], nameRule } = definition;
-  const read = (raw: object): Primary => {
+  const read = (raw: object): CustomResource<z.output<Spec>, z.output<Status>, S> => {
     const parsed = envelope.parse(raw, uncompiled);
     const readSpec = spec.safeParse(parsed.spec);
     if (!readSpec.success) throw new InvalidSpecError(formatZodIssues(readSpec.error, 'spec'));

@@ -3,7 +3,7 @@
 import { SchemaError } from '../core/errors.ts';
 import { describeKind, type KindNames, type Scope } from '../core/kind-names.ts';
 import { controllersOf } from './controller.ts';
-import type { DefineController } from './controller-spec.ts';
+import type { DefineController, Primary } from './controller-spec.ts';
 import type { Kind, Live } from './kind.ts';
 import { type ForeignField, type ForeignStatus, foreignSliceView, type StatusForm } from './status-slice.ts';
 
@@ -17,7 +17,7 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
    * reports progress in Events.
    * @example Namespace.controller('tenant-network', { selector: { matchLabels: { tenant: 'true' } }, ... })
    */
-  readonly controller: DefineController<{ primary: O; scope: S; status: never; conditions: never }>;
+  readonly controller: DefineController<Primary<O, S, never, never>>;
   /**
    * Declares the part of the status that a controller writes: fields and conditions of the CRD, `Ready` included, for
    * one that implements the kind; of a built-in kind only conditions, with a domain in their types. The rest of the
@@ -26,15 +26,13 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
    * @example Namespace.statusSlice({ conditions: ['tenant.example.com/Isolated'] }).controller('tenant', { ... })
    */
   statusSlice<const C extends string, const F extends ForeignField<O> = never>(slice: {
+    /** Fields of the status. Absent: none. */
     readonly status?: readonly F[];
+    /** The types of the conditions, at least one. */
     readonly conditions: readonly [C, ...C[]];
   }): {
-    readonly controller: DefineController<{
-      primary: O;
-      scope: S;
-      status: [F] extends [never] ? undefined : ForeignStatus<O, F>;
-      conditions: C;
-    }>;
+    /** Declares the controller of the slice. */
+    readonly controller: DefineController<Primary<O, S, [F] extends [never] ? undefined : ForeignStatus<O, F>, C>>;
   };
 }
 

@@ -31,10 +31,15 @@ export type Within<S extends Scope> = { Namespaced: { readonly namespace: string
 
 /** One owner of an object (metav1.OwnerReference). */
 export type OwnerReference = {
+  /** Group and version of the owner. */
   readonly apiVersion: string;
+  /** The kind of the owner. */
   readonly kind: string;
+  /** The name of the owner. */
   readonly name: string;
+  /** The uid of the owner. */
   readonly uid: string;
+  /** Whether the owner is the object's controller. */
   readonly controller?: boolean;
 };
 
@@ -43,6 +48,7 @@ export type OwnerReference = {
  * `Date` for the RFC 3339 texts of the API, and have other names for some fields.
  */
 export type Live<O, S extends Scope = Scope> = Json<Omit<O, 'metadata'>> & {
+  /** Name, uid, labels and the like. */
   readonly metadata: (O extends Generations ? Meta : ForeignMeta) & Within<S>;
 };
 
@@ -96,7 +102,10 @@ export interface Kind<Name extends string = string, O extends object = object, S
   readonly scope: S;
   /** Whether its children may be outside of their owner's namespace (inAnyNamespace). */
   readonly inAnyNamespace?: true | undefined;
-  /** Reads an object as the API server sent it. Throws when it cannot be read. */
+  /**
+   * Reads an object as the API server sent it.
+   * @throws Error when it cannot be read
+   */
   read(raw: object): O;
 }
 

@@ -60,7 +60,7 @@ function problemOf(
     const path = ['resources', String(index)];
     const unknown = placeholdersOf(resource).find((name) => !pseudoParameters.has(name) && !settings.includes(name));
     if (unknown !== undefined)
-      return { path, text: `\${${unknown}} is neither a setting of the controller that is no secret nor of AWS::` };
+      return { path, text: `\${${unknown}} is not a setting of the controller, or is a secret; name a setting` };
     if (resource !== '*' && !arnForm.test(resource)) return { path, text: `${resource} is not an ARN` };
     if (wildcard !== true && isEverything(resource)) return { path, text: `${resource} is every resource; ${accept}` };
   }

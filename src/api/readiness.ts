@@ -8,7 +8,14 @@ import type { Condition, DeclaredCondition } from './result.ts';
 /** A workload, as far as its availability is read from it. A V1Deployment fits. */
 export type Workload = {
   /** Its name, generation and whether it is being deleted. */
-  readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: unknown };
+  readonly metadata?: {
+    /** The name, with which messages begin. */
+    readonly name?: string;
+    /** The generation of the spec. */
+    readonly generation?: number;
+    /** Present while it is being deleted. */
+    readonly deletionTimestamp?: unknown;
+  };
   /** What its own controller says. */
   readonly status?: {
     /** The generation that the status is of. */
@@ -29,6 +36,7 @@ export type Workload = {
 
 /**
  * Returns whether a workload's status is of its current spec. Until then, no field of the status is about that spec.
+ * @example if (!isCurrent(deployment)) return { status, conditions, requeueAfterSeconds: 5 };
  */
 export function isCurrent(workload: Workload | undefined): boolean {
   const { metadata, status } = workload ?? {};
@@ -37,13 +45,22 @@ export function isCurrent(workload: Workload | undefined): boolean {
 
 /** A StatefulSet, as far as its readiness is read from it. A V1StatefulSet fits. */
 export type ReplicatedWorkload = Workload & {
-  readonly spec?: { readonly replicas?: number };
-  readonly status?: { readonly readyReplicas?: number };
+  /** What is desired. */
+  readonly spec?: {
+    /** The desired replicas. Absent: 1. */
+    readonly replicas?: number;
+  };
+  /** What its own controller says. */
+  readonly status?: {
+    /** The replicas that are ready. */
+    readonly readyReplicas?: number;
+  };
 };
 
 /**
  * Makes a condition of a StatefulSet: True when it has all desired replicas ready. It has no Available condition, only
  * counts. False for one without a report, which has no replicas yet, and otherwise Unknown as deploymentAvailable is.
+ * @example conditions: { NodesReady: statefulSetReady(await apply(StatefulSet, desired)) }
  */
 export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredCondition {
   const { metadata, spec, status } = set ?? {};
@@ -68,6 +85,7 @@ export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredC
 /**
  * Makes a condition of a Deployment from its condition Available. It is Unknown while there is none, while the status
  * is of an older generation, and while the Deployment is being deleted.
+ * @example conditions: { Served: deploymentAvailable(await apply(Deployment, desired)) }
  */
 export function deploymentAvailable(workload: Workload | undefined): DeclaredCondition {
   const { metadata, status } = workload ?? {};
@@ -98,7 +116,10 @@ export type Dependent = {
   readonly observedGeneration?: number;
 };
 
-/** Makes a condition of an object's Ready; Unknown when that is of an older generation, or when there is no object. */
+/**
+ * Makes a condition of an object's Ready; Unknown when that is of an older generation, or when there is no object.
+ * @example conditions: { DatabaseReady: readyCondition(await get(Database, { name: spec.database })) }
+ */
 export function readyCondition(dependent: Dependent | undefined): DeclaredCondition {
   const { metadata, conditions, observedGeneration } = dependent ?? {};
   const named = (message: string) => afterName(metadata?.name ?? 'none yet', message);
@@ -118,6 +139,7 @@ function afterName(name: string, message: string): string {
 /**
  * Summarizes conditions: False if one is False, otherwise Unknown if one is Unknown or there are none, otherwise True.
  * Returns the first condition with that status.
+ * @example conditions: { Available: summarize(deployments.map(deploymentAvailable)) }
  */
 export function summarize(conditions: readonly DeclaredCondition[]): DeclaredCondition {
   if (conditions.length === 0) return unknown('NoChildren');

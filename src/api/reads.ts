@@ -25,7 +25,7 @@ export type KindOfRead<R extends Read> = R extends KindInNamespaces<infer K> ? K
 
 /**
  * An entry of `reads`: the kind in these namespaces only. The function gets a Role in each of them, and so does the
- * watcher if the kind is in `watches`. A `get` or `list` of another namespace throws.
+ * watcher if the kind is in `watches`. A `get` or `list` of another namespace throws a TypeError.
  * @example reads: [ConfigMap, inNamespaces(Secret, ['platform', 'certs'])]
  */
 export function inNamespaces<K extends Kind>(kind: K, namespaces: readonly string[]): KindInNamespaces<K> {
@@ -57,7 +57,7 @@ export function holdToNamespaces(controller: string, reads: readonly Read[], kin
   if (namespaces === undefined || namespaces.includes(namespace)) return;
   const place = { '': 'no namespace', '*': 'all namespaces' }[namespace] ?? namespace;
   throw new TypeError(
-    `${controller} declares inNamespaces(${kind.kind}, ['${namespaces.join("', '")}']), so ${kind.kind} in ${place} ` +
-      'would be forbidden in a cluster',
+    `${controller} declares inNamespaces(${kind.kind}, ['${namespaces.join("', '")}']), so its role forbids ` +
+      `${kind.kind} in ${place}; add that, or declare ${kind.kind} itself`,
   );
 }

@@ -33,6 +33,7 @@ export type Later = (
        * second.
        */
       readonly requeueAfterSeconds?: number | undefined;
+      /** Give one of the two. */
       readonly requeueAt?: undefined;
     }
   | {
@@ -41,6 +42,7 @@ export type Later = (
        * after it. After a time that has passed the wait is as long as it is past, from a second to five minutes.
        */
       readonly requeueAt?: Date | undefined;
+      /** Give one of the two. */
       readonly requeueAfterSeconds?: undefined;
     }
 ) & {
@@ -57,11 +59,21 @@ export type Later = (
  */
 export type Result<Status, C extends string> = [Status] extends [never]
   ?
-      | ({ readonly status?: never; readonly conditions?: never } & Later)
+      | ({
+          /** Another controller writes it. */
+          readonly status?: never;
+          /** Declare them with `statusSlice`. */
+          readonly conditions?: never;
+        } & Later)
       // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement
       | void
   : [Status] extends [undefined]
-    ? { readonly status?: undefined; readonly conditions: Readonly<Record<C, DeclaredCondition>> } & Later
+    ? {
+        /** The slice has conditions only. */
+        readonly status?: undefined;
+        /** Each condition of the slice. */
+        readonly conditions: Readonly<Record<C, DeclaredCondition>>;
+      } & Later
     : {
         /** The whole status, which replaces the former one. */
         readonly status: Status;
@@ -72,12 +84,28 @@ export type Result<Status, C extends string> = [Status] extends [never]
 /**
  * What finalize returns: `'done'` removes the finalizer; any other result keeps it, and has the reason, and when
  * finalize is called again.
+ * @example return (await dns.exists(host)) ? { reason: 'RecordRemains', requeueAfterSeconds: 30 } : 'done';
  */
 export type Finalized =
   | 'done'
-  | ({ readonly reason: string; readonly message?: string } & (
-      | { readonly requeueAfterSeconds: number; readonly requeueAt?: undefined }
-      | { readonly requeueAt: Date; readonly requeueAfterSeconds?: undefined }
+  | ({
+      /** Why the object stays, as a CamelCase word: the reason of its condition Finalized. */
+      readonly reason: string;
+      /** A sentence for people. */
+      readonly message?: string;
+    } & (
+      | {
+          /** Seconds until finalize is called again, spread as those of a result. */
+          readonly requeueAfterSeconds: number;
+          /** Give one of the two. */
+          readonly requeueAt?: undefined;
+        }
+      | {
+          /** The time at which finalize is called again. */
+          readonly requeueAt: Date;
+          /** Give one of the two. */
+          readonly requeueAfterSeconds?: undefined;
+        }
     ));
 
 /**

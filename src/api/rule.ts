@@ -3,14 +3,19 @@
 import * as z from 'zod';
 
 /** The rule in the CRD: one entry of x-kubernetes-validations. */
-const celRule = z.object({
+export type CelRule = {
   /** The expression; `self` is the value that the rule is attached to. */
+  readonly rule: string;
+  /** What a user is told whose object breaks the rule. */
+  readonly message: string;
+  /** Which field an error names, relative to the value: `.targetLevel`. */
+  readonly fieldPath?: string | undefined;
+};
+const celRule: z.ZodType<CelRule> = z.object({
   rule: z.string(),
   message: z.string(),
-  /** Which field an error names, relative to the value: `.targetLevel`. */
   fieldPath: z.string().optional(),
 });
-export type CelRule = z.infer<typeof celRule>;
 
 /** The key under which a schema's metadata, and so its JSON schema, carries its rules. */
 export const rulesKey = 'x-kubernetes-validations';

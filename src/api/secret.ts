@@ -23,7 +23,10 @@ export type SecretReader = {
 
 /** A secret, as the clients of a controller use it. */
 export type Secret = {
-  /** Reads it. The value is cached for as long as the setting allows, so call this at each use. */
+  /**
+   * Reads it. The value is cached for as long as the setting allows, so call this at each use.
+   * @throws Error that names the secret, if it does not exist or may not be read
+   */
   read(): Promise<string>;
   /** Discards the value, because it was not accepted: it is read again at the next use. */
   invalidate(): void;
@@ -40,7 +43,12 @@ type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: stri
  * controller, `outrigger/<stage>/settings/PLANT_TOKEN`, and no other. On one machine it may be `file:` and a path.
  * @example settings: z.object({ PLANT_TOKEN: secret({ maxAgeSeconds: 60 }) })
  */
-export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: number } = {}): z.ZodType<Secret, string> {
+export function secret({
+  maxAgeSeconds = 300,
+}: {
+  /** How long a value is used before it is read again. Default: 300. */
+  readonly maxAgeSeconds?: number;
+} = {}): z.ZodType<Secret, string> {
   return z
     .string()
     .min(1)

@@ -36,7 +36,7 @@ export function holdToDeclared(controller: string, spec: MetadataSpec, values: A
   for (const part of ['labels', 'annotations'] as const) {
     const undeclared = Object.keys(values[part] ?? {}).find((key) => spec[part]?.includes(key) !== true);
     if (undeclared !== undefined)
-      throw new TypeError(`${controller} does not declare sets.${part} ${undeclared}, so it would be forbidden`);
+      throw new TypeError(`${controller} does not declare the key ${undeclared}; add it to sets.${part}`);
   }
 }
 

@@ -34,14 +34,24 @@ type Values = readonly (string | number | boolean | null)[];
 export type DetailPattern = { readonly [field: string]: Values | DetailPattern };
 
 /** The events that wake an object. Every given field must match. */
-export type WakePattern = { readonly source: string; readonly detailType: string; readonly detail?: DetailPattern };
+export type WakePattern = {
+  /** The `source` of the events. */
+  readonly source: string;
+  /** The `detail-type` of the events. */
+  readonly detailType: string;
+  /** What `detail` has. Absent: anything. */
+  readonly detail?: DetailPattern;
+};
 
 /** A pattern, and the function that maps an event to keys of primaries. */
-export type Wake = WakePattern & { readonly mapToKeys: (event: OutsideEvent) => readonly WakeKey[] };
+export type Wake = WakePattern & {
+  /** Returns the keys of the objects to reconcile, at most 100. It calls nothing. */
+  readonly mapToKeys: (event: OutsideEvent) => readonly WakeKey[];
+};
 
 /**
  * Declares events that trigger reconciles: an entry of `wakes`. `mapToKeys` is pure, and returns at most 100 keys.
- * Throws SchemaError for a pattern that EventBridge would refuse or that is not a list of values.
+ * @throws SchemaError for a pattern that EventBridge would refuse or that is not a list of values
  * @example wakes: [wake({ source: 'plant', detailType: 'LevelChanged' }, ({ detail }) => [Tank.parse(detail)])]
  */
 export function wake(pattern: WakePattern, mapToKeys: Wake['mapToKeys']): Wake {

@@ -39,8 +39,8 @@ const published = channel(awsCalls);
 
 /**
  * Makes a client of the AWS SDK v3 for `clients` of a controller. With an endpoint on this machine, as in
- * `outrigger dev` and in tests, it signs with credentials that are nobody's. With any endpoint, a call in a reconcile
- * that the controller's `permissions` do not permit throws AccessDenied.
+ * `outrigger dev` and in tests, it signs with credentials that are nobody's.
+ * @throws AccessDenied at a call in a reconcile that the controller's `permissions` do not permit, with any endpoint
  * @example clients: ({ ROUTE53_ENDPOINT }) => ({ dns: awsClient(Route53Client, { endpoint: ROUTE53_ENDPOINT }) })
  */
 export function awsClient<C extends SdkClient>(

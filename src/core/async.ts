@@ -3,7 +3,9 @@
 /**
  * Calls `work` for each item, with at most `limit` calls in flight. After a failure no further call is started. Rejects
  * with the first failure when the started calls have ended, so that nothing runs on beside a retry: give `work` what
- * hangs only with a signal. Throws a TypeError for a limit below 1.
+ * hangs only with a signal.
+ * @throws TypeError for a limit below 1
+ * @example await forEachConcurrently(5, spec.hosts, async (host) => await dns.upsert(host, signal));
  */
 export async function forEachConcurrently<T>(
   limit: number,

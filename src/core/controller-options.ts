@@ -4,9 +4,11 @@ import { SchemaError } from './errors.ts';
 
 /** The retries of a failed reconcile. The delay doubles from `firstSeconds` to `maxSeconds`. */
 export type RetryPolicy = {
+  /** The delay before the second attempt, 1 to 43,200. Default 2. */
   readonly firstSeconds: number;
+  /** The longest delay, up to 86,400. Default 900. */
   readonly maxSeconds: number;
-  /** Failed attempts after which a message becomes a dead letter. */
+  /** Failed attempts after which a message becomes a dead letter, 1 to 1,000. Default 10. */
   readonly attempts: number;
 };
 
@@ -25,11 +27,18 @@ export type OptionsSpec = {
   /** Retries of a failed reconcile. Default: from 2 s to 900 s, 10 attempts. */
   readonly retry?: Partial<RetryPolicy>;
   /**
-   * The rate limit of changes in each watcher, in keys a second, and its burst (default: ten seconds of the rate).
-   * Absent: that of the watcher (RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST).
+   * The rate limit of changes in each watcher. Absent: that of the watcher (RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST).
    */
-  readonly rateLimit?: { readonly perSecond: number; readonly burst?: number };
-  /** How long until every object has been reconciled once more although nothing happened. Default 36,000 (10 h). */
+  readonly rateLimit?: {
+    /** Keys a second, 0.1 to 10,000. */
+    readonly perSecond: number;
+    /** Keys at once, 1 to 100,000. Default: ten seconds of the rate. */
+    readonly burst?: number;
+  };
+  /**
+   * How long until every object has been reconciled once more although nothing happened, 60 to 31,536,000. Default
+   * 36,000 (10 h); 3,600 for a foreign kind without `evidence`.
+   */
   readonly resyncPeriodSeconds?: number;
 };
 

@@ -2,8 +2,12 @@
 // retry. API errors are classified in kube/client/errors.ts.
 import { formatZodIssues, isRecord } from './json.ts';
 
-/** Thrown by a reconciler to stop retries. The next change or the periodic reconcile reconciles the object again. */
+/**
+ * Thrown by a reconciler to stop retries. The next change or the periodic reconcile reconciles the object again.
+ * @example throw new TerminalError(`spec.region: ${spec.region} has no such service; choose another one`);
+ */
 export class TerminalError extends Error {
+  /** The name of the class. */
   override readonly name = 'TerminalError';
 }
 
@@ -15,23 +19,27 @@ export class TerminalError extends Error {
  * @example if (response.status === 429) throw new RetryLater(Number(response.headers.get('retry-after') ?? 1));
  */
 export class RetryLater extends Error {
+  /** The name of the class. */
   override readonly name = 'RetryLater';
   /** The shortest wait. Less than a second, or no number, is a second. */
   readonly seconds: number;
 
+  /** `seconds` is what the other side asked for, such as its `Retry-After`. */
   constructor(seconds: number, message = `asked to come back in ${seconds} s`, options?: ErrorOptions) {
     super(message, options);
     this.seconds = Number.isFinite(seconds) ? Math.max(1, seconds) : 1;
   }
 }
 
-/** An object's spec does not match the schema. The runtime reports it as Ready=False with reason InvalidSpec. */
+/** Thrown when an object's spec does not match the schema. The runtime reports it as Ready=False (InvalidSpec). */
 export class InvalidSpecError extends Error {
+  /** The name of the class. */
   override readonly name = 'InvalidSpecError';
 }
 
-/** A reconciler's result has a wrong or missing value. The message starts with the field's path. */
+/** Thrown when a reconciler's result has a wrong or missing value. The message starts with the field's path. */
 export class InvalidResultError extends Error {
+  /** The name of the class. */
   override readonly name = 'InvalidResultError';
 }
 
@@ -54,13 +62,13 @@ export class PolicyDeniedError extends Error {
 }
 
 /**
- * Another client gave a label or an annotation of the object another value than the controller. It is not overwritten,
- * and not retried: the next change or the periodic reconcile comes next. `fields` have the path and the other field
- * manager.
+ * Thrown by `setMetadata` when another client gave a label or an annotation of the object another value than the
+ * controller. It is not overwritten, and not retried: the next change or the periodic reconcile comes next.
  */
 export class FieldOwnedError extends Error {
+  /** The name of the class. */
   override readonly name = 'FieldOwnedError';
-  /** The fields, as paths. */
+  /** The fields: each with its path and the other field manager. */
   readonly fields: readonly string[];
 
   constructor(fields: readonly string[], options?: ErrorOptions) {
@@ -79,20 +87,22 @@ export class StatusSubresourceMissingError extends Error {
   override readonly name = 'StatusSubresourceMissingError';
 }
 
-/** A setting is missing or invalid. The message names its environment variable. */
+/** Thrown when a setting is missing or invalid. The message names its environment variable. */
 export class SettingsError extends Error {
+  /** The name of the class. */
   override readonly name = 'SettingsError';
 }
 
 /**
- * A child's name belongs to an object that the owner does not control. That object is never changed. `names` are
- * `Kind namespace/name`. `objects` are the other children, which were applied, as the API server returned them.
+ * Thrown by `apply` and `applyAll` when a child's name belongs to an object that the owner does not control. That
+ * object is never changed.
  */
 export class NotOwnedError extends Error {
+  /** The name of the class. */
   override readonly name = 'NotOwnedError';
-  /** The names of the refused children. */
+  /** The refused children, as `Kind namespace/name`. */
   readonly names: readonly string[];
-  /** The children that were applied, in the order of the call. */
+  /** The other children, which were applied, as the API server returned them, in the order of the call. */
   readonly objects: readonly object[] | undefined;
 
   constructor(names: readonly string[], objects?: readonly object[]) {
@@ -151,7 +161,7 @@ export function toError(thrown: unknown): Error {
   if (!isRecord(thrown)) return new Error(String(thrown));
   const { message } = thrown;
   if (typeof message === 'string' && message !== '') return new Error(message);
-  return new Error(`an object that is no Error was thrown, with the fields: ${Object.keys(thrown).join(', ')}`);
+  return new Error(`an object that is not an Error was thrown, with the fields: ${Object.keys(thrown).join(', ')}`);
 }
 
 /**

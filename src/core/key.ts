@@ -2,7 +2,12 @@
 // reordering keys does not change the result.
 
 /** Names one object of a kind that the context determines. `namespace` is absent for cluster-scoped kinds. */
-export type Key = { readonly namespace?: string; readonly name: string };
+export type Key = {
+  /** The namespace. */
+  readonly namespace?: string;
+  /** The name. */
+  readonly name: string;
+};
 
 /** Names one object of one controller's kind in one cluster. A ReconcileKey is reconciled once at a time. */
 export type ReconcileKey = Key & {

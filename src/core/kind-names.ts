@@ -7,7 +7,9 @@ export type Scope = 'Namespaced' | 'Cluster';
 export type KindNames<Name extends string = string, S extends Scope = Scope> = {
   /** `''` for the core group. */
   readonly group: string;
+  /** The version that is read and written, such as `v1`. */
   readonly version: string;
+  /** The kind, such as `Certificate`. */
   readonly kind: Name;
   /** Default: the kind in lower case plus `s` (`es` after s, x, ch and sh; `ies` for y), as Kubernetes' own guess. */
   readonly plural?: string;
@@ -21,6 +23,7 @@ export type KindNames<Name extends string = string, S extends Scope = Scope> = {
 export type KindDescription<Name extends string = string, S extends Scope = Scope> = {
   /** The kind, such as `Deployment`. */
   readonly kind: Name;
+  /** Whether objects are in namespaces. */
   readonly scope: S;
   /** `''` for the core group. */
   readonly group: string;

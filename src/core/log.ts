@@ -3,7 +3,11 @@
 import { errorText, maxCauses } from './errors.ts';
 import { maskSecrets, redact } from './redact.ts';
 
-/** Writes one line. The message is constant; what varies goes into the fields. */
+/**
+ * Writes one line. The message is constant; what varies goes into the fields. An Error among the fields is written as
+ * its message, and no text has a credential.
+ * @example log.info('record changed', { host, ttl });
+ */
 export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: object) => void>;
 
 /** A log that keeps nothing. */

@@ -10,7 +10,10 @@ type WithOwners = {
   };
 };
 
-/** Returns the uid of an object's controller, as metav1.GetControllerOf finds it, or undefined if it has none. */
+/**
+ * Returns the uid of an object's controller, as metav1.GetControllerOf finds it, or undefined if it has none.
+ * @example const own = (await list(Job)).filter((job) => controllerUidOf(job) === schedule.metadata.uid);
+ */
 export function controllerUidOf(object: WithOwners | undefined): string | undefined {
   return object?.metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }

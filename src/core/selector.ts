@@ -5,12 +5,28 @@ import { systemNamespace } from './names.ts';
 
 /** A requirement of one label. `NotIn` and `DoesNotExist` match objects without the label, as in Kubernetes. */
 export type LabelExpression =
-  | { readonly key: string; readonly operator: 'In' | 'NotIn'; readonly values: readonly string[] }
-  | { readonly key: string; readonly operator: 'Exists' | 'DoesNotExist'; readonly values?: never };
+  | {
+      /** The key of the label. */
+      readonly key: string;
+      /** `In`: the label has one of the values. */
+      readonly operator: 'In' | 'NotIn';
+      /** The values, at least one. */
+      readonly values: readonly string[];
+    }
+  | {
+      /** The key of the label. */
+      readonly key: string;
+      /** `Exists`: the object has the label, with any value. */
+      readonly operator: 'Exists' | 'DoesNotExist';
+      /** It has no values. */
+      readonly values?: never;
+    };
 
 /** A label selector of Kubernetes: every label and every expression must match. */
 export type LabelSelector = {
+  /** Labels and their values, each of which an object has. */
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
+  /** Further requirements, each of which an object meets. */
   readonly matchExpressions?: readonly LabelExpression[] | undefined;
 };
 

@@ -10,24 +10,28 @@ import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 
 /** The object to reconcile, and the cluster that has it. */
-export type EnqueueKey = Key & { readonly cluster: string };
+export type EnqueueKey = Key & {
+  /** The name of the cluster in the clusters table. */
+  readonly cluster: string;
+};
 
 /** Options of {@link enqueue}. */
 export type EnqueueOptions = {
-  /** What happened, for logs; at most 128 characters. */
+  /** What happened, for logs; at most 128 characters. Default: `enqueue`. */
   readonly source?: string;
   /** The id of the event: SQS drops a second one of the same id for five minutes. Default: a new one. */
   readonly id?: string;
   /** The URL of a queue without its name. Default: the environment variable QUEUE_URL_PREFIX. */
   readonly queueUrlPrefix?: string;
-  /** Ends the call. */
+  /** Ends the call. Default: one that aborts after 20 seconds. */
   readonly signal?: AbortSignal;
 };
 
 /**
  * Requests the reconcile of an object. The caller's role needs `sqs:SendMessage` on the controller's queue, and its id
- * in the deployment's option SENDERS. Resolves when SQS has accepted the key, and rejects if it has not. Throws
- * MessageError for an invalid key, and SettingsError without a QUEUE_URL_PREFIX.
+ * in the deployment's option SENDERS. Resolves when SQS has accepted the key, and rejects if it has not.
+ * @throws MessageError for an invalid key
+ * @throws SettingsError without a QUEUE_URL_PREFIX
  * @example await enqueue(waterTank, { cluster: 'prod-1', namespace: 'default', name: 'north' });
  */
 export async function enqueue(

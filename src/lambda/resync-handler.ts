@@ -20,7 +20,12 @@ import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** The events of the resync function: its queue's records, or the input of its schedule. */
-export type ResyncEvent = SqsEvent | { readonly time?: string };
+export type ResyncEvent =
+  | SqsEvent
+  | {
+      /** The scheduled time, in RFC 3339. */
+      readonly time?: string;
+    };
 
 /**
  * Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them.

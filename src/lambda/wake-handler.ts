@@ -15,9 +15,13 @@ import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** Creates the handler of the wake function. Its first call throws SettingsError if settings are missing. */
-export function createWakeHandler(
-  registry: readonly ControllerDefinition[],
-): Handler<unknown, { readonly keys: number }> {
+export function createWakeHandler(registry: readonly ControllerDefinition[]): Handler<
+  unknown,
+  {
+    /** How many keys were sent. */
+    readonly keys: number;
+  }
+> {
   return startOnce(() => start(registry));
 }
 

@@ -74,7 +74,7 @@ export function createSenderCheck(
       const named = expected.length === 0 ? 'names no watcher' : `names ${expected.join(', ')}`;
       return (
         `sender ${from} may not send ${cause.type} for cluster ${cluster}, whose entry ${named}; ` +
-        `if the role of its watcher was made again: outrigger clusters set-watcher ${cluster} --watcher-role ARN`
+        `if its role was made again, run outrigger clusters set-watcher ${cluster} --watcher-role ARN`
       );
     },
   };

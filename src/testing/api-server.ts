@@ -53,8 +53,8 @@ export type TestApiServer = ApiServer &
 const startSeconds = 15;
 
 /**
- * Starts a server with these kinds and objects. Resolves when it serves them. Throws a UserError that names the object
- * which the server refuses, and the reason.
+ * Starts a server with these kinds and objects. Resolves when it serves them.
+ * @throws UserError that names the object which the server refuses, and the reason
  * @example await using server = await startApiServer({ crds: [WaterTank], objects: ['samples'] });
  */
 export async function startApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {

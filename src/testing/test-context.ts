@@ -11,7 +11,14 @@ import { type Log, silentLog } from '../core/log.ts';
 import { createObjectMap } from './object-map.ts';
 
 /** An Event that the reconciler recorded. */
-export type RecordedEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+export type RecordedEvent = {
+  /** The type. */
+  readonly type: 'Normal' | 'Warning';
+  /** A CamelCase word. */
+  readonly reason: string;
+  /** A sentence for people. */
+  readonly message: string;
+};
 
 /** A Context, with what a test can read and do in addition. */
 export type TestContext<T extends ContextTypes> = Context<T> & {
@@ -41,7 +48,15 @@ export interface TestContextOptions {
   readonly objects?: readonly object[];
   /** The object that is reconciled. */
   readonly owner?: {
-    readonly metadata: { readonly uid: string; readonly name?: string; readonly namespace?: string };
+    /** What its children name. */
+    readonly metadata: {
+      /** The uid. */
+      readonly uid: string;
+      /** The name. Default: `owner`. */
+      readonly name?: string;
+      /** The namespace. Default: `default`. */
+      readonly namespace?: string;
+    };
   };
   /** The time. Default: the present. */
   readonly now?: () => Date;
@@ -105,7 +120,7 @@ export function testContext<
       apply,
       applyAll,
       exec: async (pod, container, command, { rule: _, ...options }) => {
-        if (execute === undefined) throw new TypeError('testContext was given no exec');
+        if (execute === undefined) throw new TypeError('testContext was given no exec; give a double of it');
         return await execute({ ...place, ...pod }, container, command, options);
       },
       cluster: 'test',

@@ -86,7 +86,7 @@ it.each<[string, object]>([
   ['watches.0.labels', { watches: [{ ...watch, labels: {} }] }],
   ['watches.0.selector.fields', { watches: [{ ...watch, selector: { fields: {} } }] }],
 ])('the unknown option %s is refused with its path', (option, spec) => {
-  expect(messageOf(spec)).toBe(`controller maps.${option}: there is no such option`);
+  expect(messageOf(spec)).toBe(`controller maps.${option}: is not an option; remove it, or correct its name`);
 });
 
 it.each<[string, object, string]>([

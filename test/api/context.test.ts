@@ -73,12 +73,12 @@ it.each(['get', 'list'] as const)('a context lets %s of an owned and of a read k
 it.each(['get', 'list'] as const)('a context refuses %s of a kind that is not declared', async (verb) => {
   const error = await asked((context) => context[verb](Secret, { name: 'x' })).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(TypeError);
-  expect(String(error)).toContain('widget does not declare Secret: add it to `owns` or `reads`');
+  expect(String(error)).toContain('widget does not declare Secret; add it to `owns` or `reads`');
 });
 
 it('a context refuses a list whose labels are in a field `labels`, which would select nothing', async () => {
   const error = await asked((context) => context.list(Node, { labels: 'm' })).catch((thrown: unknown) => thrown);
-  expect(String(error)).toMatch(/^TypeError: widget: list of Node: labels: give the labels themselves/);
+  expect(String(error)).toMatch(/^TypeError: widget lists Node by a label of the name labels; give the labels/);
 });
 
 it.each(['apply', 'applyAll', 'tryApplyAll'] as const)('a context’s %s writes owned kinds only', async (verb) => {
@@ -89,7 +89,7 @@ it.each(['apply', 'applyAll', 'tryApplyAll'] as const)('a context’s %s writes 
         Promise.reject(),
     );
   expect(await write(ConfigMap)).toEqual([ConfigMap]);
-  await expect(write(Node)).rejects.toThrow('widget does not own Node: add it to `owns`');
+  await expect(write(Node)).rejects.toThrow('widget does not own Node; add it to `owns`');
   await expect(write(Secret)).rejects.toThrow('widget does not own Secret');
 });
 
@@ -166,7 +166,7 @@ it.each([
     },
     [live('a')],
   );
-  await expect(both).rejects.toThrow('widget: this applyAll of ConfigMap would delete default/a, which an earlier one');
+  await expect(both).rejects.toThrow('widget would delete ConfigMap default/a by this applyAll, which an earlier one');
   expect(seen).toHaveLength(1);
 });
 
@@ -176,7 +176,7 @@ it('a set that is applied at the same time as another one is refused, too', asyn
       await Promise.all([applyAll(ConfigMap, () => [map('a')]), applyAll(ConfigMap, () => [map('b')])]),
     [live('a'), live('b')],
   );
-  await expect(both).rejects.toThrow('would delete default/a');
+  await expect(both).rejects.toThrow('would delete ConfigMap default/a');
 });
 
 it.each<[string, readonly object[], readonly object[], object]>([

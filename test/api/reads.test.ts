@@ -23,7 +23,7 @@ const site = Site.controller('site', {
 const zone = Zone.controller('zone', { reads, reconcile: async () => result });
 const secretIn = (namespace: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'ca', namespace } });
 const refused = (controller: string, place: string) =>
-  `${controller} declares inNamespaces(Secret, ['platform', 'certs']), so Secret in ${place} would be forbidden in a cluster`;
+  `${controller} declares inNamespaces(Secret, ['platform', 'certs']), so its role forbids Secret in ${place}; add that, or declare Secret itself`;
 
 const objects = ['platform', 'certs', 'default'].map(secretIn);
 

@@ -195,7 +195,7 @@ describe('detach --yes', () => {
 describe('detach errors', () => {
   it.each([
     [['Tank'], 'the cluster has no kind "Tank"; those with a controller are WaterTank, '],
-    [['WaterTank', '--cluster', 'nowhere'], 'cluster "nowhere" is not in the clusters table; name one of '],
+    [['WaterTank', '--cluster', 'nowhere'], 'cluster "nowhere": is not in the clusters table; name one of '],
     [['WaterTank', '--kubeconfig', '/nowhere'], '/nowhere: no such file; give the path of a kubeconfig'],
     [['WaterTank', '--kubeconfig', 'x', '--cluster', 'local'], '--kubeconfig and --cluster exclude each other'],
     [['WaterTank', '--finalizers-only'], '--finalizers-only needs --controller; name the controller'],

@@ -70,7 +70,7 @@ describe('replay', () => {
     ['detach', 'Foo'],
   ] as const)('%s %s --cluster with a name that no entry has does nothing', async (command, ...argv) => {
     const result = await system.run(command, ...argv, '--cluster', 'typo');
-    const line = `outrigger ${command}: cluster "typo" is not in the clusters table; name one of local`;
+    const line = `outrigger ${command}: cluster "typo": is not in the clusters table; name one of local`;
     expectUserError(result, line);
     expect(system.queues.holds('foo.fifo')).toBe(false);
   });
@@ -202,7 +202,7 @@ describe('replay errors', () => {
     [['--dry-run'], 'no key is named'],
     [['water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
     [['foo:local:pods/default/x'], 'foo neither reconciles nor watches pods'],
-    [['foo:a/b', '--cluster', 'far', '--dry-run'], 'cluster "far" is not in the clusters table; name one of local'],
+    [['foo:a/b', '--cluster', 'far', '--dry-run'], 'cluster "far": is not in the clusters table; name one of local'],
     [[whole('north'), '--cluster', 'far'], 'the key is in cluster local, and --cluster is far'],
   ])('replay %j prints one line with the next step, and exits with 1', async (argv, line) => {
     expectUserError(await system.run('replay', ...argv), line);

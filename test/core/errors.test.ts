@@ -80,12 +80,12 @@ it.each<[string, unknown, string]>([
   [
     'an object without a message',
     { status: 503, body: 'secret' },
-    'an object that is no Error was thrown, with the fields: status, body',
+    'an object that is not an Error was thrown, with the fields: status, body',
   ],
   [
     'an Error whose message is no text',
     Object.assign(new Error(), { message: { body: 'secret' }, status: 503 }),
-    'an object that is no Error was thrown, with the fields: message, status',
+    'an object that is not an Error was thrown, with the fields: message, status',
   ],
   ['a text', 'the pump is off', 'the pump is off'],
   ['nothing', undefined, 'undefined'],

@@ -90,7 +90,7 @@ describe('errors of osls', () => {
     ]);
     expect(await refused('--param', 'LOG_RETENTION_DAYS=30')).toEqual([
       expect.stringMatching(
-        `this deployment has no controller kettle, and would delete its queue ${queue} with 1 messages; .* --param DISCARD=kettle`,
+        `controller kettle: is not in this deployment, which would delete its queue ${queue} with 1 messages; .* --param DISCARD=kettle`,
       ),
     ]);
   });

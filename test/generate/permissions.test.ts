@@ -71,8 +71,8 @@ it.each<readonly [string, Permission, string]>([
   ['no resource', { ...change, resources: [] }, 'resources: name at least one ARN'],
   ['an operation', { ...change, actions: ['ChangeResourceRecordSets'] }, 'is not an action of IAM'],
   ['a name', { ...change, resources: ['my-bucket'] }, 'resources.0: my-bucket is not an ARN'],
-  ['a setting that is not there', { ...change, resources: ['arn:aws:s3:::${BUCKET}/*'] }, '${BUCKET} is neither'],
-  ['a secret', { ...change, resources: ['arn:aws:s3:::${API_TOKEN}/*'] }, '${API_TOKEN} is neither'],
+  ['a setting that is not there', { ...change, resources: ['arn:aws:s3:::${BUCKET}/*'] }, '${BUCKET} is not a setting'],
+  ['a secret', { ...change, resources: ['arn:aws:s3:::${API_TOKEN}/*'] }, '${API_TOKEN} is not a setting'],
   ['an operator', { ...change, conditions: { stringequals: {} } }, 'is not an operator of IAM'],
 ])('U1: a permission with %s is refused with its place', (_, permission, text) => {
   expect(() => checkRegistry([controller('name', [permission])])).toThrow('controller name.permissions.0.');

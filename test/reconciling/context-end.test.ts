@@ -113,5 +113,5 @@ it('an apply after the end of its reconcile is refused', async () => {
   await reconcileWith((context) => {
     later = async () => await context.apply(configMap, child('late'));
   });
-  await expect(later()).rejects.toThrow('the call is over');
+  await expect(later()).rejects.toThrow('used its context after its end');
 });

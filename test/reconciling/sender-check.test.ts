@@ -261,7 +261,7 @@ it('a refused message is a dead letter of its own, and the genuine message of th
   const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
   expect(letter?.attributes?.error).toBe(
     `sender AROABETA may not send change for cluster ${messageFor('north').cluster}, whose entry names AROAALPHA; ` +
-      'if the role of its watcher was made again: outrigger clusters set-watcher a --watcher-role ARN',
+      'if its role was made again, run outrigger clusters set-watcher a --watcher-role ARN',
   );
   expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([1, 1]);
   expect(lines.find(({ message }) => message === 'message refused')?.fields).toMatchObject({ cluster: 'a' });

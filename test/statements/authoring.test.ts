@@ -17,16 +17,22 @@ it('docs/write/a-controller.md contains the example as it is compiled', async ()
   expect(await readFile(path.join(root, 'docs/write/a-controller.md'), 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\``);
 });
 
-it('every member of the context that the example can have is in its table', async () => {
-  const text = await readFile(path.join(root, 'docs/write/members.md'), 'utf8');
-  const owner = Site.object('north', {
-    host: 'north.example.com',
-    replicas: 1,
+it('the table of the context has each member, with the first sentence that the API reference has of it', async () => {
+  const source = await readFile(path.join(root, 'src/api/context.ts'), 'utf8');
+  const declared = [...source.matchAll(/^(?:type BaseContext|export interface Context<).*?^\}/gms)].join('');
+  const members = declared.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\s+(?:readonly )?(\w+)[(<:]/gs);
+  const sentences = [...members].map(([, comment = '', name]) => {
+    const [sentence] = /^.*?\.(?= |$)/.exec(comment.replaceAll(/\s+\*? */g, ' ').trim()) ?? [];
+    return [name, sentence] as const;
   });
-  const members = Object.keys(testContext(site, { owner, clients })).filter(
-    (name) => !['put', 'events', 'counts', 'isSelfDeleted', 'ownMetadata'].includes(name),
-  );
-  for (const member of members) expect(text, member).toMatch(new RegExp(`^\\| \`${member}\\b`, 'm'));
+  const page = await readFile(path.join(root, 'docs/write/members.md'), 'utf8');
+  const [, table = ''] = /^## The context$(.*?)^- /ms.exec(page) ?? [];
+  const rows = [...table.matchAll(/^\| `(?:metrics\.)?(\w+)[^`]*` \| (.*) \|$/gm)].map(([, name, text = '']) => {
+    const withoutGuide = text.replace(/: \[[^\]]*\]\([^)]*\)\.$/, '.');
+    return [name, withoutGuide] as const;
+  });
+  expect(rows.length).toBeGreaterThan(10);
+  expect(new Map(rows)).toEqual(new Map(sentences.filter(([name]) => name !== 'metrics')));
 });
 
 it('every member of a controller, and every privilege that it can allow, is in its table', async () => {

@@ -76,7 +76,7 @@ it('the role has delete where it is declared, and the call is refused elsewhere'
   expect(rulesOf(undeclared)).toContain('"resources":["tokens"],"verbs":["get","list"]');
   const owner = Token.object('a', { seconds: 0 }, { creationTimestamp: '2026-01-01T00:00:00Z' });
   await expect(undeclared.reconcile(owner, testContext(undeclared, { owner }))).rejects.toThrow(
-    'undeclared does not declare deletesSelf: true, so its role forbids it',
+    'undeclared does not declare deletesSelf, so its role forbids it; add deletesSelf: true',
   );
 });
 

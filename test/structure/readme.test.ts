@@ -1,7 +1,6 @@
 // Only what the README shows: its code is a tested file, and its comparison has its sources. Links are links.test.ts.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { resyncDefaults } from '../../src/core/controller-options.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const cafe = readFileSync('src/controllers/cafe.ts', 'utf8');
@@ -34,13 +33,5 @@ describe('the README', () => {
     const sources = readFileSync('docs/records/comparison.md', 'utf8').matchAll(/^- \*\*([^*]+)\*\*:/gm);
     const named = [...sources].flatMap(([, name = '']) => (name === 'language, needs' ? name.split(', ') : [name]));
     expect(named).toEqual(all.map(([, name]) => name));
-  });
-
-  it('a missed change of a spec is found within the minutes that the settings give', () => {
-    const minutes = (resyncDefaults.runIntervalSeconds + resyncDefaults.missedAfterSeconds) / 60;
-    for (const page of ['README.md', 'docs/start/concepts.md', 'docs/guarantees.md'])
-      expect(readFileSync(page, 'utf8').replaceAll(/\s+/g, ' '), page).toMatch(
-        new RegExp(`${minutes} minutes[,;]? \\(?(or )?an hour if (that|the) controller's queue is busy`),
-      );
   });
 });

@@ -29,16 +29,24 @@ async function build(stage: string): Promise<void> {
   }
   await symlink(programs, path.join(stage, 'node_modules'));
   await run('typedoc', 'typedoc/bin/typedoc', [
-    ...['--plugin', 'typedoc-plugin-markdown', '--tsconfig', path.join(root, 'src/tsconfig.package.json')],
-    ...['--skipErrorChecking', '--readme', 'none', '--disableSources', '--treatWarningsAsErrors'],
-    // Types that an author never names are described where they are used.
-    ...['--validation.notExported', 'false', '--entryFileName', 'index.md', '--logLevel', 'Warn', '--hidePageHeader'],
+    ...['--plugin', 'typedoc-plugin-markdown', '--tsconfig', path.join(import.meta.dirname, 'tsconfig.json')],
+    ...['--name', 'API', '--readme', 'none', '--disableSources', '--treatWarningsAsErrors'],
+    // Types that an author never names are described where they are used. Of what is inherited from elsewhere, such as
+    // the stack of an Error, nothing is shown. A symbol or member without a sentence is a warning.
+    ...['--validation.notExported', 'false', '--validation.notDocumented', '--excludeExternals'],
+    ...['--entryFileName', 'index.md', '--logLevel', 'Warn', '--hidePageHeader'],
     ...['--basePath', path.join(root, 'src'), '--out', path.join(stage, 'api')],
     ...entries.flatMap((entry) => ['--entryPoints', path.join(root, `src/${entry}.ts`)]),
   ]);
-  await mkdir(path.join(stage, '.vitepress'), { recursive: true });
-  for (const name of ['config.js', 'search-options.ts'])
-    await cp(path.join(import.meta.dirname, name), path.join(stage, '.vitepress', name));
+  const settings = {
+    'config.js': '',
+    'search-options.ts': '',
+    'theme.js': 'theme/index.js',
+    'theme.css': 'theme/theme.css',
+  };
+  await mkdir(path.join(stage, '.vitepress/theme'), { recursive: true });
+  for (const [name, to] of Object.entries(settings))
+    await cp(path.join(import.meta.dirname, name), path.join(stage, '.vitepress', to || name));
   await run('vitepress', 'vitepress/bin/vitepress.js', ['build', stage, '--outDir', output], stage);
   const problems = await problemsOf(output);
   if (problems.length > 0) throw new Error(`The site is not good:\n${problems.join('\n')}`);

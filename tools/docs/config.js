@@ -44,14 +44,18 @@ const project = [
   { text: 'Decisions', collapsed: true, items: pagesIn('decisions') },
   { text: 'Records', collapsed: true, items: pagesIn('records') },
 ];
-const entries = readdirSync(path.join(stage, 'api'), { withFileTypes: true }).filter((one) => one.isDirectory());
-const api = entries.map(({ name }) => ({
+// In the order in which an author meets them.
+const api = ['outrigger', 'testing', 'kubernetes', 'aws', 'lambda', 'watcher'].map((name) => ({
   text: name === 'outrigger' ? 'outrigger' : `outrigger/${name}`,
   collapsed: name !== 'outrigger',
   link: `/api/${name}/`,
   items: readdirSync(path.join(stage, 'api', name), { withFileTypes: true })
     .filter((one) => one.isDirectory())
-    .map((kind) => ({ text: kind.name, collapsed: true, items: apiPages(`api/${name}/${kind.name}`) })),
+    .map((kind) => ({
+      text: kind.name.replace('type-aliases', 'types'),
+      collapsed: true,
+      items: apiPages(`api/${name}/${kind.name}`),
+    })),
 }));
 
 /** The pages of the API have the names of what they describe. @param {string} folder */

@@ -28,7 +28,9 @@ import { createObject } from './write/create.ts';
 export type ApiServerOptions = AllowedHosts & {
   /** 0 selects a free port. */
   readonly port?: number;
+  /** The address to listen at. Default: 127.0.0.1. */
   readonly host?: string;
+  /** The time of the server. Default: the present. */
   readonly now?: () => Date;
   /** Interval of the bookmarks of a watch that asked for them. */
   readonly bookmarkSeconds?: number;
@@ -48,6 +50,7 @@ export type ApiServerOptions = AllowedHosts & {
 
 /** A running server. */
 export type ApiServer = {
+  /** The address, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** Returns a kubeconfig as YAML. */
   kubeconfig(): string;

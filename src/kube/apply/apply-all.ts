@@ -115,7 +115,7 @@ async function applySet(
   if (names.size < children.length) {
     const keys = children.map(({ metadata }) => keyOf(metadata));
     const twice = keys.find((key, index) => keys.indexOf(key) !== index);
-    throw new TypeError(`two desired children of kind ${request.kind} have the name ${twice}`);
+    throw new TypeError(`two desired children of kind ${request.kind} have the name ${twice}; give each its own`);
   }
   const objects: KubeObject[] = [];
   const notOwned: string[] = [];

@@ -69,7 +69,8 @@ class Calls {
   /** Makes a function whose calls `end` waits for. */
   tracked<A extends readonly unknown[], R>(run: (...given: A) => Promise<R>): (...given: A) => Promise<R> {
     return async (...given) => {
-      if (this.#isOver) throw new Error(`${this.#controller}: the call is over; await every call of the context`);
+      if (this.#isOver)
+        throw new Error(`${this.#controller} used its context after its end; await every call of the context`);
       const result = run(...given);
       this.#running.add(result);
       return await result.finally(() => this.#running.delete(result));

@@ -53,7 +53,7 @@ export type Effects = {
 /** Returns the object of a context. Throws TypeError for a mapping function, which has none. */
 export function ownObject({ own }: Owner, controller: string, doing: string): OwnObject {
   if (own !== undefined) return own;
-  throw new TypeError(`${controller}: a mapping function has no object, so it cannot ${doing}`);
+  throw new TypeError(`${controller} cannot ${doing} in a mapping function, which has no object`);
 }
 
 /** Names the error of a write that an admission policy refused. */

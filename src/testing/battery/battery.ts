@@ -16,8 +16,8 @@ import { openStage, type SampleCheck } from './stage.ts';
 import type { EndState, TwoRuns } from './varying.ts';
 
 /**
- * Makes the checks of a controller. Each starts its own in-memory API server. Throws TypeError for a sample of another
- * kind, and for an ignored field that the status does not have.
+ * Makes the checks of a controller. Each starts its own in-memory API server.
+ * @throws TypeError for a sample of another kind, and for an ignored field that the status does not have
  * @example for (const { name, run } of battery(waterTank, { samples: [north] })) it(name, run);
  */
 export function battery(controller: ControllerDefinition, options: BatteryOptions): readonly BatteryCheck[] {

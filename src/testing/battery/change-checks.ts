@@ -66,8 +66,8 @@ export const changeChecks: readonly SampleCheck[] = [
       const writes = stage.requests.filter(isWrite);
       if (writes.length === 0) return;
       const change =
-        'leave the time, the hour and the date out of children and status; for what changes with the time on ' +
-        'purpose, give the battery changesWithTime, and sampleAgeSeconds, so that the other checks see it';
+        'leave the time out of children and status; if something changes with the time on purpose, give the battery ' +
+        'changesWithTime and sampleAgeSeconds';
       expectSame(await stage.endState(), before, 'a day later, when only the clock has changed', change);
       fail(`a day later, when only the clock has changed, there is ${writes.map(lineOf).join(', ')}`, change);
     },

@@ -70,11 +70,13 @@ export type BatteryOptions = {
    * corrected or follow a changed spec, and must not be created again after their deletion. Default none.
    */
   readonly createdOnce?: readonly Kind[];
-  /**
-   * The other clients that write to children at random. `seed`: that of a check that failed, to repeat its writes;
-   * default: another one at each run. `rounds`: how often they write, one to three times each; default 5.
-   */
-  readonly foreignWriters?: { readonly seed?: number; readonly rounds?: number };
+  /** The other clients that write to children at random. */
+  readonly foreignWriters?: {
+    /** The seed of a check that failed, to repeat its writes. Default: another one at each run. */
+    readonly seed?: number;
+    /** How often they write, one to three times each. Default 5. */
+    readonly rounds?: number;
+  };
   /** Whether a sample may end in a TerminalError on purpose, such as one that the controller refuses. Default false. */
   readonly allowTerminalErrors?: boolean;
   /**
@@ -94,13 +96,15 @@ export type BatteryCheck = {
   /** A sentence that could be false: `after a crash at any write the next reconcile reaches the same end`. */
   readonly name: string;
   /**
-   * Rejects with a BatteryError if the sentence is false. Skipped with a note, by the `skip` of the test's context that
+   * Runs it. Skipped with a note, by the `skip` of the test's context that
    * vitest and node:test pass, are what could not be checked and what fails with the words of an earlier check.
+   * @throws BatteryError if the sentence is false
    */
   run(context?: { skip?(note: string): void }): Promise<void>;
 };
 
-/** What happened, and what to change. */
+/** Thrown by a check: what happened, and what to change. */
 export class BatteryError extends Error {
+  /** The name of the class. */
   override readonly name = 'BatteryError';
 }

@@ -62,8 +62,8 @@ export type TestSystem = AsyncDisposable & {
   /** The time of the system, which `advance` moves. */
   now(): Date;
   /**
-   * Reconciles until nothing is due. The clock stands still. Throws an Error that names a key which is reconciled
-   * again and again, because its own writes are changes to it.
+   * Reconciles until nothing is due. The clock stands still.
+   * @throws Error that names a key which is reconciled again and again, because its own writes are changes to it
    */
   settled(): Promise<void>;
   /** Lets minutes pass: requeues, retries and the resync run when they are due, each at its time. */
@@ -88,7 +88,9 @@ const mostReconciles = 50;
 
 /**
  * Starts a system. Resolves when its API server serves the kinds and objects. Nothing is reconciled before `settled` or
- * `advance`. Throws a UserError for an object that the server refuses, and SettingsError for missing settings.
+ * `advance`.
+ * @throws UserError for an object that the server refuses
+ * @throws SettingsError for missing settings
  * @example await using system = await startSystem({ controllers: [waterTank], environment: { PLANT_URL } });
  */
 export async function startSystem({
@@ -252,7 +254,7 @@ function endlessText(key: string, reconciles: readonly ReconcileRecord[]): strin
   const last = reconciles.filter((one) => one.controller === controller && one.object === object).slice(-3);
   const causes = last.map(({ cause, causedBy, writes }) => `${causedBy ?? cause} (${writes} writes)`).join(', ');
   return (
-    `${controller}: ${object} is reconciled again and again while no time passes; the last causes: ${causes}. ` +
-    'A reconcile that has nothing to change must write nothing: compare what it writes with what is there'
+    `${controller} reconciles ${object} again and again while no time passes (by ${causes}); ` +
+    'compare what it writes with what is there, and write nothing if nothing changes'
   );
 }

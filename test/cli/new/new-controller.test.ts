@@ -86,8 +86,8 @@ describe('withImport and withEntry', () => {
 
 describe('new controller errors', () => {
   it.each([
-    [['9lives'], '"9lives" is no name; write one like Cafe, WaterTank or water-tank'],
-    [['timers'], '"timers" is no controller\'s name: that name is reserved'],
+    [['9lives'], '"9lives" is not a name; write one like Cafe, WaterTank or water-tank'],
+    [['timers'], '"timers" is not the name of a controller: that name is reserved'],
     [['a'.repeat(41)], 'a name has at most 40 lower-case letters'],
     [['class'], '"class" is a word that TypeScript or these sources use; choose another'],
     [['constructor'], '"constructor" is a word that TypeScript or these sources use; choose another'],

@@ -196,8 +196,8 @@ it.each([
   const result = await outrigger(...command.split(' '));
   expectUserError(
     result,
-    'there are no controllers in src/controllers here; run it in the folder of the project, of which it reads them, ' +
-      'also with --stage; or make one: npx outrigger new project',
+    'there are no controllers in src/controllers here; run this in the folder of the project, also with --stage, ' +
+      'or make a project: npx outrigger new project',
   );
 });
 

@@ -304,7 +304,7 @@ describe('status of what cannot be read', () => {
   });
 
   it.each([
-    [['--cluster', 'nowhere'], 'outrigger status: cluster "nowhere" is not in the clusters table; name one of local'],
+    [['--cluster', 'nowhere'], 'outrigger status: cluster "nowhere": is not in the clusters table; name one of local'],
     [['--controller', 'tank'], 'outrigger status: there is no controller "tank"; the controllers are water-tank, '],
     [['--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
   ])('status %j prints one line with the next step, and exits with 1', async (argv, line) => {

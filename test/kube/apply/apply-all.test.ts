@@ -80,7 +80,7 @@ it('applyAll deletes children that are no longer desired, unless prune is false'
 
 it('applyAll writes nothing if two desired children have one name, and the error has it', async () => {
   const twice = children([child('a', {}), child('b', {}), child('b', {})]);
-  const text = `two desired children of kind ConfigMap have the name ${fixture.namespace}/b`;
+  const text = `two desired children of kind ConfigMap have the name ${fixture.namespace}/b; give each its own`;
   await expect(twice).rejects.toThrow(new TypeError(text));
   expect(writes()).toEqual([]);
 });

@@ -22,12 +22,13 @@ export type FaultEffect =
 
 /** A fault, and the requests that it concerns. */
 export type Fault = {
+  /** What happens to the requests. */
   readonly does: FaultEffect;
   /** Default: every method. */
   readonly method?: string;
   /** The path without its query. A text is a prefix. Default: every path. */
   readonly path?: string | RegExp;
-  /** Only watches (true), or only requests that are none (false). */
+  /** Only watches (true), or only requests that are none (false). Default: both. */
   readonly watch?: boolean;
   /** The User-Agent of the client. A text is a prefix. Default: every client. */
   readonly userAgent?: string | RegExp;

@@ -279,8 +279,8 @@ async function live(
 
 /** A deletion waits for a finalizer that nothing removes any more. */
 const staysInCluster =
-  'the cluster keeps the CRDs, the objects with their finalizers, and the children: start with --cleanup to delete ' +
-  'at the end what was created, delete the objects before Ctrl-C, or run outrigger detach for each kind';
+  'the cluster keeps CRDs, objects, finalizers and children; --cleanup deletes them at the end, and outrigger detach ' +
+  'KIND afterwards';
 
 /** How long the deletions of --cleanup wait for finalizers. */
 const cleanUpMilliseconds = 60_000;

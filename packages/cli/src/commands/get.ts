@@ -70,7 +70,8 @@ async function run(kind: string | undefined, { output, ...flags }: Flags, signal
   const wanted = registry.filter(({ name, declaration: { resource } }) =>
     [undefined, name, resource.kind, resource.plural, collectionName(resource)].includes(kind),
   );
-  if (wanted.length === 0) throw new UserError(`no controller has the kind ${JSON.stringify(kind)}`);
+  if (wanted.length === 0)
+    throw new UserError(`no controller has the kind ${JSON.stringify(kind)}; outrigger get lists all objects`);
   const kinds = [...new Map(wanted.map((one) => [collectionName(one.declaration.resource), one])).values()];
   const installation = await openInstallation(flags, signal);
   try {

@@ -217,7 +217,7 @@ export async function requireClusterName(
   if (!isClusterName(name)) throw new UserError(`--cluster ${JSON.stringify(name)}: not the name of a cluster`);
   const all = (await registry?.list()) ?? [name];
   if (all.includes(name)) return name;
-  throw new UserError(`cluster ${JSON.stringify(name)} is not in the clusters table; name one of ${all.join(', ')}`);
+  throw new UserError(`cluster ${JSON.stringify(name)}: is not in the clusters table; name one of ${all.join(', ')}`);
 }
 
 /** Connects to a cluster of the table. Throws UserError, also for an entry that is not valid. */
@@ -229,7 +229,7 @@ export async function clusterClient(
   const client = await connectTo(found);
   if (client !== undefined) return client;
   const reason = found.type === 'decommissioning' ? 'is being decommissioned' : 'is not in the clusters table';
-  throw new UserError(`cluster ${JSON.stringify(cluster)} ${reason}; name one with --cluster`);
+  throw new UserError(`cluster ${JSON.stringify(cluster)}: ${reason}; name one with --cluster`);
 }
 
 /** Returns the clusters table. Throws UserError if its location is not known. */

@@ -212,7 +212,8 @@ async function findByName(
         found.push(`${controller}:${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`);
   }
   const [only, ...more] = found;
-  if (only === undefined) throw new UserError(`no object of a controller has the name ${JSON.stringify(name)}`);
+  if (only === undefined)
+    throw new UserError(`no object of a controller has the name ${JSON.stringify(name)}; outrigger get lists all`);
   if (more.length > 0) throw new UserError(`several objects have this name; name one: ${found.join(', ')}`);
   return only;
 }
@@ -324,11 +325,26 @@ function explainLines(found: Explanation): readonly string[] {
     `  ${redact(why)}`,
     ...notes.map((note) => `  ${redact(note)}`),
     ...alignColumns(conditions.map(({ type, status, text }) => [`  ${type}`, status, redact(text)])),
-    ...(last === undefined ? [] : [`  last reconcile: ${logLine(last)}`]),
+    ...(last === undefined ? [] : [`  last reconcile: ${lastText(last)}`]),
     `  next reconcile: ${due}`,
     `  messages in the queue of its controller: ${queued ?? 'not known'}`,
     ...deadLetters.map(({ reason, error }) => `  dead letter: ${reason}${error === undefined ? '' : `: ${error}`}`),
   ];
+}
+
+function lastText({
+  timestamp,
+  cause,
+  attempt = 0,
+  outcome,
+  reason,
+  writes = 0,
+  durationMs,
+  error,
+}: KeyLogEntry): string {
+  const ended = reason === undefined ? outcome : `${outcome} (${reason})`;
+  const text = `${timestamp}: ${cause}, attempt ${attempt + 1}: ${ended}, ${writes} writes in ${durationMs} ms`;
+  return error === undefined ? text : `${text}: ${error}`;
 }
 
 function historyTable(entries: readonly KeyLogEntry[]): readonly string[] {

@@ -40,7 +40,7 @@ export async function migrateVersions(
 ): Promise<Migration> {
   const name = `${kind.plural}.${kind.group}`;
   const found = await getObject(client, definitions, { name }, { signal });
-  if (found === undefined) throw new UserError(`the cluster has no CustomResourceDefinition ${name}`);
+  if (found === undefined) throw new UserError(`the cluster has no CustomResourceDefinition ${name}; apply it first`);
   const { metadata, spec, status } = definition.parse(found);
   const version = spec.versions.find(({ storage }) => storage)?.name ?? '';
   const former = status.storedVersions.filter((one) => one !== version);

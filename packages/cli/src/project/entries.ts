@@ -57,7 +57,7 @@ export async function entriesOf(root: string): Promise<Entries> {
     if (source !== undefined) functions.set(name, programOf('reconcile', source.statement, source.value));
     else if (!own.has(name))
       throw new UserError(
-        `the controller ${name} is exported by no file of src/controllers; export it there, or write ` +
+        `controller ${name}: no file of src/controllers exports it; export it there, or write ` +
           `${functionsFolder}/${name}.ts yourself`,
       );
   }

@@ -70,8 +70,8 @@ export async function loadProject(root: string, { again = false }: { again?: boo
 export async function requireProject(root: string): Promise<void> {
   if ((await controllerFiles(root)).length > 0 || (await readSettings(root)).project !== undefined) return;
   throw new UserError(
-    `there are no controllers in ${controllersFolder} here; run it in the folder of the project, of which it reads ` +
-      'them, also with --stage; or make one: npx outrigger new project',
+    `there are no controllers in ${controllersFolder} here; run this in the folder of the project, also with ` +
+      '--stage, or make a project: npx outrigger new project',
   );
 }
 

@@ -95,8 +95,8 @@ export async function checkRemovedQueues(
       const messages = await messagesOf(client, queue);
       if (messages > 0)
         throw new OptionError(
-          `this deployment has no controller ${controller}, and would delete its queue ${queue} with ${messages} ` +
-            `messages; keep the controller until they are done, or delete them: --param DISCARD=${controller}`,
+          `controller ${controller}: is not in this deployment, which would delete its queue ${queue} with ` +
+            `${messages} messages; keep it until they are done, or give --param DISCARD=${controller}`,
         );
     }
   } finally {

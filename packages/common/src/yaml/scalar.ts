@@ -36,7 +36,7 @@ export function resolveScalar(text: string, tag: string | undefined): YamlScalar
   if (name === undefined || name === typeOf(value)) return value;
   if (name === 'timestamp' && typeof value === 'string') return value;
   if (name === 'float' && typeof value === 'number') return value;
-  throw new Error(`${JSON.stringify(text)} is no !!${name}`);
+  throw new Error(`${JSON.stringify(text)} is not of the tag !!${name}`);
 }
 
 const tagPrefix = 'tag:yaml.org,2002:';

@@ -139,9 +139,8 @@ function programsOf(root: string, sources: Readonly<Record<string, string>>): Pl
 /** What a controller that was renamed or removed leaves in the clusters. */
 function removalHint(name: string): string {
   return (
-    `${name} was renamed or removed: a deployment deletes its queue and its dead letters, and a finalizer of it ` +
-    `blocks deletions until outrigger detach KIND --controller ${name} ` +
-    '(docs/run/rename-or-remove.md)'
+    `${name} was renamed or removed: a deployment deletes its queue and dead letters, and its finalizer blocks ` +
+    `deletions; run outrigger detach KIND --controller ${name} (docs/run/rename-or-remove.md)`
   );
 }
 

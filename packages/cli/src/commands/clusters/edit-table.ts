@@ -70,8 +70,7 @@ export function withoutEntry(entries: TableEntries, name: string): TableEntries 
   if (isUsed(name, entries.get(name)))
     throw new UserError(
       `cluster "${name}": is not decommissioned, so its messages would become dead letters; ` +
-        `run outrigger clusters decommission ${name} first (with --leave-objects if the cluster is gone or was never ` +
-        'used, or if another stage keeps it)',
+        `run outrigger clusters decommission ${name} first (its --help says what to give for one that is gone)`,
     );
   return new Map([...entries].filter(([one]) => one !== name));
 }
@@ -107,7 +106,7 @@ export function formatTable(entries: TableEntries, before: TableEntries = new Ma
   const plain = parsed.filter(([, entry]) => hasCredentials(entry)).map(([name]) => `"${name}"`);
   if (sorted.length > 1 && plain.length > 0)
     throw new UserError(
-      `cluster ${plain.join(', ')}: has credentials in plain text, in a table of ${sorted.length} clusters; ` +
+      `cluster ${plain.join(', cluster ')}: has credentials in plain text, in a table of ${sorted.length} clusters; ` +
         'store them in Secrets Manager and use access {"type": "secret", ...}',
     );
   const lines = sorted.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);

@@ -122,7 +122,7 @@ async function requireAbsent(root: string, files: Iterable<string>): Promise<voi
 function checkedNames(registry: readonly ControllerDefinition[], given: string, group: string | undefined): NewNames {
   const names = newNames(given, group);
   const is = `${JSON.stringify(given)} is`;
-  if (names === undefined) throw new UserError(`${is} no name; write one like Cafe, WaterTank or water-tank`);
+  if (names === undefined) throw new UserError(`${is} not a name; write one like Cafe, WaterTank or water-tank`);
   if (reservedVariables.has(names.variable) || reservedKinds.has(names.kind))
     throw new UserError(`${is} a word that TypeScript or these sources use; choose another`);
   if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(names.group)) {
@@ -132,7 +132,7 @@ function checkedNames(registry: readonly ControllerDefinition[], given: string, 
   }
   const { name, kind, group: domain } = names;
   const problem = nameProblem(name);
-  if (problem !== undefined) throw new UserError(`${is} no controller's name: ${problem}`);
+  if (problem !== undefined) throw new UserError(`${is} not the name of a controller: ${problem}`);
   const isSame = ({ declaration: { resource }, ...one }: ControllerDefinition) =>
     one.name === name || (resource.kind === kind && resource.group === domain);
   if (registry.some(isSame)) throw new UserError(`there is a ${kind} already; choose another name`);

@@ -208,7 +208,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
 
   const clientOf = (cluster: string): KubeClient => {
     const { client } = members.get(cluster) ?? {};
-    if (client === undefined) throw new UserError(`cluster ${JSON.stringify(cluster)} is not connected`);
+    if (client === undefined) throw new UserError(`cluster ${JSON.stringify(cluster)}: is not connected`);
     return client;
   };
   const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });

@@ -53,7 +53,7 @@ export function createFence(
     checkPermissions: async ({ source, target }) => {
       for (const { access } of [source, target]) {
         if (access.type === 'none')
-          throw new UserError('the cluster needs no credentials, so no stage’s permissions can be taken away');
+          throw new UserError('the cluster needs no credentials, so no permission of a stage can be taken away');
       }
       if (source.access.type === 'eks' && target.access.type === 'eks') return requireOwnRoles(functions);
       const [from, to] = [source, target].map((one) => (one.access.type === 'eks' ? undefined : identityOf(one)));
@@ -108,6 +108,7 @@ function requireOwnRoles({ source, target }: FenceDeps['functions']): void {
   const shared = source.find(({ role }) => roles.has(role));
   if (shared !== undefined)
     throw new UserError(
-      `both stages have the role ${shared.role}, so the permissions of one cannot be taken away without the other’s`,
+      `both stages have the role ${shared.role}, so the permissions of one cannot be taken away without the other's; ` +
+        'give the second stage a role of its own',
     );
 }

@@ -156,7 +156,7 @@ export async function requireRemovable(
   if (byGroup !== undefined)
     throw new UserError(
       `${source.username} may ${formatPermission(byGroup)} by its groups (${source.groups.join(', ')}), ` +
-        'and groups cannot be taken away from a credential; bind the user itself, and issue it without the groups',
+        'which its credential keeps; bind the user itself, and issue it without the groups',
     );
 }
 
