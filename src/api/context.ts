@@ -18,10 +18,10 @@ import {
   ruleFor,
 } from './exec.ts';
 import type { Kind, ObjectOf } from './kind.ts';
-import { holdToNamespaces, kindOfRead, type ListScope, type Read } from './reads.ts';
+import { ensureDeclaredNamespace, kindOfRead, type ListScope, type Read } from './reads.ts';
 import {
   type AnyMetadataValues,
-  holdToDeclared,
+  ensureDeclared,
   type MetadataSpec,
   type NoMetadataDeclared,
   type SetMetadata,
@@ -222,7 +222,7 @@ export function typeContext<T extends ContextTypes>(
   clients: T['clients'],
   { name, owns = [], reads = [], exec, sets, deletesSelf }: DeclaredAccess,
 ): Context<T> {
-  const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
+  const ensureKind = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
     const list = verb === 'own' ? '`owns`' : '`owns` or `reads`';
     throw new TypeError(`${name} does not ${verb} ${kind.kind}; add it to ${list}`);
@@ -261,7 +261,7 @@ export function typeContext<T extends ContextTypes>(
     sets === undefined
       ? undefined
       : async (values: AnyMetadataValues) => {
-          holdToDeclared(name, sets, values);
+          ensureDeclared(name, sets, values);
           await untyped.setMetadata(values);
         };
   const context: Omit<CheckedContext<T>, 'exec' | 'setMetadata'> = {
@@ -283,29 +283,29 @@ export function typeContext<T extends ContextTypes>(
       await untyped.deleteSelf();
     },
     get: async (kind, key) => {
-      hold(declared, 'declare', kind);
-      holdToNamespaces(name, reads, kind, key.namespace ?? untyped.namespace ?? '');
+      ensureKind(declared, 'declare', kind);
+      ensureDeclaredNamespace(name, reads, kind, key.namespace ?? untyped.namespace ?? '');
       const raw = await untyped.get(kind, key);
       return raw === undefined ? undefined : readAs(kind, raw);
     },
     list: async (kind, labels, options) => {
-      hold(declared, 'declare', kind);
-      holdToNamespaces(name, reads, kind, options?.namespace ?? untyped.namespace ?? '*');
+      ensureKind(declared, 'declare', kind);
+      ensureDeclaredNamespace(name, reads, kind, options?.namespace ?? untyped.namespace ?? '*');
       // A label of that name compiles, and selects nothing. The empty list would prune the children.
       if (labels !== undefined && 'labels' in labels)
         throw new TypeError(`${name} lists ${kind.kind} by a label of the name labels; give the labels: { app: 'm' }`);
       return (await untyped.list(kind, labels, options)).map((raw) => readAs(kind, raw));
     },
     apply: async (kind, desired, options) => {
-      hold(owns, 'own', kind);
+      ensureKind(owns, 'own', kind);
       return readAs(kind, await untyped.apply(kind, desired, options));
     },
     applyAll: async (kind, desired, options, checkSet) => {
-      hold(owns, 'own', kind);
+      ensureKind(owns, 'own', kind);
       return await applyAll(kind, desired, options, checkSet);
     },
     tryApplyAll: async (kind, desired, options, checkSet) => {
-      hold(owns, 'own', kind);
+      ensureKind(owns, 'own', kind);
       try {
         return { objects: await applyAll(kind, desired, options, checkSet) };
       } catch (thrown) {
@@ -329,7 +329,7 @@ export function typeContext<T extends ContextTypes>(
 export function contextOfOneCall<T extends ContextTypes>(controller: string, context: Context<T>): Context<T> {
   const idOf = ({ apiVersion, kind }: Kind) => `${apiVersion} ${kind}`;
   const writers = new Map<string, 'apply' | 'applyAll'>();
-  const hold = (kind: Kind, writer: 'apply' | 'applyAll') => {
+  const ensureOwned = (kind: Kind, writer: 'apply' | 'applyAll') => {
     const id = idOf(kind);
     if ((writers.get(id) ?? writer) !== writer) {
       throw new TypeError(
@@ -364,15 +364,15 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
   return {
     ...context,
     apply: async (kind, desired, options) => {
-      hold(kind, 'apply');
+      ensureOwned(kind, 'apply');
       return await context.apply(kind, desired, options);
     },
     applyAll: async (kind, desired, options) => {
-      hold(kind, 'applyAll');
+      ensureOwned(kind, 'applyAll');
       return await checked.applyAll(kind, desired, options, checkOf(kind, options).check);
     },
     tryApplyAll: async (kind, desired, options) => {
-      hold(kind, 'applyAll');
+      ensureOwned(kind, 'applyAll');
       const { check, refusal } = checkOf(kind, options);
       const applied = await checked.tryApplyAll(kind, desired, options, check);
       const refused = refusal();

@@ -32,7 +32,7 @@ export type AnyMetadataValues = {
 export type SetMetadata<S extends MetadataSpec> = (values: MetadataValues<S>) => Promise<void>;
 
 /** Throws a TypeError for a key that is not declared. */
-export function holdToDeclared(controller: string, spec: MetadataSpec, values: AnyMetadataValues): void {
+export function ensureDeclared(controller: string, spec: MetadataSpec, values: AnyMetadataValues): void {
   for (const part of ['labels', 'annotations'] as const) {
     const undeclared = Object.keys(values[part] ?? {}).find((key) => spec[part]?.includes(key) !== true);
     if (undeclared !== undefined)

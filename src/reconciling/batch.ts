@@ -20,7 +20,7 @@ export type BatchDeps = DispatchDeps & {
     options: { readonly signal: AbortSignal },
   ) => Promise<void>;
   /** Returns the records that no other function can receive while the batch is processed. Absent: all. */
-  readonly hold?: (
+  readonly claim?: (
     records: readonly QueueRecord[],
     options: { readonly signal: AbortSignal },
   ) => Promise<readonly QueueRecord[]>;
@@ -105,15 +105,15 @@ class Batch {
 
   /** Returns the messages of this controller by key, of those that no other function can receive now. */
   async #accept() {
-    const { hold, senders, controller, retry, declares, log } = this.#deps;
+    const { claim, senders, controller, retry, declares, log } = this.#deps;
     const { signal } = this.#work;
-    const held = (await hold?.(this.#records, { signal })) ?? this.#records;
-    const messages = this.#records.length - held.length;
+    const claimed = (await claim?.(this.#records, { signal })) ?? this.#records;
+    const messages = this.#records.length - claimed.length;
     if (messages > 0) log({}).warn('messages not reconciled: another function may have received them', { messages });
-    const read = held.map(readRecord);
+    const read = claimed.map(readRecord);
     // The senders are in the clusters table, which may be slow.
-    const judge = senders && (await unlessAborted(senders.judge(read), signal));
-    return groupRecords(controller, read, { attempts: retry?.attempts, declares, judge });
+    const admit = senders && (await unlessAborted(senders.admission(read), signal));
+    return groupRecords(controller, read, { attempts: retry?.attempts, declares, admit });
   }
 
   async #reconcileAll(groups: readonly KeyGroup[], refused: readonly RefusedRecord[]): Promise<void> {

@@ -13,7 +13,7 @@ import { createReconcile } from './reconcile.ts';
 import type { ReconcileInput, ReconcileReport } from './report.ts';
 
 /** What a batch needs and its controller does not decide. */
-type BatchPorts = Omit<BatchDeps, 'controller' | 'retry' | 'declares' | 'reconcile' | 'breaker' | 'hold'>;
+type BatchPorts = Omit<BatchDeps, 'controller' | 'retry' | 'declares' | 'reconcile' | 'breaker' | 'claim'>;
 
 /** What the function of a controller runs on. */
 export type FunctionPorts = Required<BatchPorts> & {
@@ -58,7 +58,7 @@ export function createFunction(
     declares: (message) => declaresKind(declaration, message),
     reconcile: async (input) => await ports.runKey(input, isMapped(declaration, input.message) ? mapKeys : reconcile),
     breaker: createBreaker(ports.monotonicMs),
-    hold: async (records, { signal }) =>
+    claim: async (records, { signal }) =>
       await holdLateBatch(records, ports, { visibilitySeconds: ports.visibilitySeconds(), signal }),
   });
 }

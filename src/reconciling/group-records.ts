@@ -50,7 +50,7 @@ export type Acceptance = {
   /** Whether the controller declares the kind of a message. */
   readonly declares?: ((message: Message) => boolean) | undefined;
   /** Returns the message with what its sender may say, or undefined if it is refused. */
-  readonly judge?: ((message: Message, record: QueueRecord) => Message | undefined) | undefined;
+  readonly admit?: ((message: Message, record: QueueRecord) => Message | undefined) | undefined;
   /** The controller's attempts. Default: those of a controller without its own. */
   readonly attempts?: number | undefined;
 };
@@ -101,7 +101,7 @@ export function readRecord(record: QueueRecord): ReadRecord {
 export function groupRecords(
   controller: string,
   records: readonly ReadRecord[],
-  { declares = () => true, judge = (message) => message, attempts = defaultRetry.attempts }: Acceptance = {},
+  { declares = () => true, admit = (message) => message, attempts = defaultRetry.attempts }: Acceptance = {},
 ): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
   const groups = new Map<string, KeyGroup>();
   const refused: RefusedRecord[] = [];
@@ -124,7 +124,7 @@ export function groupRecords(
       continue;
     }
     const said = withinLimits(parsed, attempts);
-    const message = judge(said, record);
+    const message = admit(said, record);
     if (message === undefined) {
       refused.push({ record, reason: senderReason, message: said });
       continue;

@@ -2,7 +2,7 @@
 // table names the watchers of each cluster, and the stack names its own roles.
 import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
-import { type ControllerSenders, createCopyLimit, judgeKeySender, roleIdOf } from '../sqs/senders.ts';
+import { type ControllerSenders, createCopyLimit, admitKey, roleIdOf } from '../sqs/senders.ts';
 import type { ReadRecord } from './group-records.ts';
 
 /** Checks the senders of messages. */
@@ -11,7 +11,7 @@ export type SenderCheck = {
    * Reads the watchers of the clusters that a batch's messages name, and resolves with the check of its messages. Never
    * rejects.
    */
-  judge(records: readonly ReadRecord[]): Promise<(message: Message, record: QueueRecord) => Message | undefined>;
+  admission(records: readonly ReadRecord[]): Promise<(message: Message, record: QueueRecord) => Message | undefined>;
   /** Returns one sentence for the operator: who sent the message, and who may. */
   explain(message: Message, record: QueueRecord): string;
   /** Returns whether one more refused message may be copied to the dead-letter queue. */
@@ -52,16 +52,16 @@ export function createSenderCheck(
     known.clear();
     for (const [cluster, ids] of watchers) if (ids !== undefined) known.set(cluster, ids);
     return (message: Message, record: QueueRecord) =>
-      judgeKeySender(message, record, senders, { ofCluster: watchers.get(message.cluster), ofAny });
+      admitKey(message, record, senders, { ofCluster: watchers.get(message.cluster), ofAny });
   }
 
   return {
     mayCopy,
-    judge: async (records) => {
+    admission: async (records) => {
       const clusters = new Set(records.flatMap(({ message }) => message?.cluster ?? []));
-      const judge = await readTable(clusters);
-      const refused = records.find(({ message, record }) => message !== undefined && !judge(message, record));
-      if (refused?.message === undefined) return judge;
+      const admit = await readTable(clusters);
+      const refused = records.find(({ message, record }) => message !== undefined && !admit(message, record));
+      if (refused?.message === undefined) return admit;
       // An operator may have named the watcher since the last read, at most 15 s ago. Its messages must not become dead
       // letters.
       forget(refused.message.cluster);

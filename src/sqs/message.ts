@@ -167,19 +167,19 @@ export function parseMessage(body: string): Message {
   const { controller, cluster } = parsed;
   const [group, resource, namespace, name] = parsed.object;
   const key = { controller, cluster, group, resource, ...(namespace === '' ? {} : { namespace }), name };
-  const { cause: why, clusterUid, merged: others, strays: lost } = parsed;
+  const { cause: why, clusterUid, merged: others, strays } = parsed;
   return {
     ...key,
     cause: why,
     ...(clusterUid === undefined ? {} : { clusterUid }),
     ...(others === undefined ? {} : { merged: others }),
-    ...(lost === undefined ? {} : { strays: lost }),
+    ...(strays === undefined ? {} : { strays }),
   };
 }
 
 /** Writes a message's body. Throws MessageError for a message that could not be read again. */
 export function formatMessage({ merged: others, ...message }: Message): string {
-  const { controller, cluster, group, resource, namespace = '', name, cause: why, clusterUid, strays: lost } = message;
+  const { controller, cluster, group, resource, namespace = '', name, cause: why, clusterUid, strays } = message;
   const body = formatBody(schema, {
     v: 1,
     controller,
@@ -188,13 +188,13 @@ export function formatMessage({ merged: others, ...message }: Message): string {
     cause: why,
     ...(clusterUid === undefined ? {} : { clusterUid }),
     ...(others === undefined ? {} : { merged: limit(others) }),
-    ...(lost === undefined ? {} : { strays: { count: lost.count, objects: lost.objects.map(copyOf) } }),
+    ...(strays === undefined ? {} : { strays: { count: strays.count, objects: strays.objects.map(copyOf) } }),
   });
   if (Buffer.byteLength(body) <= maxMessageBytes) return body;
   // Merged causes are only logged, so they are dropped first. Strays without their names are found by a list.
   if (others !== undefined) return formatMessage(message);
-  if (lost !== undefined && lost.objects.length > 0)
-    return formatMessage({ ...message, strays: { count: lost.count, objects: [] } });
+  if (strays !== undefined && strays.objects.length > 0)
+    return formatMessage({ ...message, strays: { count: strays.count, objects: [] } });
   throw new MessageError(`the body is longer than ${maxMessageBytes} bytes`);
 }
 

@@ -47,7 +47,7 @@ export function roleIdOf(senderId: string | undefined): string {
  * Judges a message on a controller's queue. Returns it with only what its sender may say, or undefined if it is
  * refused.
  */
-export function judgeKeySender(
+export function admitKey(
   message: Message,
   { senderId, stampedSender }: Sender,
   { self, timers, resync, wake, requesters }: ControllerSenders,
@@ -77,9 +77,9 @@ export type TimerSender = { readonly id: string | undefined; readonly isStranger
 
 /**
  * Judges a message on the timers queue. Returns the sender to write on it, or undefined if it is refused. This function
- * has no clusters table. It only says who sent a message, and the controller's function judges that sender.
+ * has no clusters table. It only says who sent a message, and the controller's function admits that sender or not.
  */
-export function judgeTimerSender(
+export function admitTimer(
   { controller, cause }: Message,
   { senderId, stampedSender }: Sender,
   roles: RoleIds,

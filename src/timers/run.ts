@@ -12,7 +12,7 @@ import type { QueueRecord } from '../sqs/record.ts';
 import type { ReturnMessages } from '../sqs/return.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
 import {
-  judgeTimerSender,
+  admitTimer,
   type RoleIds,
   roleIdOf,
   senderAttribute,
@@ -168,7 +168,7 @@ function planBatch(
     try {
       const message = parseMessage(record.body);
       const nowMs = sqsNow(record);
-      const sender = roles === undefined ? undefined : judgeTimerSender(message, record, roles, { nowMs });
+      const sender = roles === undefined ? undefined : admitTimer(message, record, roles, { nowMs });
       if (roles !== undefined && sender === undefined) {
         const error = new Error(`sender ${roleIdOf(record.senderId)} may not send ${message.cause.type} to timers`);
         refused.push({ record, reason: senderReason, error });
