@@ -52,7 +52,12 @@ export function namespacesOfKind(reads: readonly Read[], kind: Kind): readonly s
  * Throws a TypeError if a kind is read in named namespaces only, and this is none of them. `*`: all; empty: the call
  * names none, and the object has none.
  */
-export function ensureDeclaredNamespace(controller: string, reads: readonly Read[], kind: Kind, namespace: string): void {
+export function ensureDeclaredNamespace(
+  controller: string,
+  reads: readonly Read[],
+  kind: Kind,
+  namespace: string,
+): void {
   const namespaces = namespacesOfKind(reads, kind);
   if (namespaces === undefined || namespaces.includes(namespace)) return;
   const place = { '': 'no namespace', '*': 'all namespaces' }[namespace] ?? namespace;

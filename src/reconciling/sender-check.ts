@@ -2,7 +2,7 @@
 // table names the watchers of each cluster, and the stack names its own roles.
 import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
-import { type ControllerSenders, createCopyLimit, admitKey, roleIdOf } from '../sqs/senders.ts';
+import { admitKey, type ControllerSenders, createCopyLimit, roleIdOf } from '../sqs/senders.ts';
 import type { ReadRecord } from './group-records.ts';
 
 /** Checks the senders of messages. */
