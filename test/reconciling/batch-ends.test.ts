@@ -64,8 +64,8 @@ it('a batch does not wait beyond its deadline for a clusters table that never re
 });
 
 it('a batch whose senders cannot be judged by its deadline ends with it', async () => {
-  const judge = async () => await new Promise<never>(() => {});
-  const { run, advance } = setUp(done, { senders: { judge, explain: () => '', mayCopy: () => true } });
+  const admission = async () => await new Promise<never>(() => {});
+  const { run, advance } = setUp(done, { senders: { admission, explain: () => '', mayCopy: () => true } });
   const finished = run([record('north')]);
   advance(25_000);
   await expect(finished).rejects.toThrow('out of time');

@@ -199,7 +199,7 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
     const records = queues.take('gadget.fifo').map(readRecord);
     if (records.length === 0) continue;
     for (const { message, observedAt, afterDueAt } of groupRecords('gadget', records, {
-      judge: await check.judge(records),
+      admit: await check.admission(records),
     }).groups) {
       if (message.cluster !== 'beta') continue;
       reconciles.set(message.name, [...(reconciles.get(message.name) ?? []), second]);

@@ -65,7 +65,7 @@ async function send(
   await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
   await timersOn(queues).run();
   const records = queues.take(`${message.controller}.fifo`).map(readRecord);
-  const { groups, refused } = groupRecords('gadget', records, { judge: await checkWith().judge(records) });
+  const { groups, refused } = groupRecords('gadget', records, { admit: await checkWith().admission(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
 }
 
