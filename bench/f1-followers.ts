@@ -50,10 +50,13 @@ export const watcher: Follow = async (cleanup, { url, count }) => {
   return child;
 };
 
-/** A fleet watcher of these API servers with this number of objects each, as its image starts it. */
+/**
+ * A fleet watcher of these API servers with this number of objects each, as its image starts it. In a container of
+ * `megabytes` it has the heap that Node plans for it, and its own rate limits: keys wait.
+ */
 export async function fleetWatcher(
   cleanup: AsyncDisposableStack,
-  { urls, count }: { readonly urls: readonly string[]; readonly count: number },
+  { urls, count, megabytes }: { readonly urls: readonly string[]; readonly count: number; readonly megabytes?: number },
 ): Promise<Follower> {
   const queue = await startMessageProcess(cleanup, 'frames/counting-queue.ts', [], (message) => counted.parse(message));
   const { file, nodeOptions, environment } = await deployedWatcher(cleanup, {
@@ -63,13 +66,19 @@ export async function fleetWatcher(
   const table = path.join(path.dirname(environment.KUBECONFIG ?? ''), 'clusters.json');
   const entries = urls.map((server, index) => [`bench-${index}`, { server, access: { type: 'none' } }] as const);
   await writeFile(table, JSON.stringify(Object.fromEntries(entries)));
-  const { CLUSTER: _, KUBECONFIG: __, ...rest } = environment;
-  const child = start(cleanup, process.execPath, [...nodeArguments, ...nodeOptions, file], {
-    ...rest,
-    CLUSTERS: table,
-  });
+  const limits = ['RESYNC_PER_SECOND', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_BURST'];
+  const left = ['CLUSTER', 'KUBECONFIG', ...(megabytes === undefined ? [] : limits)];
+  const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !left.includes(name)));
+  const options = nodeOptions.map((option) => (megabytes === undefined ? option : withHeap(option, megabytes)));
+  const child = start(cleanup, process.execPath, [...nodeArguments, ...options, file], { ...own, CLUSTERS: table });
   await until(async () => ((await queue.request({})).keys ?? 0) >= count * urls.length, child.died);
   return child;
+}
+
+/** Node takes the percentage of the limit of its cgroup, which the bench does not have. */
+function withHeap(option: string, megabytes: number): string {
+  const [, percentage] = /^--max-old-space-size-percentage=(\d+)$/.exec(option) ?? [];
+  return percentage === undefined ? option : `--max-old-space-size=${(megabytes * Number(percentage)) / 100}`;
 }
 
 /** The informer of controller-runtime's cache; `default` keeps all metadata, `stripped` removes managedFields. */

@@ -114,8 +114,8 @@ async function collectGarbage({ pid, lines }: Follower): Promise<Memory> {
   }
 }
 
-/** VmRSS of proc_pid_status(5). */
-async function residentBytes(pid: number): Promise<number> {
+/** VmRSS of proc_pid_status(5), or VmHWM, the most that it was. */
+export async function residentBytes(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
 }

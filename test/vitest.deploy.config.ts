@@ -22,6 +22,7 @@ export default defineConfig({
     sequence: {
       sequencer: longestFirst([
         'deploy/tutorial.test.ts',
+        'deploy/first-month.test.ts',
         'deploy/end-to-end.test.ts',
         'deploy/deploy.test.ts',
         'deploy/linters.test.ts',

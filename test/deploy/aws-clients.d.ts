@@ -50,6 +50,12 @@ declare module '@aws-sdk/client-iam' {
   export class GetRolePolicyCommand extends Command<{ readonly PolicyDocument?: string }> {
     constructor(input: { readonly RoleName: string; readonly PolicyName: string });
   }
+  export class CreateRoleCommand extends Command<object> {
+    constructor(input: { readonly RoleName: string; readonly AssumeRolePolicyDocument: string });
+  }
+  export class PutRolePolicyCommand extends Command<object> {
+    constructor(input: { readonly RoleName: string; readonly PolicyName: string; readonly PolicyDocument: string });
+  }
   export class GetPolicyVersionCommand extends Command<{ readonly PolicyVersion?: { readonly Document?: string } }> {
     constructor(input: { readonly PolicyArn: string | undefined; readonly VersionId: string | undefined });
   }

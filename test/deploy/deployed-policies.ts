@@ -3,7 +3,7 @@
 import { localRegion } from '@outrigger/cli/dev/lambda/account';
 import { createResolve, parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import * as z from 'zod';
-import { type Statement, statementsOf } from './policy.ts';
+import { type QueueStatement, queueStatementsOf, type Statement, statementsOf } from './policy.ts';
 
 /** The statements of each function's role, by the function's name, and of the `watcher`. */
 export type DeployedPolicies = ReadonlyMap<string, readonly Statement[]>;
@@ -31,4 +31,10 @@ export function deployedPolicies(templateText: string): DeployedPolicies {
         return [RoleName?.slice(0, -`-${localRegion}`.length) ?? holder, documents.flatMap(statementsOf)];
       }),
   );
+}
+
+/** Reads the policy that each queue of a packaged template has. Throws for an unsupported one. */
+export function deployedQueuePolicy(templateText: string): readonly QueueStatement[] {
+  const { Properties } = parseTemplate(templateText).Resources.TimersQueuePolicy ?? {};
+  return queueStatementsOf(z.object({ PolicyDocument: z.unknown() }).parse(Properties).PolicyDocument);
 }

@@ -1,6 +1,5 @@
 // Only the errors of osls for wrong input: one line with the input and the next step, from our plug-in, and from osls without credentials.
 import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
-import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { paramsOf, type ServiceFolder, sampleSettings, serviceFolder } from '../support/service-folder.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
@@ -62,36 +61,6 @@ describe('errors of osls', () => {
     expect(errorLines(output)).toEqual([
       `the stack outrigger-${command}-eu is of the project outrigger-${command} at the stage eu, not of outrigger ` +
         `at ${command}-eu; give another --stage, or another outrigger.project in package.json`,
-    ]);
-  });
-
-  it('osls does not drop what the stack was given, nor delete a queue with messages, unless it is told to', async () => {
-    const sqs = new SQSClient(aws.client);
-    const queue = 'outrigger-former-kettle.fifo';
-    const Resources = {
-      KettleQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: queue, FifoQueue: true } },
-    };
-    const Metadata = { OutriggerGiven: { LOG_RETENTION_DAYS: '60', PLANT_URL: '', KETTLE_URL: '' } };
-    await new CloudFormationClient(aws.client).send(
-      new CreateStackCommand({ StackName: 'outrigger-former', TemplateBody: JSON.stringify({ Resources, Metadata }) }),
-    );
-    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: queue }));
-    const message = { QueueUrl, MessageBody: 'one', MessageGroupId: 'one', MessageDeduplicationId: 'one' };
-    await sqs.send(new SendMessageCommand(message));
-    const refused = async (...params: readonly string[]) => {
-      const args = ['deploy', '--stage', 'former', '--region', aws.region, ...paramsOf(sampleSettings), ...params];
-      const { status, output } = await service.osls(args, aws.environment);
-      expect(status).toBe(1);
-      return errorLines(output);
-    };
-    expect(await refused()).toEqual([
-      'the stack was deployed with LOG_RETENTION_DAYS=60, and this deployment does not say so; give it again with ' +
-        '--param or in serverless.yml (params), or drop it with --param LOG_RETENTION_DAYS=30',
-    ]);
-    expect(await refused('--param', 'LOG_RETENTION_DAYS=30')).toEqual([
-      expect.stringMatching(
-        `controller kettle: is not in this deployment, which would delete its queue ${queue} with 1 messages; .* --param DISCARD=kettle`,
-      ),
     ]);
   });
 

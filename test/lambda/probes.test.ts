@@ -1,5 +1,5 @@
 // Probes of `outrigger verify` in the functions: what is in the log, and what is on the queues. A whole deployment is in
-// test/deploy/verify.test.ts.
+// test/deploy/first-month.test.ts.
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';

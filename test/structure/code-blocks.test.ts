@@ -68,7 +68,7 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
     ...{ file: 'docs/troubleshooting.md', language: 'text' },
     ...{ test: 'test/cluster/troubleshooting.test.ts', shows: 'expect(page).toBe(' },
   },
-  { file: 'docs/run/verify.md', language: 'text', test: 'test/deploy/verify.test.ts', shows: 'replaceBetween(' },
+  { file: 'docs/run/verify.md', language: 'text', test: 'test/deploy/first-month.test.ts', shows: 'replaceBetween(' },
   // The record of a run, which the run writes.
   { file: 'docs/records/reliability.md', language: 'text', test: 'tools/soak/main.ts', shows: 'replaceBetween(' },
 ];

@@ -135,7 +135,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     "'--objects', '10000'",
   ],
   'npx outrigger deployer-policy --stage prod': ['test/cli/deployer-policy.test.ts', "'--stage', 'prod'"],
-  'outrigger verify': ['test/deploy/verify.test.ts', 'runHere(verifyCommand()'],
+  'outrigger verify': ['test/deploy/first-month.test.ts', 'home.run(verifyCommand()'],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npx outrigger explain KEY': ['test/cli/key-commands.test.ts', "run('explain'"],

@@ -18,7 +18,10 @@ const secret = { access: { type: 'secret', secret: 'outrigger/prod/clusters/lab'
 
 const folder = useFolder({ shared: true });
 beforeAll(async () => {
-  const programs = { aws: 'case "$1" in lambda) echo "arn:aws:iam::000000000000:role/$6";; esac', kubectl: '' };
+  const programs = {
+    aws: 'case "$1" in lambda) echo "arn:aws:iam::000000000000:role/$6";; iam) echo "arn:aws:iam::000000000000:role/$4";; esac',
+    kubectl: '',
+  };
   for (const [name, answer] of Object.entries(programs)) {
     await folder.write(name, `#!/bin/sh\necho "${name} $*" >> "${folder.at('calls')}"\n${answer}\n`);
     await chmod(folder.at(name), 0o755);
@@ -70,6 +73,23 @@ describe('clusters access', () => {
     expect(calls.filter((call) => call.startsWith('aws lambda'))).toContain(
       'aws lambda get-function-configuration --region eu-west-1 --function-name outrigger-prod-resync --query Role --output text',
     );
+  });
+
+  it('clusters access --revoke takes away what the functions of a region and a shared user have, without asking that region', async () => {
+    const calls = await inShell((await run({ prod: eks }, '--region', 'eu-west-1', '--revoke')).out);
+    expect(calls.filter((call) => call.startsWith('aws eks'))).toHaveLength(registry.length + 1);
+    expect(calls).toContain(
+      'aws eks delete-access-entry --region eu-central-1 --cluster-name prod-1 --principal-arn arn:aws:iam::000000000000:role/outrigger-prod-foo-eu-west-1',
+    );
+    expect(calls.filter((call) => call.includes('--region eu-west-1'))).toEqual([]);
+    const shared = await inShell((await run({ lab: secret }, '--region', 'eu-west-1', '--user', 'me', '--revoke')).out);
+    expect(shared).toEqual(
+      expect.arrayContaining([
+        'kubectl delete clusterrolebinding outrigger-foo-me',
+        'kubectl -n outrigger-system delete rolebinding outrigger-resync-me',
+      ]),
+    );
+    expectUserError(await run({ prod: eks }, '--revoke'), '--revoke: give the --region of the functions');
   });
 
   it('clusters access names only groups and roles of the generated bindings', () => {

@@ -1,4 +1,4 @@
-// What the answers to probes mean, as far as an emulated account (test/deploy/verify.test.ts) cannot give them: there,
+// What the answers to probes mean, as far as an emulated account (test/deploy/first-month.test.ts) cannot give them: there,
 // every sender has one id, and no message is received twice.
 import type { Answer } from '@outrigger/cli/commands/verify/answers';
 import { judge } from '@outrigger/cli/commands/verify/judge';
@@ -44,6 +44,12 @@ it('what cannot be sent, a table that cannot be read, and a kind that may not be
       fix: 'npx osls deploy --stage prod; you need sqs:SendMessage',
     },
   ]);
+  const deleted = 'it was deleted: outrigger doctor --stage prod prints the command that creates it again';
+  expect(judged([], new Map([['cafe', 'queue cafe.fifo does not exist; run outrigger doctor']]))).toMatchObject([
+    { fix: deleted },
+  ]);
+  const notSent = { queue: 'timers', reason: 'queue timers does not exist; run outrigger doctor' };
+  expect(judged([answer(2, { notSent })])).toMatchObject([{ fix: deleted }]);
   const rest = [answer(1, { sender: 'AROACAFE' }), answer(0, { sender: 'AROATIMERS' })];
   const [, table] = judged([answer(2, { clusters: { error: 's3://b/c: there is no such object' } }), ...rest]);
   expect(table).toMatchObject({

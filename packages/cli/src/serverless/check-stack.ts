@@ -7,7 +7,10 @@ import { OptionError } from './options.ts';
 
 /** The parts of a stack that are compared: serverless.yml sets the tags. */
 type Stacks = {
-  readonly Stacks?: readonly { readonly Tags?: readonly { readonly Key?: string; readonly Value?: string }[] }[];
+  readonly Stacks?: readonly {
+    readonly Tags?: readonly { readonly Key?: string; readonly Value?: string }[];
+    readonly Outputs?: readonly { readonly OutputKey?: string; readonly OutputValue?: string }[];
+  }[];
 };
 
 /** The provider of osls, and the part of the AWS SDK that osls brings. */
@@ -28,11 +31,14 @@ export function cloudFormationOfOsls(): CloudFormation {
   return createRequire(realpathSync(process.argv[1] ?? ''))('@aws-sdk/client-cloudformation');
 }
 
-/** Throws OptionError if the stack of this name is that of another project or stage. */
+/**
+ * Throws OptionError if the stack of this name is that of another project or stage. Returns its clusters table, if it
+ * has one.
+ */
 export async function checkStack(
   provider: Provider,
   { project, stage }: { readonly project: string; readonly stage: string },
-): Promise<void> {
+): Promise<string | undefined> {
   const StackName = provider.naming.getStackName();
   const { DescribeStacksCommand } = cloudFormationOfOsls();
   // osls makes the same request, and reports its errors, unless there is no stack.
@@ -47,4 +53,5 @@ export async function checkStack(
       `the stack ${StackName} is of the project ${owner} at the stage ${itsStage}, not of ${project} at ${stage}; ` +
         'give another --stage, or another outrigger.project in package.json',
     );
+  return Stacks[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'ClustersTable')?.OutputValue;
 }

@@ -33,11 +33,17 @@ export default class OutriggerPlugin {
   #deployment: Deployment = { project: '', stage: '' };
   /** What the author or the command gives, by name. */
   #given: Readonly<Record<string, unknown>> = {};
+  /** What a removal leaves. */
+  #table: string | undefined;
   /** The template of the stack before a deployment. */
   #former: Template | undefined;
   readonly hooks: Readonly<Record<string, () => Promise<void>>>;
 
-  constructor(osls: Osls, { param = [] }: { readonly param?: readonly string[] }) {
+  constructor(
+    osls: Osls,
+    { param = [] }: { readonly param?: readonly string[] },
+    { log }: { readonly log: { notice(text: string): void } },
+  ) {
     this.#osls = osls;
     this.#param = param;
     const explained = (act: () => Promise<void>) => async () => await this.#explained(act);
@@ -50,6 +56,7 @@ export default class OutriggerPlugin {
       // Before osls merges what the author has: that comes last, and also replaces what follows from an option.
       'before:aws:package:finalize:mergeCustomProviderResources': explained(async () => this.#addResources()),
       'after:aws:package:finalize:mergeCustomProviderResources': explained(async () => await this.#checkTemplate()),
+      'after:remove:remove': async () => log.notice(this.#left),
     };
   }
 
@@ -109,11 +116,20 @@ export default class OutriggerPlugin {
     if (command === 'deploy') refuseMissing(service, this.#resources);
     if (!/^(deploy|remove|rollback)/.test(command)) return;
     const aws = this.#osls.getProvider('aws');
-    await checkStack(aws, this.#deployment);
+    this.#table = await checkStack(aws, this.#deployment);
     if (command !== 'deploy') return;
     this.#former = await readFormer(aws);
     if (this.#former !== undefined)
       checkKept(this.#former, this.#allGiven, [...Object.keys(optionDefaults), ...settingsOf(this.#registry)]);
+  }
+
+  get #left(): string {
+    const secrets = `${this.#deployment.project}/${this.#deployment.stage}`;
+    const table = this.#table === undefined ? '' : `${this.#table}, `;
+    return (
+      `Left on AWS: ${table}the secrets ${secrets}/clusters/* and ${secrets}/settings/*, access entries in EKS, and ` +
+      'roles of watchers. docs/run/decommission.md says how to delete them.'
+    );
   }
 
   /** The beginning of the names of all queues. */

@@ -1,5 +1,5 @@
-// The shell commands that give the functions access to a cluster. No request is sent to AWS here: a function's role has
-// a name that only its stack knows, so the command that needs the name queries it.
+// The shell commands that give the functions access to a cluster, or take it away. No request is sent to AWS here: a
+// function's role has an ARN that only its account knows, so the command that needs the ARN queries it.
 import type { ClusterEntry } from 'outrigger/internal/clusters/registry/entry';
 import { clusterNames, deploymentPrefix } from 'outrigger/internal/core/names';
 import type { WatchList } from 'outrigger/internal/core/watch-list';
@@ -26,6 +26,8 @@ export type AccessTarget = {
   readonly stage: string;
   readonly region?: string | undefined;
   readonly user?: string | undefined;
+  /** Takes the access away: the fence before another region goes on. Needs the region. */
+  readonly revoke?: boolean | undefined;
   /** A fleet watcher needs access too. `role` is the ARN of its role on AWS; absent: it has none. */
   readonly fleetWatcher?: { readonly role?: string } | undefined;
   readonly watchList: WatchList;
@@ -53,7 +55,7 @@ export function accessPlan(
         steps: [
           ...entries.map((entry) => ({
             ...entry,
-            command: createAccessEntry(access, { group: entry.group, role: roleOf(entry, deployment) }),
+            command: accessEntry(access, { group: entry.group, role: roleOf(entry, deployment) }, deployment),
           })),
           ...fleetWatcherSteps(access, deployment),
         ],
@@ -71,14 +73,14 @@ export function accessPlan(
 /** For access types in which all functions have the same credentials. */
 function shared(
   functions: readonly AccessEntry[],
-  { user, fleetWatcher, project, watchList }: AccessTarget,
+  { user, fleetWatcher, watchList, ...target }: AccessTarget,
 ): Pick<AccessPlan, 'note' | 'steps'> {
   const entries = fleetWatcher === undefined ? functions : [...functions, fleetWatcherAccess(watchList)];
   if (user !== undefined) {
     const note =
       `has one identity for all functions, ${user}; ` +
       'the admission policies apply only to the functions’ own groups';
-    return { note, steps: entries.map((entry) => ({ ...entry, command: bind(entry, user, project) })) };
+    return { note, steps: entries.map((entry) => ({ ...entry, command: bind(entry, user, target) })) };
   }
   const note =
     'has one identity for all functions, which must be in these groups (a certificate has them as organizations), ' +
@@ -94,43 +96,48 @@ export function planLines({ cluster, note, steps }: AccessPlan): readonly string
 /** A fleet watcher on AWS has a role of its own. One elsewhere cannot sign the tokens of EKS. */
 function fleetWatcherSteps(
   access: { readonly cluster: string; readonly region: string },
-  { fleetWatcher, watchList }: AccessTarget,
+  target: AccessTarget,
 ): readonly AccessStep[] {
+  const { fleetWatcher, watchList } = target;
   if (fleetWatcher === undefined) return [];
   const entry = fleetWatcherAccess(watchList);
   const { role } = fleetWatcher;
   if (role === undefined) return [entry];
-  return [{ ...entry, command: createAccessEntry(access, { group: entry.group, role: `"${role}"` }) }];
+  return [{ ...entry, command: accessEntry(access, { group: entry.group, role: `"${role}"` }, target) }];
 }
 
-function createAccessEntry(
+function accessEntry(
   { cluster, region }: { readonly cluster: string; readonly region: string },
   { group, role }: { readonly group: string; readonly role: string },
+  { revoke = false }: AccessTarget,
 ): string {
-  return [
-    `aws eks create-access-entry --region ${region} --cluster-name ${cluster}`,
-    `--kubernetes-groups ${group} --principal-arn ${role}`,
-  ].join(' ');
+  const at = `--region ${region} --cluster-name ${cluster}`;
+  if (revoke) return `aws eks delete-access-entry ${at} --principal-arn ${role}`;
+  return `aws eks create-access-entry ${at} --kubernetes-groups ${group} --principal-arn ${role}`;
 }
 
-/** Returns a shell expression for the ARN of a function's role, whose name only its stack knows. */
-function roleOf(entry: AccessEntry, deployment: AccessTarget): string {
-  const name = `--function-name ${deploymentPrefix(deployment.stage, deployment.project)}${entry.function}`;
-  const at = deployment.region === undefined ? '' : ` --region ${deployment.region}`;
-  return `"$(aws lambda get-function-configuration${at} ${name} --query Role --output text)"`;
+/**
+ * Returns a shell expression for the ARN of a function's role. A region that is lost does not answer for its functions,
+ * but IAM has no region.
+ */
+function roleOf(entry: AccessEntry, { stage, project, region, revoke }: AccessTarget): string {
+  const name = `${deploymentPrefix(stage, project)}${entry.function}`;
+  if (revoke) return `"$(aws iam get-role --role-name ${name}-${region} --query Role.Arn --output text)"`;
+  const at = region === undefined ? '' : ` --region ${region}`;
+  return `"$(aws lambda get-function-configuration${at} --function-name ${name} --query Role --output text)"`;
 }
 
 function bind(
   { clusterRole, hasRole = false, namespaces = [] }: Omit<AccessEntry, 'function'>,
   user: string,
-  project: string,
+  { project, revoke }: Pick<AccessTarget, 'project' | 'revoke'>,
 ): string {
   // A cluster may have the users of two stages. A name of RBAC has no slash.
   const name = `${clusterRole}-${user.replaceAll('/', '-')}`;
-  const everywhere = `kubectl create clusterrolebinding ${name} --clusterrole=${clusterRole} --user=${user}`;
+  const command = (kind: string, role: string) =>
+    revoke ? `delete ${kind} ${name}` : `create ${kind} ${name} --${role}=${clusterRole} --user=${user}`;
+  const everywhere = `kubectl ${command('clusterrolebinding', 'clusterrole')}`;
   const places = [...namespaces, ...(hasRole ? [clusterNames(project).namespace] : [])];
-  const within = places.map(
-    (place) => `kubectl -n ${place} create rolebinding ${name} --role=${clusterRole} --user=${user}`,
-  );
+  const within = places.map((place) => `kubectl -n ${place} ${command('rolebinding', 'role')}`);
   return [everywhere, ...within].join(' && ');
 }

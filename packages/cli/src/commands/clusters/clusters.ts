@@ -1,5 +1,5 @@
 // `outrigger clusters`: the commands of the clusters table. This file has `access`, which prints the shell commands
-// that give the functions access to the clusters of the table.
+// that give the functions access to the clusters of the table, or take it away.
 
 import { Command } from 'commander';
 import { UserError } from 'outrigger/internal/core/errors';
@@ -26,6 +26,7 @@ type AccessFlags = {
   readonly table?: string;
   readonly user?: string;
   readonly fleetWatcher?: string | true;
+  readonly revoke?: true;
   readonly output: 'text' | 'json';
 };
 
@@ -42,6 +43,7 @@ export function clustersCommand(): Command {
       'the user of the token or certificate, as kubectl auth whoami prints it: prints how to bind it',
     )
     .option('--fleet-watcher [role-arn]', 'also for a fleet watcher; for EKS clusters with the ARN of its role on AWS')
+    .option('--revoke', 'print the commands that take the access away, from the functions of --region')
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', accessText)
@@ -77,11 +79,12 @@ Exit status 1: the table cannot be read, or one of its entries is not valid; the
 
 async function runAccess(
   names: readonly string[],
-  { stage, region, table, user, fleetWatcher, output }: AccessFlags,
+  { stage, region, table, user, fleetWatcher, revoke, output }: AccessFlags,
 ): Promise<number> {
   // These values become part of shell commands.
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,40}$/.test(stage)) throw new UserError('--stage: letters, digits and - only');
   if (region !== undefined && !/^[a-z0-9-]+$/.test(region)) throw new UserError('--region: one like eu-central-1');
+  if (revoke === true && region === undefined) throw new UserError('--revoke: give the --region of the functions');
   if (user !== undefined && !/^[\w:.@/-]+$/.test(user))
     throw new UserError('--user: one name, without spaces or quotes');
   const project = await readProjectName(process.cwd());
@@ -93,6 +96,7 @@ async function runAccess(
     stage,
     region,
     user,
+    revoke,
     ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
   };
   const flags = { ...(table === undefined ? {} : { table }), ...(region === undefined ? {} : { region }) };

@@ -33,12 +33,16 @@ export function judge(routes: readonly Route[], judgement: Judgement): readonly 
   return [...silent, ...others.map((one) => judgeRoute(one, judgement)), ...judgeClusters(routes, judgement)];
 }
 
-function judgeRoute({ from, last }: Route, { find, notSent, roles, deploy }: Judgement): Finding {
+function judgeRoute({ from, last }: Route, { find, notSent, roles, deploy, at }: Judgement): Finding {
   const about = `function ${from}`;
   const refused = notSent.get(from);
   if (refused !== undefined) {
     const permission = from === wakeFunction ? 'lambda:InvokeFunction' : 'sqs:SendMessage';
-    return failFinding(about, `nothing can be sent to it: ${refused}`, `${deploy}; you need ${permission}`);
+    return failFinding(
+      about,
+      `nothing can be sent to it: ${refused}`,
+      sendFix(refused, `${deploy}; you need ${permission}`, at),
+    );
   }
   const answers: Answer[] = [];
   let sender: string | undefined;
@@ -55,11 +59,17 @@ function judgeRoute({ from, last }: Route, { find, notSent, roles, deploy }: Jud
     if (failed !== undefined) {
       const message = `${name} cannot send to ${failed.reason}`;
       const fix = `if the role was changed, allow it sqs:SendMessage on ${failed.queue} again; ${deploy}`;
-      return failFinding(about, message, fix);
+      return failFinding(about, message, sendFix(failed.reason, fix, at));
     }
     sender = name;
   }
   return arrived(about, answers);
+}
+
+/** A deployment does not create a deleted queue again. */
+function sendFix(reason: string, otherwise: string, at: string): string {
+  if (!/ does not exist/.test(reason)) return otherwise;
+  return `it was deleted: outrigger doctor${at} prints the command that creates it again`;
 }
 
 function arrived(about: string, answers: readonly Answer[]): Finding {
@@ -97,7 +107,7 @@ function judgeClusters(routes: readonly Route[], { find, at }: Judgement): reado
 }
 
 function tableFix(at: string): string {
-  return `add a cluster: outrigger clusters add${at}; or give the roles s3:GetObject on the table again`;
+  return `if there never was one: outrigger clusters add${at}; otherwise: docs/alarms/clusters-table-stale.md`;
 }
 
 function accessFix(cluster: string, at: string): string {
