@@ -52,7 +52,9 @@ export function createKeyTracer({
     const origins = records.flatMap(({ traceHeader }) => parseTraceHeader(traceHeader) ?? []);
     const follows = message.cause.type === 'change' || message.cause.type === 'retry';
     const parent = follows ? origins.find(({ sampled }) => sampled) : undefined;
-    if (parent === undefined && (follows || random() >= ratio)) return undefined;
+    // A ratio of one is every key, also where the queue keeps no header, as an emulated one.
+    const isLeftOut = follows && (origins.length > 0 || ratio < 1);
+    if (parent === undefined && (isLeftOut || random() >= ratio)) return undefined;
     const context = parent === undefined ? newTrace(now()) : childOf(parent);
     const startMs = now();
     return {
@@ -69,7 +71,12 @@ export function createKeyTracer({
           endMs: now(),
           parentSpanId: parent?.spanId,
           links: origins.filter((one) => one !== parent).slice(0, maxLinks),
-          attributes: { ...attributesOf(message), 'outrigger.outcome': outcome },
+          attributes: {
+            ...attributesOf(message),
+            'outrigger.outcome': outcome,
+            // That of the log line.
+            'messaging.message.id': records[0]?.messageId,
+          },
           error: error === undefined ? undefined : redact(error.message),
         }),
     };

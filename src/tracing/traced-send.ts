@@ -50,7 +50,8 @@ export function createTracedSend(
     const results = await send(queue, traced, options);
     for (const [index, context] of contexts.entries()) {
       const entry = entries[index];
-      if (context === undefined || entry === undefined || results[index]?.accepted !== true) continue;
+      const result = results[index];
+      if (context === undefined || entry === undefined || result?.accepted !== true) continue;
       const message = parseMessage(entry.body);
       const startMs = message.cause.type === 'change' ? message.cause.observedAt : now();
       exporter.record({
@@ -59,7 +60,11 @@ export function createTracedSend(
         context,
         startMs,
         endMs: now(),
-        attributes: { ...attributesOf(message), 'messaging.system': 'aws_sqs', 'messaging.destination.name': queue },
+        attributes: {
+          ...attributesOf(message),
+          ...{ 'messaging.system': 'aws_sqs', 'messaging.destination.name': queue },
+          'messaging.message.id': result.messageId,
+        },
       });
     }
     return results;

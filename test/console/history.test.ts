@@ -43,6 +43,28 @@ describe('the history of the local system', () => {
     expect(dueAt(id)).toBe(1_030_000);
   });
 
+  it('a change of labels is in the timeline, and each change has who wrote it', () => {
+    const { addChange, timeline } = history();
+    const field = (manager: string, seconds: number, subresource = {}) => ({
+      ...{ manager, operation: 'Update', time: `2026-01-01T00:00:0${seconds}Z`, ...subresource },
+    });
+    const status = field('outrigger-water-tank', 1, { subresource: 'status' });
+    const first = tank(undefined, { managedFields: [field('kubectl-edit', 0), status], labels: { zone: 'a' } });
+    const second = tank(undefined, { managedFields: [field('argocd', 1), status], labels: { zone: 'b' } });
+    // Within the same second.
+    const third = tank(undefined, { managedFields: [field('argocd', 1), status], labels: { zone: 'c' } });
+    addChange(id, { resource, after: first });
+    addChange(id, { resource, before: first, after: second });
+    addChange(id, { resource, before: second, after: third });
+    const managers = timeline(id).map(({ text, writers = [] }) => [text, ...writers.map(({ manager }) => manager)]);
+    expect(managers).toEqual([
+      ['metadata.labels.zone changed', 'argocd', 'outrigger-water-tank'],
+      ['metadata.labels.zone changed', 'argocd'],
+      ['is new: ', 'kubectl-edit', 'outrigger-water-tank'],
+    ]);
+    expect(timeline(id)[0]?.writers?.[1]?.operation).toBe('Update of status');
+  });
+
   it('the due time of an object of two controllers is the next of theirs, and that of one is kept when the other reconciles, or is late', () => {
     const { addLogLine, dueAt, followUps, pass } = history();
     addLogLine(run({ nextCause: 'requeue', dueAt: 1_030 }), 'water-tank');

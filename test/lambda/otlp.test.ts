@@ -194,6 +194,13 @@ it('a requeue begins a trace of its own with a link, and a change that is not sa
   spans = [];
   await invoke(body, formatTraceHeader({ ...origin, sampled: false }));
   expect(spans).toEqual([]);
+  // An emulated queue keeps no header.
+  await invoke(body, undefined);
+  expect(named('reconcile widgets')).toBeDefined();
+  spans = [];
+  vi.stubEnv('OTEL_TRACES_SAMPLER_ARG', '0.9999');
+  await invoke(body, undefined);
+  expect(spans).toEqual([]);
 });
 
 it('spans that the collector does not accept are dropped with a warning, and the reconcile is done', async () => {

@@ -79,7 +79,13 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
     await setLevel(20);
     const timeline = page.getByRole('tabpanel');
     await timeline.getByText('targetLevel 25 -> 20').waitFor({ timeout: 30_000 });
-    await timeline.getByText('ran because it changed').first().waitFor({ timeout: 30_000 });
+    const run = timeline.locator('.entry').filter({ hasText: 'targetLevel 25 -> 20' });
+    await run.getByText('ran because it changed').waitFor({ timeout: 30_000 });
+    await run.getByText('by outrigger-dev (Update)').waitFor();
+    const bars = async () => (await run.locator('.bar-name').allInnerTexts()).join();
+    await eventually(bars, (all) =>
+      expect(all).toMatch(/^Watcher,Queue,water-tank,GET .*,PATCH watertanks\/south\/status/),
+    );
     await page.getByRole('tab', { name: 'YAML' }).click();
     await timeline.getByText('targetLevel: 20').waitFor();
     expect(problems).toEqual([]);

@@ -1,7 +1,7 @@
-// The fields that a write changed, for the timeline of an object. Pure.
+// The fields that a write changed and who wrote it, for the timeline of an object. Pure.
 import { isRecord } from 'outrigger/internal/core/json';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
-import type { FieldChange } from './wire.ts';
+import type { FieldChange, Writer } from './wire.ts';
 
 /** More changes than these are not listed, and longer values are cut. */
 const maxChanges = 30;
@@ -34,6 +34,26 @@ export function fieldChanges(before: KubeObject, after: KubeObject): readonly Fi
   };
   compare('', before, after);
   return changes;
+}
+
+/**
+ * Returns who wrote the later version: the managers with a new time. Times have no fractions of a second, so a second
+ * write of a manager within one is found as the latest.
+ */
+export function writersOf(before: KubeObject | undefined, after: KubeObject): readonly Writer[] {
+  const known = (before === undefined ? [] : allWriters(before)).map((one) => JSON.stringify(one));
+  const all = allWriters(after);
+  const fresh = all.filter((one) => !known.includes(JSON.stringify(one)));
+  const [latest] = all.map(({ time }) => time ?? '').sort((a, b) => (a < b ? 1 : -1));
+  return fresh.length > 0 ? fresh : all.filter(({ time }) => time === latest);
+}
+
+function allWriters({ metadata: { managedFields = [] } }: KubeObject): readonly Writer[] {
+  return managedFields.map(({ manager = 'unknown', operation = '', subresource, time }) => ({
+    manager,
+    operation: subresource === undefined ? operation : `${operation} of ${subresource}`,
+    ...(time === undefined ? {} : { time }),
+  }));
 }
 
 /** Conditions are named by their type, other items by their name. */

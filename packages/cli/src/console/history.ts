@@ -6,9 +6,9 @@ import { parseJson } from 'outrigger/internal/core/json';
 import * as z from 'zod';
 import { formatLog, formatObjectChange } from '../dev/lines.ts';
 import type { CachedChange } from '../dev/object-cache.ts';
-import { fieldChanges } from './field-changes.ts';
+import { fieldChanges, writersOf } from './field-changes.ts';
 import { FunctionTroubles } from './health.ts';
-import type { ObjectEntry, Series, TimelineEntry, Tone } from './wire.ts';
+import type { FieldChange, ObjectEntry, Series, TimelineEntry, Tone } from './wire.ts';
 
 /** The entries that are kept of an object, and of all objects. */
 const maxEntries = 100;
@@ -71,6 +71,9 @@ const reconciled = z.looseObject({
   latencyMs: z.number().optional(),
   durationMs: z.number().optional(),
   requests: z.number().optional(),
+  writes: z.number().optional(),
+  traceId: z.string().optional(),
+  deadLetterReason: z.string().optional().catch(undefined),
   messageId: z.string().optional(),
   attempt: z.number().optional(),
 });
@@ -140,8 +143,10 @@ export function createHistory(
       const { before, after } = change;
       absent.delete(id);
       if (after !== undefined) present.add(id);
-      const lines = formatObjectChange(change, controllers);
       const fields = before === undefined || after === undefined ? [] : fieldChanges(before, after);
+      const told = formatObjectChange(change, controllers);
+      const lines = told.some(({ source }) => source === 'changed') ? told : [...metadataLine(fields), ...told];
+      const writers = after === undefined ? [] : writersOf(before, after);
       for (const [index, { source, text }] of lines.entries())
         add(id, {
           at,
@@ -149,6 +154,7 @@ export function createHistory(
           text,
           ...(source === 'status' && tone !== undefined ? { tone } : {}),
           ...(index === 0 && fields.length > 0 ? { changes: fields } : {}),
+          ...(writers.length > 0 ? { writers } : {}),
         });
       if (after === undefined) forget(id);
     },
@@ -180,6 +186,12 @@ export function createHistory(
   };
 }
 
+/** Labels and annotations that a write changed, which the lines of a terminal leave out. */
+function metadataLine(fields: readonly FieldChange[]): readonly { readonly source: string; readonly text: string }[] {
+  const paths = fields.flatMap(({ path }) => (/^metadata\.(?:labels|annotations)/.test(path) ? [path] : []));
+  return paths.length === 0 ? [] : [{ source: 'changed', text: `${paths.join(', ')} changed` }];
+}
+
 /** Reads the line of a reconcile as an entry of a timeline; undefined for another line. */
 export function readReconcile(text: string, source: string, at: number) {
   if (!text.includes('"reconciled"')) return undefined;
@@ -188,7 +200,8 @@ export function readReconcile(text: string, source: string, at: number) {
   if (run === undefined || found === undefined) return undefined;
   const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
-  const { cause, outcome, error, durationMs, requests, latencyMs, dueAt, nextCause, messageId, attempt } = run;
+  const { cause, outcome, error, durationMs, requests, writes, traceId, latencyMs, dueAt, nextCause } = run;
+  const { messageId, attempt, deadLetterReason } = run;
   const entry: TimelineEntry = {
     at,
     type: 'reconcile',
@@ -199,11 +212,14 @@ export function readReconcile(text: string, source: string, at: number) {
     text: line?.text ?? run.outcome,
     ...(failed ? { failed: true } : {}),
     ...(failed && nextCause !== 'retry' ? { final: true } : {}),
+    ...(deadLetterReason === undefined ? {} : { deadLetterReason }),
     ...(run.outcome === 'postponed' ? { postponed: true } : {}),
     ...(messageId === undefined ? {} : { messageId }),
     ...(attempt === undefined ? {} : { attempts: attempt }),
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(requests === undefined ? {} : { requests }),
+    ...(writes === undefined ? {} : { writes }),
+    ...(traceId === undefined ? {} : { traceId }),
     ...(latencyMs === undefined ? {} : { latencyMs }),
   };
   return { ...found, entry, dueAt, nextCause };

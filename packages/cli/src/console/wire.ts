@@ -96,6 +96,8 @@ export type Flow = {
   /** What the page cannot know, and why. */
   readonly notes?: readonly string[];
   readonly waitingTimers?: number;
+  /** Of a stage: the functions that all controllers share. */
+  readonly shared?: readonly { readonly name: string; readonly health: Health }[];
   /** Over all controllers. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
@@ -114,6 +116,28 @@ export type Series = {
 /** A field that a write changed, with its values as text. An absent value is undefined. */
 export type FieldChange = { readonly path: string; readonly before?: string; readonly after?: string };
 
+/** Who wrote an object, as its managedFields say: the manager, Apply or Update, and the subresource. */
+export type Writer = { readonly manager: string; readonly operation: string; readonly time?: string };
+
+/** A request of a run: to the API server by its path, or to another system by its host alone. */
+export type RunRequest = {
+  readonly method: string;
+  readonly target: string;
+  /** Absent without a response. */
+  readonly status?: number;
+  /** Since the start of the run. */
+  readonly startMs: number;
+  readonly durationMs: number;
+};
+
+/** What the spans of a run say, in milliseconds since 1970. `forwardedAt` and `queuedAt` are of the watcher's span. */
+export type RunTrace = {
+  readonly startedAt: number;
+  readonly forwardedAt?: number;
+  readonly queuedAt?: number;
+  readonly requests: readonly RunRequest[];
+};
+
 /** An event in the life of an object. */
 export type TimelineEntry = {
   /** Milliseconds since 1970. */
@@ -128,6 +152,8 @@ export type TimelineEntry = {
   readonly error?: string;
   /** It is not retried. */
   readonly final?: true;
+  /** Its message is a dead letter, for this reason. */
+  readonly deadLetterReason?: string;
   /** Of a status. */
   readonly tone?: Tone;
   /** It was postponed: a retry follows, which costs no attempt. */
@@ -138,6 +164,13 @@ export type TimelineEntry = {
   readonly durationMs?: number;
   /** To the API server. */
   readonly requests?: number;
+  /** The requests that changed something. */
+  readonly writes?: number;
+  /** Of a change or a status: who wrote it. */
+  readonly writers?: readonly Writer[];
+  /** The id of the run's trace, and what its spans say as far as they are known. */
+  readonly traceId?: string;
+  readonly trace?: RunTrace;
   /** From the change to the end of the reconcile. */
   readonly latencyMs?: number;
   readonly changes?: readonly FieldChange[];
@@ -211,7 +244,8 @@ export type ConsoleAction =
   | { readonly type: 'reconcile' | 'dry-run' | 'pause' | 'resume'; readonly id: string }
   | { readonly type: 'pause-controller' | 'resume-controller'; readonly controller: string }
   | { readonly type: 'pause-cluster' | 'resume-cluster'; readonly cluster: string }
-  | { readonly type: 'redrive' | 'delete'; readonly queue: string; readonly messageId?: string }
+  /** Of one message, of one object, or of a whole queue. */
+  | { readonly type: 'redrive' | 'delete'; readonly queue: string; readonly messageId?: string; readonly id?: string }
   /** For eight seconds, if `seconds` is absent. */
   | { readonly type: 'break'; readonly fault: string; readonly seconds?: number };
 

@@ -74,6 +74,21 @@ export function withClustersTable(stack: Stack, location: string): Stack {
   return { ...stack, functions };
 }
 
+const collectorName = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+
+/** The variables of a program that sends the traces of all reconciles to a collector. */
+export function tracedTo(collector: string): Readonly<Record<string, string>> {
+  return { [collectorName]: collector, OTEL_TRACES_SAMPLER_ARG: '1' };
+}
+
+/** Gives these variables to the functions that have traces, and no collector of the developer's own. */
+export function withTraces(stack: Stack, tracing: Readonly<Record<string, string>>): Stack {
+  const functions = stack.functions.map((one) =>
+    one.environment[collectorName] === '' ? { ...one, environment: { ...one.environment, ...tracing } } : one,
+  );
+  return { ...stack, functions };
+}
+
 /** The prefix of the deployment's queue names. */
 export function stackNamePrefix({ queues }: Stack): string {
   const timers = queues.find(({ name }) => name.endsWith(timersQueue));

@@ -34,7 +34,9 @@ import {
   readLocalStack,
   shortResync,
   stackNamePrefix,
+  tracedTo,
   watcherEnvironment,
+  withTraces,
 } from './local-stack.ts';
 import { localTemplate } from './local-template.ts';
 import { createLogFile, logFileName } from './log-file.ts';
@@ -45,6 +47,7 @@ import { requireWithin } from './replace-file.ts';
 import { type EmbeddedServers, startCluster, startQueueServer } from './servers.ts';
 import { startAll } from './start-all.ts';
 import { createStateFile, type DevState } from './state-file.ts';
+import { type CollectedSpan, startTraceCollector } from './trace-collector.ts';
 import { startWatchers, type Watchers } from './watchers.ts';
 
 /** The parts of a local system. */
@@ -61,8 +64,9 @@ export type DevDeps = {
   readonly root: string;
 };
 
-/** An event of the running system: a line of a function's log, or a change of an object of a controller's kind. */
+/** An event of the running system: a line of a function's log, spans, or a change of an object of a controller's kind. */
 export type DevEvent =
+  | { readonly type: 'spans'; readonly spans: readonly CollectedSpan[] }
   | { readonly type: 'log'; readonly function: string; readonly text: string }
   | { readonly type: 'object'; readonly change: CachedChange };
 
@@ -94,7 +98,7 @@ export type DevOptions = AllowedHosts & {
   /** The maximum of concurrent batches of each controller. */
   readonly concurrency?: number;
   readonly onLine?: (line: OutputLine) => void;
-  /** Receives the events of the system, from its start. */
+  /** Receives the events of the system, from its start. Without it no traces are collected. */
   readonly onEvent?: (event: DevEvent) => void;
   /** Arguments of Node for every process, such as `--inspect=0`. */
   readonly nodeArguments?: readonly string[];
@@ -165,7 +169,7 @@ export async function startDev(
     retry = {},
     concurrency = 3,
     onLine = () => undefined,
-    onEvent = () => undefined,
+    onEvent,
     nodeArguments = [],
     allowedHosts = [],
   }: DevOptions,
@@ -204,7 +208,12 @@ export async function startDev(
     print(`${cluster.keptObjects} objects of the last run are there again; samples do not replace them`);
   if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
-  const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters, retry);
+  const collector = onEvent && (await startTraceCollector((spans) => onEvent({ type: 'spans', spans })));
+  parts.defer(() => collector?.close());
+  const tracing = collector === undefined ? {} : tracedTo(collector.url);
+  const readStack = (text: string, given: DevOptions['parameters']) =>
+    withTraces(readLocalStack(text, cluster, simulators, resyncSeconds, given, retry), tracing);
+  const stack = readStack(templateText, parameters);
   const prefix = stackNamePrefix(stack);
   const toQueues = { endpoint: queueServer.endpoint, signal };
   const queues = [...(await createQueues(queueServer.client, stack.queues, toQueues))];
@@ -238,7 +247,7 @@ export async function startDev(
     {
       signal: following.signal,
       onChange: (change) => {
-        onEvent({ type: 'object', change });
+        onEvent?.({ type: 'object', change });
         formatObjectChange(change, controllers).forEach(ordered.line);
       },
     },
@@ -259,7 +268,7 @@ export async function startDev(
         const text = event.type === 'line' ? event.text : crashLine(name, event.error, new Date());
         if (text !== undefined) {
           logFile.write(text);
-          onEvent({ type: 'log', function: name, text });
+          onEvent?.({ type: 'log', function: name, text });
         }
         formatLambdaEvent(event, { prefix, controllers, root }).forEach(onLine);
       },
@@ -282,7 +291,10 @@ export async function startDev(
   const watchers = startWatchers(
     {
       file: watcherFile,
-      environment: watcherEnvironment(cluster, queueServer.endpoint, queues, prefix, queueServer.generation),
+      environment: {
+        ...watcherEnvironment(cluster, queueServer.endpoint, queues, prefix, queueServer.generation),
+        ...tracing,
+      },
       onEvent: (event) => {
         formatWatcherEvent(event).forEach(onLine);
         if (event.type !== 'line') writeState();
@@ -307,7 +319,7 @@ export async function startDev(
     const added = saved.registry.filter(isNew);
     const given = { ...parameters, ...saved.parameters };
     const text = await localTemplate(root, [...controllers, ...added]);
-    const grown = readLocalStack(text, cluster, simulators, resyncSeconds, given, retry);
+    const grown = readStack(text, given);
     const functions = grown.functions.filter(({ arn }) => !lambda.functions.some((one) => one.arn === arn));
     const mappings = grown.mappings.filter(({ functionArn }) => functions.some(({ arn }) => arn === functionArn));
     const missing = grown.queues.filter(({ arn }) => !queues.some((one) => one.arn === arn));

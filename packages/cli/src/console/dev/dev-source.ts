@@ -16,6 +16,7 @@ import { createDevExperiments } from './dev-experiments.ts';
 import { defaultFaultSeconds } from './experiments.ts';
 import type { FaultySystem } from './faults.ts';
 import { createQueueReader, readOldestAt } from './queue-reader.ts';
+import { RunTraces } from './run-traces.ts';
 
 /** What the source needs of a running system. */
 export type SourceSystem = FaultySystem & Pick<Dev, 'client' | 'queueEndpoint' | 'queues' | 'sqs' | 'view'>;
@@ -39,9 +40,11 @@ const watcherMilliseconds = 10_000;
 export function createDevSource(controllers: readonly ControllerDefinition[]): DevSource {
   const live = createLiveObjects(controllers);
   const { history, listeners } = live;
+  const traces = new RunTraces();
   return {
     onEvent: (event) => {
-      if (event.type === 'log') history.addLogLine(event.text, event.function);
+      if (event.type === 'spans') traces.add(event.spans);
+      else if (event.type === 'log') history.addLogLine(event.text, event.function);
       else live.addChange(localCluster, event.change);
     },
     attach: (dev, operator, signal) => {
@@ -95,7 +98,10 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
             };
           },
         }),
-        detail: async (id, signal) => await live.detail(id, { client, view, why }, signal),
+        detail: async (id, signal) => {
+          const found = await live.detail(id, { client, view, why }, signal);
+          return found && { ...found, timeline: traces.join(id, found.timeline) };
+        },
       };
     },
   };

@@ -1,60 +1,89 @@
-// What has happened to an object, newest first: changes and statuses with the fields that they changed, and reconciles.
+// What has happened to an object, newest first: each run with what caused it, its waterfall, and what it wrote.
 import type { FieldChange, TimelineEntry } from '../../wire.ts';
 import { age, clock, duration } from '../format.ts';
 import { now } from '../store.ts';
+import { type Bar, barsOf, isQuiet, type Story, storiesOf } from './stories.ts';
 
 export function Timeline({ entries }: { readonly entries: readonly TimelineEntry[] }) {
   if (entries.length === 0) return <p class="none">Nothing has happened to it since the start.</p>;
   return (
     <ol class="timeline">
-      {entries.map((entry) => (
-        <Entry key={`${entry.at}${entry.type}${entry.text}`} entry={entry} />
-      ))}
+      {storiesOf(entries).map((group) => {
+        const [story] = group;
+        if (story === undefined) return null;
+        return group.every(isQuiet) ? (
+          <Quiet key={keyOf(story)} runs={group} />
+        ) : (
+          <Told key={keyOf(story)} {...story} />
+        );
+      })}
     </ol>
   );
 }
 
-function Entry({
-  entry: {
-    at,
-    type,
-    text,
-    controller,
-    failed,
-    tone,
-    durationMs,
-    requests,
-    latencyMs,
-    messageId,
-    attempts,
-    changes = [],
-  },
-}: {
-  readonly entry: TimelineEntry;
-}) {
-  const [first = '', ...more] = text.split('\n');
+const keyOf = ({ at, run, causes, results }: Story) => `${at}${(run ?? causes[0] ?? results[0])?.text}`;
+
+/** Runs that wrote nothing, folded. */
+function Quiet({ runs }: { readonly runs: readonly Story[] }) {
+  const causes = Map.groupBy(runs, ({ run }) => run?.cause ?? 'unknown');
+  const counts = [...causes].map(([cause, { length }]) => `${length} by ${cause}`).join(', ');
+  const number = runs.length === 1 ? '1 run' : `${runs.length} runs`;
   return (
-    <li class={`entry ${failed === true ? 'bad' : type} ${tone ?? ''}`}>
+    <li class="entry quiet">
+      <span class="mark" aria-hidden="true" />
+      <details>
+        <summary>
+          {number} wrote nothing: {counts} <Time at={runs[0]?.at ?? 0} />
+        </summary>
+        {runs.map(({ run }) => run !== undefined && <Run key={run.at} run={run} />)}
+      </details>
+    </li>
+  );
+}
+
+function Told({ at, run, causes, results }: Story) {
+  const title = run === undefined ? (causes.length > 0 ? 'Change' : 'Status') : `Reconcile by ${run.controller}`;
+  const mark = run?.failed === true ? 'bad' : run !== undefined ? 'reconcile' : causes.length > 0 ? 'change' : 'status';
+  return (
+    <li class={`entry ${mark} ${results.at(-1)?.tone ?? ''}`}>
       <span class="mark" aria-hidden="true" />
       <p class="entry-head">
-        <strong>{type === 'reconcile' ? `Reconcile by ${controller}` : type === 'status' ? 'Status' : 'Change'}</strong>
-        {failed === true && <span class="tag bad">failed</span>}
-        {attempts !== undefined && <span class="tag">attempt {attempts + 1}</span>}
-        <time title={age(now.value - at)}>{clock(at)}</time>
+        <strong>{title}</strong>
+        {run?.failed === true && <span class="tag bad">failed</span>}
+        {run?.attempts !== undefined && <span class="tag">attempt {run.attempts + 1}</span>}
+        <Time at={at} />
       </p>
-      <p class="entry-text">{first}</p>
-      {more.length > 0 && <pre class="stack">{more.join('\n')}</pre>}
-      {durationMs !== undefined && (
+      {causes.map((one) => (
+        <Written key={one.at} entry={one} />
+      ))}
+      {run !== undefined && <Run run={run} />}
+      {results.map((one) => (
+        <Written key={one.at} entry={one} />
+      ))}
+    </li>
+  );
+}
+
+function Time({ at }: { readonly at: number }) {
+  return <time title={age(now.value - at)}>{clock(at)}</time>;
+}
+
+/** A change or a status: its text, who wrote it, and the fields. */
+function Written({ entry: { type, text, tone, writers = [], changes = [] } }: { readonly entry: TimelineEntry }) {
+  return (
+    <div class={`written ${type} ${tone ?? ''}`}>
+      <p class="entry-text">
+        <span class={`tag ${type} ${tone ?? ''}`}>{type}</span> {text}
+      </p>
+      {writers.length > 0 && (
         <p class="entry-facts">
-          took {duration(durationMs)}
-          {latencyMs !== undefined && `, ${duration(latencyMs)} after the change`}
-          {requests !== undefined && ` · ${requests} ${requests === 1 ? 'request' : 'requests'}`}
-          {messageId !== undefined && (
-            <>
-              {' · message '}
-              <code title={messageId}>{messageId.slice(0, 8)}</code>
-            </>
-          )}
+          by{' '}
+          {writers.map(({ manager, operation, time }, index) => (
+            <span key={`${manager}${operation}`} title={time}>
+              {index > 0 && ', '}
+              {manager} ({operation})
+            </span>
+          ))}
         </p>
       )}
       {changes.length > 0 && (
@@ -67,8 +96,79 @@ function Entry({
           </ul>
         </details>
       )}
+    </div>
+  );
+}
+
+function Run({ run }: { readonly run: TimelineEntry }) {
+  const { text, latencyMs, durationMs, requests = 0, messageId, trace, traceId } = run;
+  const [first = '', ...more] = text.split('\n');
+  const bars = barsOf(run);
+  const total = Math.max(1, ...bars.map((bar) => bar.startMs + bar.durationMs));
+  return (
+    <>
+      <p class="entry-text">{first}</p>
+      {more.length > 0 && <pre class="stack">{more.join('\n')}</pre>}
+      {durationMs !== undefined && (
+        <>
+          {bars.length > 1 && (
+            <ol class="waterfall" aria-label="Waterfall">
+              {bars.map((bar, index) => (
+                <Row key={index} bar={bar} total={total} />
+              ))}
+            </ol>
+          )}
+          <p class="entry-facts">
+            took {duration(durationMs)}
+            {latencyMs !== undefined && `, ${duration(latencyMs)} after the change`}
+            {trace === undefined && requests > 0 && ` · ${requests === 1 ? '1 request' : `${requests} requests`}`}
+            {trace === undefined && requests > 0 && ', times not known'}
+            {trace === undefined && traceId !== undefined && ` here: trace ${traceId}`}
+            {messageId !== undefined && (
+              <>
+                {' · message '}
+                <code title={messageId}>{messageId.slice(0, 8)}</code>
+              </>
+            )}
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Row({
+  bar: { type, name, startMs, durationMs, status },
+  total,
+}: {
+  readonly bar: Bar;
+  readonly total: number;
+}) {
+  const isRequest = type === 'read' || type === 'write';
+  const isRefused = isRequest && (status === undefined || status >= 400);
+  const left = (100 * startMs) / total;
+  return (
+    <li class={`${type} ${isRefused ? 'bad' : ''}`}>
+      <span class="bar-name" title={name}>
+        {shortPath(name)}
+      </span>
+      <span class="bar-track" aria-hidden="true">
+        <span style={{ left: `${Math.min(left, 99)}%`, width: `${(100 * durationMs) / total}%` }} />
+      </span>
+      <span class="bar-text">
+        {isRequest && <span>{status ?? 'no response'}</span>}{' '}
+        <span class="offset" title="since the first bar began">
+          +{Math.round(startMs)}
+        </span>{' '}
+        {duration(durationMs)}
+      </span>
     </li>
   );
+}
+
+/** Leaves out the group, the version and the namespace of a path: the whole one is its title. */
+function shortPath(name: string): string {
+  return name.replace(/ \/(?:api|apis\/[^/]+)\/[^/]+\/(?:namespaces\/[^/]+\/(?=.))?/, ' ');
 }
 
 function Field({ change: { path, before, after } }: { readonly change: FieldChange }) {
