@@ -86,25 +86,29 @@ it('reconcile sends the key of the object, and pause and resume change its annot
   expect((await read())?.metadata.annotations ?? {}).not.toHaveProperty([pausedAnnotation]);
 });
 
-it('an action redrives or deletes one dead letter or all, and one that is refused stays with its reason', async () => {
+it('an action redrives or deletes one dead letter, those of one object or all, and one that is refused stays with its reason', async () => {
   onTestFinished(shortPolls().mockRestore);
   const queue = 'foo-dlq.fifo';
-  const bodies = ['a', 'b', 'c'].map((name) => formatMessage(aMessage({ ...key, name })));
+  const bodies = ['a', 'b', 'c', 'd'].map((name) => formatMessage(aMessage({ ...key, name })));
   const entries = [...bodies, 'no message'].map((body, index) => ({
     ...{ body, groupId: `${index}`, deduplicationId: `${index}`, attributes: { messageId: `m-${index}` } },
   }));
   await createSend(queues.sqs, queues.urlPrefix)(queue, entries, { signal });
   const act = actionsWith();
   const texts = [];
-  for (const [type, messageId] of [['redrive', 'm-1'], ['delete', 'm-0'], ['redrive'], ['delete']] as const)
-    texts.push((await act({ type, queue, ...(messageId === undefined ? {} : { messageId }) }, signal)).text);
+  const redrive = { type: 'redrive', queue } as const;
+  const remove = { type: 'delete', queue } as const;
+  const ofOne = { ...redrive, id: id.replace(/[^/]+$/, 'd') };
+  for (const one of [{ ...redrive, messageId: 'm-1' }, { ...remove, messageId: 'm-0' }, ofOne, redrive, remove])
+    texts.push((await act(one, signal)).text);
   expect(texts).toEqual([
     '1 dead letter sent again.',
     '1 dead letter deleted.',
+    '1 dead letter sent again.',
     '1 dead letter sent again, 1 refused: its body is not a message.',
     '1 dead letter deleted.',
   ]);
-  expect((await sent()).map(([name]) => name)).toEqual(['b', 'c']);
+  expect((await sent()).map(([name]) => name)).toEqual(['b', 'd', 'c']);
   await expect(act({ type: 'delete', queue }, signal)).rejects.toThrow('it is not there any more');
 });
 

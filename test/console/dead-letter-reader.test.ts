@@ -1,9 +1,9 @@
 // Only which messages of a stage the console can show: dead letters, timers that the log has announced, and the queues
 // that could not be read.
-
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { createHistory } from '@outrigger/cli/console/history';
 import { createDeadLetterReader } from '@outrigger/cli/console/stage/dead-letter-reader';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { foo } from '../../src/controllers/foo.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
@@ -42,6 +42,47 @@ it('dead letters and announced timers are shown, and an action waits for the rea
   expect(await taken).toHaveLength(1);
   // It is not the cached result of before the action.
   expect((await reader.read(signal)).messages).toMatchObject([timer]);
+});
+
+it('dead letters are received once for a page that shows them, again when there is another, and never for a number', async () => {
+  await using parts = new AsyncDisposableStack();
+  const { create, sqs, urlPrefix, stop } = await startTestQueues();
+  parts.defer(stop);
+  await create('foo-dlq.fifo', 'timers-dlq');
+  const send = async (name: string) =>
+    await createSend(sqs, urlPrefix)(
+      'foo-dlq.fifo',
+      [{ body: name, groupId: name, deduplicationId: name, attributes: { reason: 'exhausted' } }],
+      { signal },
+    );
+  await send('a');
+  const history = createHistory([foo], { onEntry: () => undefined });
+  const reader = createDeadLetterReader([foo], { sqs, urlPrefix, history });
+  let nowMs = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => nowMs);
+  parts.defer(() => clock.mockRestore());
+  const later = async (read: typeof reader.read) => {
+    nowMs += 21_000;
+    const { messages, more } = await read(signal);
+    return [messages.map(({ body }) => body), more];
+  };
+  expect(await later(reader.peek)).toEqual([[], { 'foo-dlq.fifo': 1 }]);
+  for (let count = 0; count < 3; count += 1) expect(await later(reader.read)).toEqual([['a'], {}]);
+  expect(await later(reader.peek)).toEqual([['a'], {}]);
+  await send('b');
+  expect(await later(reader.peek)).toEqual([[], { 'foo-dlq.fifo': 2 }]);
+  expect(await later(reader.read)).toEqual([['a', 'b'], {}]);
+  const AttributeNames = ['ApproximateReceiveCount'] as const;
+  const QueueUrl = `${urlPrefix}foo-dlq.fifo`;
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: [...AttributeNames] }),
+  );
+  const counts = Messages.map(({ Body, Attributes }) => [Body, Attributes?.ApproximateReceiveCount]);
+  // This receive is one of them.
+  expect(counts.sort()).toEqual([
+    ['a', '3'],
+    ['b', '2'],
+  ]);
 });
 
 it('of a queue with more than 100 dead letters 100 are shown, with the number of the others', async () => {

@@ -17,6 +17,8 @@ const run = (fields: Partial<TimelineEntry>): TimelineEntry => ({
   ...{ at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran', outcome: 'done', ...fields },
 });
 const failed = run({ outcome: 'failed', error: 'no pump', attempts: 2 });
+const logged = { ...failed, deadLetterReason: 'retries exhausted after 3 attempts' };
+const more = { 'water-tank-dlq.fifo': 7 };
 const letter = { queue: 'water-tank-dlq.fifo', messageId: 'm', state: 'dead', body: '' } as const;
 const dead: QueuedMessage = { ...letter, id, controller: 'water-tank' };
 const crash = JSON.stringify({ message: 'Uncaught Exception', errorType: 'Runtime.ImportModuleError', error: 'boom' });
@@ -33,19 +35,33 @@ it.each([
     { type: 'resume-cluster', cluster: 'local' },
   ],
   ['is a dead letter', { timeline: [failed], messages: [dead] }, 'dead letter', 'no pump', redrive],
+  [
+    ...(['is one of the dead letters, by the log', { timeline: [logged], more }, 'dead letter', 'no pump'] as const),
+    { type: 'redrive', queue: 'water-tank-dlq.fifo', id },
+  ],
+  ['was a dead letter that is gone', { timeline: [logged] }, 'failing', 'no pump', undefined],
   ['has another dead letter', { messages: [{ ...dead, id: `${id}-2` }] }, 'not ready', 'level 3 of 30', undefined],
   ['fails', { timeline: [failed] }, 'failing', 'attempt 3 ended as failed: no pump', undefined],
   ['progresses', {}, 'not ready', 'it is not Ready: BelowTarget: level 3 of 30', undefined],
   ['waits for code that cannot load', { log: crash }, 'not ready', 'its function cannot be loaded: boom', undefined],
 ])('an object that %s says so, with what ends it', async (_, given: object, state, text, action) => {
-  const facts = { object, controllers: [], isClusterPaused: false, timeline: [], messages: [], log: '', ...given };
+  const facts = {
+    object,
+    controllers: [],
+    isClusterPaused: false,
+    timeline: [],
+    messages: [],
+    more: {},
+    log: '',
+    ...given,
+  };
   const troubles = new FunctionTroubles();
   troubles.add(facts.log, 'water-tank', 1);
   const deps = {
     ...{ project: 'outrigger', troubles },
     pausedControllers: async () => new Set<string>(facts.controllers),
     isClusterPaused: async () => facts.isClusterPaused,
-    queues: async () => ({ messages: facts.messages, unread: [] }),
+    queues: async () => ({ messages: facts.messages, more: facts.more, unread: [] }),
   };
   const { signal } = new AbortController();
   const about = { id, timeline: facts.timeline };

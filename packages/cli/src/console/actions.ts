@@ -17,8 +17,9 @@ import { deleteDeadLetters, redrive } from '../operations/redrive.ts';
 import { replayEntry } from '../operations/replay.ts';
 import { controllersOf, splitId } from './object-id.ts';
 import { plannedYaml } from './planned-yaml.ts';
+import { describeBody } from './queued-message.ts';
 import type { ConsoleSource } from './source.ts';
-import type { ActionResult } from './wire.ts';
+import type { ActionResult, ConsoleAction } from './wire.ts';
 
 /** What a dry run would do. `object` is the kind and the name, as `Foo default/example`. */
 export type DryRunReport = {
@@ -118,14 +119,14 @@ export function createActions(
   }
 
   async function changeLetters(
-    type: 'redrive' | 'delete',
-    queue: string,
-    messageId: string | undefined,
+    { type, queue, messageId, id }: Extract<ConsoleAction, { readonly type: 'redrive' | 'delete' }>,
     signal: AbortSignal,
   ): Promise<ActionResult> {
     if (!letterQueues.includes(queue)) throw new UserError('this is not a dead-letter queue');
     const browser = createQueueBrowser(sqs, urlPrefix, queue);
-    const matches = (one: DeadLetter) => messageId === undefined || one.messageId === messageId;
+    const matches = (one: DeadLetter) =>
+      (messageId === undefined || one.messageId === messageId) &&
+      (id === undefined || describeBody(one.body).id === id);
     const options = { matches, dryRun: false, signal };
     let done = 0;
     const refused: string[] = [];
@@ -160,7 +161,7 @@ export function createActions(
         return { text: await pauseCluster(action.cluster, action.type === 'pause-cluster', signal) };
       case 'redrive':
       case 'delete':
-        return await changeLetters(action.type, action.queue, action.messageId, signal);
+        return await changeLetters(action, signal);
       case 'break':
         throw new UserError('only a system on this machine can be broken');
     }

@@ -9,7 +9,7 @@ import { type FunctionTroubles, functionText } from './health.ts';
 import { splitId } from './object-id.ts';
 import { type ObjectExplanation, stateOf, stateTones } from './object-state.ts';
 import type { ConsoleSource } from './source.ts';
-import type { ConsoleAction, TimelineEntry, Why } from './wire.ts';
+import type { ConsoleAction, Queues, TimelineEntry, Why } from './wire.ts';
 
 /** What is known beside the object. */
 export type WhyDeps = Pick<Operator, 'pausedControllers'> & {
@@ -28,26 +28,28 @@ export async function whyOf(
   signal: AbortSignal,
 ): Promise<Why | undefined> {
   const { cluster } = splitId(id);
-  const [paused, isPausedCluster, { messages }] = await Promise.all([
+  const [paused, isPausedCluster, { messages, more = {} }] = await Promise.all([
     pausedControllers(signal).catch(() => undefined),
     isClusterPaused(cluster).catch(() => false),
-    queues(signal).catch(() => ({ messages: [] })),
+    queues(signal).catch((): Queues => ({ messages: [], unread: [] })),
   ]);
   const all = owners.map((controller): Why => {
     const { name } = controller;
     const letters = messages.filter((one) => one.state === 'dead' && one.id === id && one.controller === name);
     const [last] = timeline.filter((one) => one.type === 'reconcile' && one.controller === name);
+    const [letter] = letters;
+    const queue = letter?.queue ?? controllerDeadLetterQueue(name);
+    // Of a queue whose messages were not received, the log says whether this object's is among them.
+    const isLogged = last?.deadLetterReason !== undefined && (more[queue] ?? 0) > 0;
     const found = stateOf(object, controller, {
       isPaused: paused?.has(name) === true,
       ...(isPausedCluster ? { pausedCluster: cluster } : {}),
-      deadLetters: letters.length,
+      deadLetters: isLogged ? 1 : letters.length,
       last: last && { outcome: last.outcome, attempt: last.attempts, error: last.error },
       finalizer: finalizerOf(name, project),
       project,
     });
-    const [letter] = letters;
-    const queue = letter?.queue ?? controllerDeadLetterQueue(name);
-    const redrive = { type: 'redrive', queue, ...(letter && { messageId: letter.messageId }) } as const;
+    const redrive = { type: 'redrive', queue, ...(letter ? { messageId: letter.messageId } : { id }) } as const;
     const action = actionOf(found, { id, cluster, controller: name, redrive });
     const health = troubles.healthOf(name, paused?.has(name));
     const isStuck = health.tone === 'bad' && health.state !== 'failing' && found.state !== 'paused';

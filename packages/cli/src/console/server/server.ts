@@ -34,7 +34,10 @@ const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
     fault: z.string(),
     seconds: z.int().min(1).max(maxFaultSeconds).exactOptional(),
   }),
-  z.object({ type: z.enum(['redrive', 'delete']), queue: z.string(), messageId: z.string().exactOptional() }),
+  z.object({
+    ...{ type: z.enum(['redrive', 'delete']), queue: z.string() },
+    ...{ messageId: z.string().exactOptional(), id: z.string().exactOptional() },
+  }),
 ]);
 
 /** Headers of each response. */

@@ -1,5 +1,6 @@
 // The messages of a stage that can be shown. SQS has no peek: a dead letter is received and returned, so it is in
-// flight for some seconds. Controllers' queues are not read at all, because that would delay their keys, and a delayed
+// flight for some seconds, and is received once more. Therefore a queue is received only for a page that shows dead
+// letters, and again only when SQS counts another number of them. Controllers' queues are not read at all, because that would delay their keys, and a delayed
 // timer cannot be received: the timers are those that the log of the functions has announced.
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
@@ -21,12 +22,18 @@ import type { QueuedMessage, Queues } from '../wire.ts';
  */
 export type DeadLetterReader = {
   readonly read: ConsoleSource['queues'];
+  /** Reads as `read` does, but receives nothing: of a queue that was not received its number alone is known. */
+  readonly peek: ConsoleSource['queues'];
   exclusively<T>(act: () => Promise<T>): Promise<T>;
 };
 
-/** The dead letters of a queue that are read, and how long a read is used. */
+/** The dead letters of a queue that are read, and how long their number and they themselves are used. */
 const maxLetters = 100;
 const maxAgeMilliseconds = 20_000;
+const maxReceivedMilliseconds = 600_000;
+
+/** What was received of a queue when it had this number of dead letters. */
+type Received = { readonly number: number; readonly at: number; readonly messages: readonly QueuedMessage[] };
 const notes = [
   'SQS shows no messages that wait or are in flight without receiving them: the flow has their numbers.',
   'Timers are those that the log of the functions has announced since the console started.',
@@ -46,15 +53,26 @@ export function createDeadLetterReader(
     return await result;
   };
 
-  async function readAll(signal: AbortSignal): Promise<Required<Queues>> {
+  const received = new Map<string, Received>();
+  async function receive(queue: string, number: number, signal: AbortSignal): Promise<readonly QueuedMessage[]> {
+    const browser = createQueueBrowser(sqs, urlPrefix, queue, { visibilitySeconds: 20 });
+    const letters = await readDeadLetters(browser, { most: maxLetters, signal });
+    const messages = letters.slice(0, maxLetters).map((letter) => deadLetterRow(queue, letter));
+    // Some may be in flight elsewhere: then the next read receives again.
+    const isWhole = messages.length >= Math.min(number, maxLetters);
+    if (isWhole) received.set(queue, { number, at: Date.now(), messages });
+    return messages;
+  }
+
+  async function readAll(receives: boolean, signal: AbortSignal): Promise<Required<Queues>> {
     const results = await Promise.allSettled(
       queues.map(async (queue): Promise<{ readonly messages: readonly QueuedMessage[]; readonly more: number }> => {
-        const { visible } = await depth(queue, { signal });
-        if (visible === 0) return { messages: [], more: 0 };
-        const browser = createQueueBrowser(sqs, urlPrefix, queue, { visibilitySeconds: 20 });
-        const letters = await readDeadLetters(browser, { most: maxLetters, signal });
-        const messages = letters.slice(0, maxLetters).map((letter) => deadLetterRow(queue, letter));
-        return { messages, more: visible - messages.length };
+        const { visible, inFlight } = await depth(queue, { signal });
+        const number = visible + inFlight;
+        const { number: before, at = 0, messages: known = [] }: Partial<Received> = received.get(queue) ?? {};
+        const isFresh = before === number && Date.now() - at < maxReceivedMilliseconds;
+        const messages = isFresh ? known : receives && number > 0 ? await receive(queue, number, signal) : [];
+        return { messages, more: number - messages.length };
       }),
     );
     return {
@@ -79,16 +97,20 @@ export function createDeadLetterReader(
 
   // It does not end with one page: the messages that it has received must be returned.
   const letters = sharedRead(maxAgeMilliseconds, async () =>
-    exclusively(async () => await readAll(new AbortController().signal)),
+    exclusively(async () => await readAll(true, new AbortController().signal)),
   );
+  const numbers = sharedRead(maxAgeMilliseconds, async () => await readAll(false, new AbortController().signal));
   return {
     exclusively: async (act) => {
       try {
         return await exclusively(act);
       } finally {
+        received.clear();
         letters.forget();
+        numbers.forget();
       }
     },
+    peek: async () => await numbers.get(),
     read: async () => {
       const { messages, more, unread, notes: reasons } = await letters.get();
       const timers = history.followUps().map(
