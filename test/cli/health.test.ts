@@ -1,10 +1,15 @@
 // That no part is down while a command or the console shows it as working: each way in which a part can be down, as each
 // view shows it. What an object's state is, is in test/console/history.test.ts.
+import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { createFlowReader } from '@outrigger/cli/console/flow';
-import { conditionTone, FunctionTroubles, watcherHealth } from '@outrigger/cli/console/health';
+import { conditionTone, FunctionTroubles, watcherFacts, watcherHealth } from '@outrigger/cli/console/health';
 import { createHistory } from '@outrigger/cli/console/history';
+import { createStageSource } from '@outrigger/cli/console/stage/stage-source';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { readWatcherStatus } from '../../src/checkpoint/watcher-status.ts';
 import { foo } from '../../src/controllers/foo.ts';
+import { createClient } from '../../src/kube/client/client.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['foo'] });
@@ -29,6 +34,38 @@ async function inConsole(lines: readonly string[], isKnown = true) {
     ...{ sqs, urlPrefix, history, maxAgeMilliseconds: 0, pausedControllers: paused, read },
   });
   return (await flow(new AbortController().signal)).controllers[0]?.health;
+}
+
+/** Opens the console of a stage that has this system's cluster and queues, and returns how its flow is read. */
+async function stageConsole() {
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const { sqs, urlPrefix } = system.queues;
+  const never = async () => await Promise.reject(new Error('not in this test'));
+  const client = system.client();
+  const entries = z.record(z.string(), z.object({ server: z.string() }));
+  const source = createStageSource([foo], {
+    ...{ name: 'prod', project: 'outrigger', sqs, urlPrefix, signal: ending.signal },
+    operator: {
+      ...{ dryRun: never, pauseController: never, pauseCluster: never },
+      pausedControllers: async () => new Set<string>(),
+    },
+    clusters: async () =>
+      Object.entries(entries.parse(JSON.parse(await system.folder.read('clusters.json')))).map(
+        ([name, { server }]) => ({
+          name,
+          connect: async () =>
+            `${server}/` === new URL(system.apiServer.url).href ? client : createClient({ server: new URL(server) }),
+        }),
+      ),
+    watcherOf: async (client, signal) => watcherFacts(await readWatcherStatus(client, Date.now(), { signal })),
+    newLines: async (name) => {
+      const text = await system.folder.read(`${name}.log`).catch(() => '');
+      return text === '' ? [] : [{ text, at: Date.now() }];
+    },
+    linesOf: async () => [],
+  });
+  return async () => await source.flow(ending.signal);
 }
 
 const ways = [
@@ -61,6 +98,91 @@ describe('a part that is down is shown by each view', () => {
     },
     30_000,
   );
+
+  const broken = async (file: string, content: string) => {
+    const before = await system.folder.read(file);
+    onTestFinished(async () => await system.folder.write(file, before));
+    await system.folder.write(file, content);
+  };
+  const withoutQueue = async (name: string) => {
+    const { sqs, urlPrefix, create } = system.queues;
+    await sqs.send(new DeleteQueueCommand({ QueueUrl: `${urlPrefix}${name}` }));
+    onTestFinished(async () => await create(name));
+  };
+  const table = async (server: string) =>
+    await broken('clusters.json', JSON.stringify({ local: { server, access: { type: 'none' } } }));
+
+  it.each([
+    {
+      part: 'a cluster that does not respond',
+      breaks: async () => await table('http://127.0.0.1:9'),
+      console: { clusters: [{ name: 'local', health: { state: 'unreachable', tone: 'bad' } }] },
+      status: /^local: .*ECONNREFUSED/m,
+      doctor: { about: 'cluster local', message: 'it cannot be reached' },
+      explain: /ECONNREFUSED/,
+    },
+    {
+      part: 'a watcher that has written nothing',
+      breaks: async () => undefined,
+      console: { clusters: [{ name: 'local', health: { state: 'down', tone: 'bad' } }] },
+      status: /^local: its watchers are down: no watch checkpoint/m,
+      doctor: { about: 'cluster local', message: expect.stringContaining('no watch checkpoint') },
+      explain: /the watchers of local are down: no watch checkpoint/,
+    },
+    {
+      part: 'a table that is not one',
+      breaks: async () => await broken('clusters.json', '{'),
+      console: { notes: [expect.stringMatching(/^The clusters table cannot be read: /)] },
+      status: /clusters\.json/,
+      doctor: { about: 'clusters', message: 'the table cannot be read' },
+      explain: /clusters\.json/,
+    },
+    {
+      part: 'a queue of a controller that is gone',
+      breaks: async () => await withoutQueue('foo.fifo'),
+      console: { notes: [expect.stringMatching(/^Queues cannot be read: foo\.fifo: /)] },
+      status: /^foo: its queues cannot be read/m,
+      doctor: { about: 'queue foo.fifo', message: 'it does not exist' },
+      explain: /foo\.fifo cannot be read/,
+    },
+    {
+      part: 'a queue of dead letters that is gone',
+      breaks: async () => await withoutQueue('foo-dlq.fifo'),
+      console: { notes: [expect.stringMatching(/^Queues cannot be read: foo-dlq\.fifo: /)] },
+      status: /^foo: its queues cannot be read/m,
+      doctor: { about: 'queue foo-dlq.fifo', message: 'it does not exist' },
+      explain: /whether it is a dead letter is unknown/,
+    },
+    {
+      part: 'a queue of timers that is gone',
+      breaks: async () => await withoutQueue('timers'),
+      console: { notes: [expect.stringMatching(/^Queues cannot be read: timers: /)] },
+      status: /^timers: its queues cannot be read/m,
+      doctor: { about: 'queue timers', message: 'it does not exist' },
+    },
+    {
+      part: 'a shared function that crashes',
+      breaks: async () => await system.folder.write('timers.log', lambda('Error', 'boom')),
+      console: {
+        shared: expect.arrayContaining([{ name: 'timers', health: expect.objectContaining({ tone: 'bad' }) }]),
+      },
+    },
+  ])('$part is red or not known in each view', async ({ breaks, console: shown, status, doctor, explain }) => {
+    await system.folder.write('log.jsonl', `${done}\n`);
+    await breaks();
+    await expect.poll(await stageConsole()).toMatchObject(shown);
+    if (status === undefined) return;
+    const ran = await system.run('status');
+    expect([ran.status, ran.out + ran.err]).toEqual([1, expect.stringMatching(status)]);
+    const findings = await system.run('doctor', '--json');
+    expect([findings.status, JSON.parse(findings.out)]).toEqual([
+      1,
+      expect.arrayContaining([expect.objectContaining({ ...doctor, state: 'wrong' })]),
+    ]);
+    if (explain === undefined) return;
+    const explained = await system.run('explain', 'foo:default/example');
+    expect(explained.out + explained.err).toMatch(explain);
+  }, 30_000);
 
   it('a function is green again when it has run, and not because time passes', async () => {
     const broken = [crash('Runtime.ImportModuleError', 'boom'), postponed('unreachable', '503')];

@@ -267,7 +267,7 @@ async function explain({ key, controller, installation, entries, folder, signal 
     pausedControllers(installation, [key.controller], signal),
     readTroubles(installation, [key.controller], { folder, signal }),
     noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
-    readDeadLetters(browser, { most: 1_000, signal }),
+    noted('whether it is a dead letter is unknown', readDeadLetters(browser, { most: 1_000, signal })),
     noted(unknownWatchers, readWatcherStatus(client, Date.now(), { project: installation.project, signal })),
     requireRegistry(installation.clusters).find(cluster),
   ]);
@@ -276,7 +276,7 @@ async function explain({ key, controller, installation, entries, folder, signal 
   if (seen !== undefined && seen.tone !== 'good') notes.push(seen.text ?? seen.state);
   // A failure of this object is its state.
   if (ran.state !== 'failing' && ['bad', 'unknown'].includes(ran.tone)) notes.push(functionText(ran));
-  const deadLetters = letters
+  const deadLetters = (letters ?? [])
     .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
     .map(({ reason, error }) => ({ reason, error }));
   const last = entries.findLast(({ outcome }) => outcome !== undefined);

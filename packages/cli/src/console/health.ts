@@ -135,7 +135,7 @@ function troubleOf({ outcome, reason = '' }: RunEnd): PartState | undefined {
   return failures.includes(outcome) ? 'failing' : outcome === 'postponed' ? postponed[reason] : undefined;
 }
 
-type Trouble = { readonly state: PartState; readonly text: string; readonly since: number };
+type Trouble = { readonly state: PartState; readonly text: string; readonly since: number; readonly at: number };
 
 /** What the log of the functions says of them: the last run of each object that did not succeed. */
 export class FunctionTroubles {
@@ -154,11 +154,12 @@ export class FunctionTroubles {
     if (end.key !== undefined) own.delete('');
     const state = end.crash ?? troubleOf(end);
     const before = own.get(id);
-    const isSame = before?.state === state;
+    const same = before?.state === state ? before : undefined;
+    const error = end.error ?? end.reason ?? '';
     if (state === undefined) own.delete(id);
     // The first error of an unreachable cluster is its cause; the later ones are of the circuit breaker.
-    else if (!isSame || state === 'failing')
-      own.set(id, { state, text: end.error ?? end.reason ?? '', since: isSame ? (before?.since ?? at) : at });
+    else
+      own.set(id, { state, text: state === 'failing' ? error : (same?.text ?? error), since: same?.since ?? at, at });
     return true;
   }
 
@@ -173,12 +174,12 @@ export class FunctionTroubles {
     else this.#unread.set(controller, reason);
   }
 
-  /** Judges a function. */
-  healthOf(controller: string, isPaused: boolean | undefined): Health {
+  /** Judges a function, by the lines after a time: a shared function has none that says that it succeeded. */
+  healthOf(controller: string, isPaused: boolean | undefined, afterMs = 0): Health {
     if (isPaused === true) return healthOf('paused', 'its messages wait in its queue');
     const unread = this.#unread.get(controller);
     if (unread !== undefined) return healthOf('not known', `its log cannot be read: ${unread}`);
-    const own = [...(this.#all.get(controller)?.values() ?? [])];
+    const own = [...(this.#all.get(controller)?.values() ?? [])].filter(({ at }) => at >= afterMs);
     const [worst] = own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
     if (worst === undefined)
       return isPaused === undefined

@@ -4,6 +4,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { unlessAborted } from 'outrigger/internal/core/async';
 import { toError, UserError } from 'outrigger/internal/core/errors';
+import { resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
@@ -40,8 +41,8 @@ export type StageDeps = {
   readonly clusters: () => Promise<readonly StageCluster[]>;
   /** Reads what is known of the watchers of a cluster. */
   readonly watcherOf: (client: KubeClient, signal: AbortSignal) => Promise<WatcherFacts>;
-  /** Reads the runs and the crashes that a controller's function has logged since the last call. */
-  readonly newLines: (controller: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
+  /** Reads the runs and the crashes that a function has logged since the last call. */
+  readonly newLines: (name: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
   /** Reads the lines of one key from before the start. */
   readonly linesOf: (
     key: { readonly controller: string; readonly id: string },
@@ -61,6 +62,9 @@ const openMilliseconds = 15_000;
 const flowMilliseconds = 5_000;
 /** Until a line of a function can be read in CloudWatch Logs, usually. */
 const logDelayMilliseconds = 15_000;
+const sharedFunctions = [timersQueue, resyncQueue];
+/** A shared function that fails is invoked again within this time. */
+const troubleMilliseconds = 900_000;
 /** The objects whose past is kept. */
 const maxPasts = 200;
 
@@ -134,13 +138,13 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   async function followLogs(): Promise<void> {
     if (!isOpen()) return;
     await Promise.all(
-      controllers.map(async (controller) => {
-        const lines = await deps.newLines(controller.name, signal).catch((error: unknown) => {
-          history.troubles.setUnread(controller.name, toError(error).message);
+      [...controllers.map((one) => one.name), ...sharedFunctions].map(async (name) => {
+        const lines = await deps.newLines(name, signal).catch((error: unknown) => {
+          history.troubles.setUnread(name, toError(error).message);
           throw error;
         });
-        history.troubles.setUnread(controller.name, undefined);
-        for (const { text, at } of lines) history.addLogLine(text, controller.name, at);
+        history.troubles.setUnread(name, undefined);
+        for (const { text, at } of lines) history.addLogLine(text, name, at);
       }),
     );
   }
@@ -216,7 +220,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const why = {
     project: deps.project,
     pausedControllers: operator.pausedControllers,
-    queues: letters.read,
+    queues: letters.peek,
     isClusterPaused: async (cluster: string) => table.some((one) => one.name === cluster && one.paused === true),
   };
   const readFlow = createFlowReader(controllers, {
@@ -228,6 +232,10 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     read: async () => ({
       clusters: table.map(clusterFlow),
       notes: [...notes.values()],
+      shared: sharedFunctions.map((name) => ({
+        name,
+        health: history.troubles.healthOf(name, false, Date.now() - troubleMilliseconds),
+      })),
     }),
   });
   return {
