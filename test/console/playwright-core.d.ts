@@ -9,6 +9,7 @@ declare module 'playwright-core' {
     | 'dialog'
     | 'heading'
     | 'link'
+    | 'option'
     | 'region'
     | 'row'
     | 'searchbox'
@@ -36,6 +37,7 @@ declare module 'playwright-core' {
     allInnerTexts(): Promise<string[]>;
     getAttribute(name: string): Promise<string | null>;
     first(): Locator;
+    nth(index: number): Locator;
     filter(options: { readonly hasText?: string | RegExp; readonly has?: Locator }): Locator;
   }
   export interface Page extends Found {

@@ -68,12 +68,76 @@ describe('the page', () => {
     expect(await fake.page.evaluate('document.title')).toBe('(1) north · dev · Outrigger');
     await fake.page.locator('main').press('Escape');
     await fake.page.getByRole('heading', { name: 'north' }).waitFor({ state: 'detached' });
-    await fake.page.locator('main').press('/');
-    await eventually(
-      async () => await fake.page.evaluate('document.activeElement.type'),
-      (type) => expect(type).toBe('search'),
-    );
     expect(fake.problems).toEqual([]);
+  });
+
+  it('anything is found by its name from every view, with the keyboard alone, and the URL has the text', async () => {
+    const flow = { at: 0, changesPerSecond: 1, waitingTimers: 0 };
+    const clusters = ['berlin', 'lisbon'].map((name) => ({ name, health: healthOf('working') }));
+    const controller = { ...failing, name: 'water-tank', kind: 'WaterTank', health: healthOf('working') };
+    fake.source.setFlow({ ...flow, clusters, controllers: [controller] });
+    for (const name of ['north', 'north-east', 'far-north', 'south']) fake.source.put(tank(name));
+    const input = fake.page.getByRole('combobox', { name: 'Find clusters, controllers and objects' });
+    const found = async () => await fake.page.locator('.found-name').allInnerTexts();
+    await fake.page.getByRole('link', { name: /^Queues/ }).press('/');
+    await input.fill('north');
+    const all = ['default/north', 'default/north-east', 'default/far-north'];
+    await eventually(found, (names) => expect(names).toEqual(all));
+    expect(new URL(fake.page.url()).hash).toBe('#/flow?find=north');
+    await fake.page.reload();
+    await eventually(found, (names) => expect(names).toEqual(all));
+    await input.press('ArrowDown');
+    await input.press('Enter');
+    await fake.page.getByRole('heading', { name: 'north-east' }).waitFor();
+    await fake.page.getByLabel('Search objects').press('Control+k');
+    await input.fill('lis');
+    await eventually(found, (names) => expect(names).toEqual(['lisbon']));
+    await input.press('Escape');
+    await input.waitFor({ state: 'detached' });
+    await fake.page.getByRole('heading', { name: 'north-east' }).waitFor();
+    expect(new URL(fake.page.url()).hash).not.toContain('find');
+    expect(await fake.page.locator(':focus').getAttribute('aria-label')).toBe('Search objects');
+    await fake.page.getByRole('button', { name: 'Find' }).click();
+    await input.fill('water-tank');
+    await input.press('Enter');
+    await eventually(names, (shown) => expect(shown).toHaveLength(4));
+    expect(new URL(fake.page.url()).hash).toBe('#/objects?kind=WaterTank');
+    expect(fake.problems).toEqual([]);
+  });
+
+  it('of 50 clusters those with problems come first in a matrix with the controllers, on a phone too', async () => {
+    const name = (index: number) => `cluster-${String(index).padStart(2, '0')}`;
+    const kinds = ['WaterTank', 'Dinner', 'Foo', 'MemcachedProxy', 'BitcoinNetwork', 'Ingredient'];
+    for (let index = 0; index < 50; index += 1)
+      for (const kind of kinds) {
+        const state = index === 31 && kind === 'Dinner' ? 'Stalled' : index === 7 ? 'Progressing' : 'Ready';
+        fake.source.put(rowOf(`${name(index)}:x/default/a-${kind}`, { kind, cluster: name(index), state }));
+        fake.source.put(rowOf(`${name(index)}:x/default/b-${kind}`, { kind, cluster: name(index) }));
+      }
+    const controllers = kinds.map((kind) => ({ ...failing, name: kind, kind, health: healthOf('working') }));
+    const clusters = [...Array(50).keys()].map((index) => ({
+      name: name(index),
+      health: index === 44 ? healthOf('unreachable', 'no response') : healthOf('working', 'last seen 4 s ago'),
+    }));
+    fake.source.setFlow({ at: 0, changesPerSecond: 1, waitingTimers: 0, clusters, controllers });
+    const { page } = await openPage(fake.browser, fake.running.url, { width: 390 });
+    const matrix = page.getByRole('region', { name: 'Clusters by controllers' });
+    const rows = async () => await matrix.locator('th[scope=row] a').allInnerTexts();
+    await eventually(rows, (all) => expect(all.slice(0, 4)).toEqual([31, 44, 7, 0].map(name)));
+    expect(await rows()).toHaveLength(8);
+    const cells = async (index: number) => await matrix.locator('tbody tr').nth(index).locator('.cell').allInnerTexts();
+    expect(await cells(0)).toEqual(['2', '1 of 2', '2', '2', '2', '2']);
+    expect((await cells(1)).map((text) => text[0])).toEqual(Array(6).fill('?'));
+    await matrix.locator('td.bad a').filter({ hasText: '1 of 2' }).waitFor();
+    await page.getByRole('button', { name: 'Show 42 more without a problem' }).click();
+    await eventually(rows, (all) => expect(all).toHaveLength(50));
+    expect(await page.evaluate("document.querySelector('main').scrollWidth")).toBeLessThanOrEqual(390);
+    await matrix.getByRole('link', { name: '1 of 2' }).first().click();
+    await eventually(
+      async () => await page.locator('td.c-name a').allInnerTexts(),
+      (all) => expect(all).toEqual(['cluster-31: a-Dinner', 'cluster-31: b-Dinner']),
+    );
+    await page.close();
   });
 
   it('a click with a key opens a tab that is connected, and leaves the first one where it is', async () => {
@@ -221,95 +285,115 @@ describe('the page', () => {
     expect(fake.problems).toEqual([]);
   });
 
-  it.each(['light', 'dark'] as const)('axe finds nothing in any view, %s', async (colorScheme) => {
-    const axe = await readFile(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-    fake.source.put(tank('north', notReady), {
-      timeline: [{ at: 1, type: 'status', text: 'level', changes: [{ path: 'a', before: '1', after: '2' }] }],
-      tree: {
-        ...{ id: tank('north').id, kind: 'WaterTank', name: 'north', state: 'BelowTarget', tone: 'bad' },
-        children: [{ id: 'a', kind: 'Pod', name: 'a', state: 'Running', tone: 'good', children: [] }],
-      },
-    });
-    for (const state of ['Progressing', 'Paused', 'Deleting'] as const)
-      fake.source.put(tank(state.toLowerCase(), { state }));
-    fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, waitingTimers: 2, p50Ms: 10, p99Ms: 20, notes: ['a note'] },
-      clusters: [
-        { name: 'one', paused: true, health: healthOf('paused') },
-        { name: 'two', health: healthOf('unreachable', 'no response', Date.now()) },
-        { name: 'three', health: healthOf('not known') },
-      ],
-      controllers: [
-        {
-          name: 'water-tank',
-          kind: 'WaterTank',
-          health: { ...failed, since: Date.now() },
-          queued: 4,
-          oldestAt: Date.now() - 91_000,
-          inFlight: 1,
-          deadLetters: 2,
-          reconcilesPerSecond: 1,
-          failuresPerSecond: 1,
+  it.each((['light', 'dark'] as const).flatMap((theme) => [390, 768, 1440].map((width) => [theme, width] as const)))(
+    'axe finds nothing in any view, %s, %i px',
+    async (colorScheme, width) => {
+      const axe = await readFile(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+      fake.source.put(tank('north', notReady), {
+        timeline: [
+          { at: 9_000, type: 'reconcile', controller: 'water-tank', text: 'ran', durationMs: 9 },
+          { at: 1_040, type: 'status', text: 'level', changes: [{ path: 'a', before: '1', after: '2' }] },
+          { at: 1_000, type: 'change', text: 'target', writers: [{ manager: 'kubectl', operation: 'Update' }] },
+          {
+            ...{ at: 1_050, type: 'reconcile', controller: 'water-tank', text: 'ran', durationMs: 40, writes: 1 },
+            trace: {
+              ...{ startedAt: 1_010, forwardedAt: 1_000, queuedAt: 1_005 },
+              requests: [{ method: 'PATCH', target: '/api/v1/nodes/a', status: 409, startMs: 2, durationMs: 9 }],
+            },
+          },
+        ],
+        tree: {
+          ...{ id: tank('north').id, kind: 'WaterTank', name: 'north', state: 'BelowTarget', tone: 'bad' },
+          children: [{ id: 'a', kind: 'Pod', name: 'a', state: 'Running', tone: 'good', children: [] }],
         },
-        {
-          ...{ name: 'dinner', kind: 'Dinner', health: healthOf('not known') },
-          ...{ reconcilesPerSecond: 0, failuresPerSecond: 0 },
-        },
-      ],
-    });
-    fake.source.addEntry({ id: tank('north').id, at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran' });
-    fake.source.setQueues({
-      messages: [
-        {
-          queue: 'water-tank-dlq.fifo',
-          messageId: 'm',
-          state: 'dead',
-          body: '{}',
-          reason: 'RetriesExhausted',
-          error: 'e',
-          id: tank('north').id,
-          controller: 'water-tank',
-        },
-      ],
-      unread: ['timers'],
-    });
-    const other = await openPage(fake.browser, fake.running.url, { colorScheme });
-    const violations = async () => {
-      const found = await other.page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-        `${axe}; axe.run()`,
-      );
-      return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    };
-    const { page: seen } = other;
-    await seen.getByText(/^9\ds · 4$/).waitFor();
-    await seen
-      .locator('.figure')
-      .filter({ hasText: /^Oldest message9\d\.\d s/ })
-      .waitFor();
-    expect(await violations()).toEqual([]);
-    await seen.getByRole('link', { name: /^Objects/ }).click();
-    await seen.getByRole('link', { name: 'north' }).click();
-    for (const tab of ['Overview', 'Timeline', 'YAML']) {
-      await seen.getByRole('tab', { name: tab }).click();
+      });
+      for (const state of ['Progressing', 'Paused', 'Deleting'] as const)
+        fake.source.put(tank(state.toLowerCase(), { state }));
+      fake.source.setFlow({
+        ...{ at: 0, changesPerSecond: 1, waitingTimers: 2, p50Ms: 10, p99Ms: 20, notes: ['a note'] },
+        clusters: [
+          { name: 'one', paused: true, health: healthOf('paused') },
+          { name: 'two', health: healthOf('unreachable', 'no response', Date.now()) },
+          { name: 'three', health: healthOf('not known') },
+        ],
+        controllers: [
+          {
+            name: 'water-tank',
+            kind: 'WaterTank',
+            health: { ...failed, since: Date.now() },
+            queued: 4,
+            oldestAt: Date.now() - 91_000,
+            inFlight: 1,
+            deadLetters: 2,
+            reconcilesPerSecond: 1,
+            failuresPerSecond: 1,
+          },
+          {
+            ...{ name: 'dinner', kind: 'Dinner', health: healthOf('not known') },
+            ...{ reconcilesPerSecond: 0, failuresPerSecond: 0 },
+          },
+        ],
+      });
+      fake.source.addEntry({ id: tank('north').id, at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran' });
+      fake.source.setQueues({
+        messages: [
+          {
+            queue: 'water-tank-dlq.fifo',
+            messageId: 'm',
+            state: 'dead',
+            body: '{}',
+            reason: 'RetriesExhausted',
+            error: 'e',
+            id: tank('north').id,
+            controller: 'water-tank',
+          },
+        ],
+        unread: ['timers'],
+      });
+      const other = await openPage(fake.browser, fake.running.url, { colorScheme, width });
+      const violations = async () => {
+        const found = await other.page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+          `${axe}; axe.run()`,
+        );
+        return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      };
+      const { page: seen } = other;
+      await seen.getByText(/^9\ds · 4$/).waitFor();
       await seen
-        .getByRole('tabpanel')
-        .getByText(tab === 'Overview' ? 'Conditions' : tab === 'YAML' ? 'name:' : 'level')
-        .first()
+        .locator('.figure')
+        .filter({ hasText: /^Oldest message9\d\.\d s/ })
         .waitFor();
-      expect(await violations(), tab).toEqual([]);
-    }
-    const experiment = { fault: 'sqs-down', startedAt: Date.now(), seconds: 8, total: 3, awaited: 1, failed: 1 };
-    const past = { ...experiment, awaited: 0, repairedAt: Date.now(), reconciledAt: Date.now(), endedAt: Date.now() };
-    fake.source.setExperiments([experiment, past]);
-    await seen.getByRole('link', { name: 'Break it' }).click();
-    await seen.getByText('Broken', { exact: true }).waitFor();
-    expect(await violations(), 'Break it').toEqual([]);
-    await seen.getByRole('link', { name: /^Queues/ }).click();
-    await seen.getByRole('button', { name: 'Delete north' }).click();
-    await seen.getByRole('dialog').waitFor();
-    expect(await violations()).toEqual([]);
-    await seen.close();
-  });
+      expect(await violations()).toEqual([]);
+      await seen.getByRole('button', { name: 'Find' }).click();
+      await seen.getByRole('combobox', { name: /^Find/ }).fill('n');
+      await seen.getByRole('option').first().waitFor();
+      expect(await violations(), 'Find').toEqual([]);
+      await seen.getByRole('combobox', { name: /^Find/ }).press('Escape');
+      await seen.getByRole('link', { name: /^Objects/ }).click();
+      await seen.getByRole('link', { name: 'north' }).click();
+      for (const tab of ['Overview', 'Timeline', 'YAML']) {
+        await seen.getByRole('tab', { name: tab }).click();
+        await seen
+          .getByRole('tabpanel')
+          .getByText(tab === 'Overview' ? 'Conditions' : tab === 'YAML' ? 'name:' : 'level')
+          .first()
+          .waitFor();
+        expect(await violations(), tab).toEqual([]);
+      }
+      const experiment = { fault: 'sqs-down', startedAt: Date.now(), seconds: 8, total: 3, awaited: 1, failed: 1 };
+      const past = { ...experiment, awaited: 0, repairedAt: Date.now(), reconciledAt: Date.now(), endedAt: Date.now() };
+      fake.source.setExperiments([experiment, past]);
+      await seen.getByRole('link', { name: 'Break it' }).click();
+      await seen.getByText('Broken', { exact: true }).waitFor();
+      expect(await violations(), 'Break it').toEqual([]);
+      await seen.getByRole('link', { name: /^Queues/ }).click();
+      await seen.getByRole('button', { name: 'Delete north' }).click();
+      await seen.getByRole('dialog').waitFor();
+      expect(await violations()).toEqual([]);
+      await seen.close();
+    },
+    60_000,
+  );
 
   it('of 1,000 objects only those in view are in the document, and all are counted', async () => {
     for (let index = 0; index < 1_000; index += 1) fake.source.put(tank(`tank-${String(index).padStart(4, '0')}`));

@@ -15,6 +15,7 @@ import {
   connection,
   displayName,
   faults,
+  find,
   flow,
   objectHref,
   route,
@@ -47,7 +48,7 @@ function Page() {
         Skip to the content
       </button>
       <header class="top">
-        <a class="brand" href="#/flow">
+        <a class="brand" href="#/flow" aria-label="Outrigger">
           <Icon name="brand" />
           <span>Outrigger</span>
         </a>
@@ -75,6 +76,15 @@ function Page() {
             <span class="led" aria-hidden="true" />
             {connectionTexts[connection.value]}
           </span>
+          <button
+            type="button"
+            class="icon-button"
+            onClick={() => find('')}
+            aria-label="Find"
+            title="Find: Ctrl-K or /"
+          >
+            <Icon name="search" />
+          </button>
           <button
             type="button"
             class="icon-button"
@@ -123,15 +133,14 @@ function Refused() {
   );
 }
 
-/** `/` goes to the search, Escape closes the open object. */
-function pressKey({ key, target }: KeyboardEvent): boolean {
+/** `/` and Ctrl-K open the search, Escape closes the open object. Returns whether the browser is to do nothing. */
+function pressKey({ key, target, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  const isCommand = key === 'k' && (ctrlKey || metaKey);
   const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-  if (isTyping || document.querySelector('dialog') !== null) return false;
+  if ((isTyping && !isCommand) || document.querySelector('dialog') !== null) return isCommand;
   if (key === 'Escape' && route.value.id !== undefined) location.hash = objectHref();
-  if (key !== '/') return false;
-  if (route.value.view !== 'objects') location.hash = objectHref();
-  // The list is drawn after the hash has changed.
-  setTimeout(() => document.querySelector<HTMLInputElement>('input[type=search]')?.focus());
+  if (key !== '/' && !isCommand) return false;
+  find('');
   return true;
 }
 

@@ -48,6 +48,9 @@ export const now = signal(Date.now());
 /** The part of the URL after `?`: the filters and the order of a list. */
 export const query = signal<Readonly<Record<string, string>>>({});
 
+/** What the reader looks for in everything; undefined while the search is closed. */
+export const finding = signal<string | undefined>(undefined);
+
 /** What the URL shows: a view, and the id of an object. */
 export const route = signal<{ readonly view: string; readonly id: string | undefined }>({
   view: 'flow',
@@ -73,6 +76,15 @@ export function displayName(id: string): string {
 /** Problems first. */
 export const toneOrder: readonly Tone[] = ['bad', 'unknown', 'busy', 'neutral', 'good'];
 
+/** The parts of a system, problems first. */
+export function byTrouble<P extends { readonly name: string }>(
+  parts: readonly P[],
+  toneOf: (part: P) => Tone,
+): readonly P[] {
+  const rank = (part: P) => toneOrder.indexOf(toneOf(part));
+  return parts.toSorted((a, b) => rank(a) - rank(b) || compareText(a.name, b.name));
+}
+
 const entryListeners = new Set<(entries: readonly ObjectEntry[]) => void>();
 /** Calls the listener with new entries, for the moving keys of the picture. */
 export function onEntries(listener: (entries: readonly ObjectEntry[]) => void): () => void {
@@ -85,7 +97,9 @@ export function start(): void {
   takeToken();
   const readRoute = () => {
     const [, view = 'flow', id, search = ''] = /^#\/([a-z]+)(?:\/([^?]+))?(?:\?(.*))?$/.exec(location.hash) ?? [];
-    query.value = Object.fromEntries(new URLSearchParams(search));
+    const { find: text, ...filters } = Object.fromEntries(new URLSearchParams(search));
+    query.value = filters;
+    finding.value = text;
     route.value = { view, id: id === undefined ? undefined : decoded(id) };
   };
   addEventListener('hashchange', () => {
@@ -121,8 +135,22 @@ function decoded(text: string): string {
 
 /** The URL of an object, or of the list, with the filters of now or with these. */
 export function objectHref(id?: string, search = query.value): string {
+  return hrefOf({ view: 'objects', id }, search);
+}
+
+function hrefOf({ view, id }: typeof route.value, search: Readonly<Record<string, string>>): string {
   const text = new URLSearchParams(search).toString();
-  return `#/objects${id === undefined ? '' : `/${encodeURIComponent(id)}`}${text === '' ? '' : `?${text}`}`;
+  return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Opens the search with a text, or closes it. The URL has the text. */
+export function find(text: string | undefined): void {
+  finding.value = text;
+  history.replaceState(
+    null,
+    '',
+    hrefOf(route.value, text === undefined ? query.value : { ...query.value, find: text }),
+  );
 }
 
 /** Changes filters; an empty one goes. The URL has them, so that a link or a reload shows the same. */

@@ -53,7 +53,7 @@ export function FlowPicture() {
           <Part
             box={layout.timers}
             title="Timers"
-            tone={now.waitingTimers === undefined ? 'unknown' : ''}
+            tone={now.waitingTimers === undefined ? 'unknown' : timersTone(now)}
             lines={[now.waitingTimers === undefined ? 'not known' : `${count(now.waitingTimers)} waiting`]}
           />
           {layout.tracks.map((track, index) => {
@@ -79,6 +79,11 @@ function watchersText({ clusters }: Flow): string {
   return clusters.length === 1
     ? (clusters[0]?.health.text ?? '–')
     : `${count(seen.length)} of ${count(clusters.length)} up`;
+}
+
+/** Of a stage: whether the function of the timers works. */
+function timersTone({ shared = [] }: Flow): string {
+  return shared.find(({ name }) => name === 'timers')?.health.tone ?? '';
 }
 
 function watchersTone({ clusters }: Flow): string {
@@ -172,9 +177,9 @@ function TrackBoxes({
       </g>
       {deadLetters > 0 && (
         <g class="letters">
-          <rect x={queue.x + queue.w + 10} y={queue.y + 6} width={56} height={22} rx={11} />
+          <rect x={queue.x + queue.w + 4} y={queue.y + 6} width={68} height={22} rx={11} />
           <text x={queue.x + queue.w + 38} y={middle - 1}>
-            {count(deadLetters)} dead
+            {deadLetters > 999 ? '999+' : deadLetters} dead
           </text>
         </g>
       )}

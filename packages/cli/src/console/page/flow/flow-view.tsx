@@ -1,9 +1,10 @@
 // The system at work: figures, the picture in which keys move, plots, and the latest events.
 import type { ObjectEntry } from '../../wire.ts';
 import { clock, count, duration, rate } from '../format.ts';
-import { allRows, displayName, flow, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
+import { allRows, displayName, flow, hasClusters, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
+import { Controllers } from './controllers.tsx';
 import { FlowPicture } from './flow-picture.tsx';
-import { PartsTable } from './parts-table.tsx';
+import { Matrix } from './matrix.tsx';
 import { Plots } from './plots.tsx';
 import { Verdict } from './verdict.tsx';
 
@@ -18,11 +19,13 @@ export function FlowView() {
         </p>
       ))}
       <Figures />
+      {hasClusters.value && <Matrix />}
       <section class="card picture" aria-label="From the cluster to the functions and back">
         <FlowPicture />
       </section>
       <Plots />
-      <PartsTable />
+      {!hasClusters.value && <Matrix />}
+      <Controllers />
       <Activity />
     </div>
   );

@@ -4,12 +4,15 @@ import type { Flow, Health, ObjectRow } from '../../wire.ts';
 import { age, count } from '../format.ts';
 import { allRows, flow, now, objectHref, recent, sumKnown } from '../store.ts';
 
+/** The problems that are listed. */
+const maxShown = 8;
+
 /** Something that a person should look at, and where. */
 type Problem = { readonly text: string; readonly href: string };
 
 /** Finds the problems of a system, of the parts first. */
 export function problemsOf(
-  { clusters, controllers, waitingTimers }: Flow,
+  { clusters, controllers, waitingTimers, shared = [] }: Flow,
   rows: readonly ObjectRow[],
 ): readonly Problem[] {
   const isProblem = ({ health: { tone } }: { readonly health: Health }) => tone === 'bad' || tone === 'unknown';
@@ -27,7 +30,7 @@ export function problemsOf(
     ...clusters
       .filter(isProblem)
       .map(({ name, health }) => ({ text: partText('cluster', name, health), href: '#/flow' })),
-    ...controllers
+    ...[...controllers, ...shared]
       .filter(isProblem)
       .map(({ name, health }) => ({ text: partText('function', name, health), href: '#/flow' })),
     ...(isUnread ? [{ text: 'queues: not known: they cannot be read', href: '#/queues' }] : []),
@@ -51,11 +54,12 @@ export function Verdict() {
       <h2>{all.length === 0 ? well : all.length === 1 ? '1 problem' : `${count(all.length)} problems`}</h2>
       {all.length > 0 && (
         <ul>
-          {all.map(({ text, href }) => (
+          {all.slice(0, maxShown).map(({ text, href }) => (
             <li key={text}>
               <a href={href}>{text}</a>
             </li>
           ))}
+          {all.length > maxShown && <li>and {count(all.length - maxShown)} more, which are marked below</li>}
         </ul>
       )}
     </section>

@@ -59,8 +59,8 @@ export function ObjectsView() {
   const { id } = route.value;
   return (
     <div class={`objects ${id === undefined ? '' : 'with-panel'}`}>
+      <h1 class="hidden">Objects</h1>
       <section class="card list" aria-label="Objects">
-        <h1 class="hidden">Objects</h1>
         <Filters />
         {shown.value.length === 0 ? <NoRows /> : <ObjectTable rows={shown.value} selected={id} />}
       </section>

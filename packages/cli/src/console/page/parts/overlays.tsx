@@ -1,10 +1,13 @@
-// What lies above the views: the question before an action, and the notice of its result.
-import { useEffect, useRef } from 'preact/hooks';
+// What lies above the views: the search, the question before an action, and the notice of its result.
 import { asked, notice } from '../actions.ts';
+import { finding } from '../store.ts';
+import { Find } from './find.tsx';
+import { useModal } from './modal.ts';
 
 export function Overlays() {
   return (
     <>
+      {finding.value !== undefined && <Find />}
       {asked.value !== undefined && <Confirm />}
       <div class="notices" role="status" aria-label="Result of the last action">
         {notice.value !== undefined && <p class={`notice ${notice.value.failed ? 'bad' : ''}`}>{notice.value.text}</p>}
@@ -14,15 +17,7 @@ export function Overlays() {
 }
 
 function Confirm() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
-    // A dialog that is removed does not give the focus back by itself.
-    return () => {
-      if (before instanceof HTMLElement) before.focus();
-    };
-  }, []);
+  const dialog = useModal();
   const current = asked.value;
   if (current === undefined) return null;
   const { question, title, reply } = current;
