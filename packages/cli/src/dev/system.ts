@@ -64,7 +64,7 @@ export type DevDeps = {
   readonly root: string;
 };
 
-/** An event of the running system: a line of a function's log, spans, or a change of an object of a controller's kind. */
+/** An event of the running system: a line of a function's log, spans, or a change of an object with a controller. */
 export type DevEvent =
   | { readonly type: 'spans'; readonly spans: readonly CollectedSpan[] }
   | { readonly type: 'log'; readonly function: string; readonly text: string }

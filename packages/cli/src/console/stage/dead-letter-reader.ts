@@ -1,7 +1,8 @@
 // The messages of a stage that can be shown. SQS has no peek: a dead letter is received and returned, so it is in
 // flight for some seconds, and is received once more. Therefore a queue is received only for a page that shows dead
-// letters, and again only when SQS counts another number of them. Controllers' queues are not read at all, because that would delay their keys, and a delayed
-// timer cannot be received: the timers are those that the log of the functions has announced.
+// letters, and again only when SQS counts another number of them. Controllers' queues are not read at all, because that
+// would delay their keys, and a delayed timer cannot be received: the timers are those that the log of the functions
+// has announced.
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { sharedRead } from 'outrigger/internal/core/async';
