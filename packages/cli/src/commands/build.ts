@@ -9,6 +9,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { clusterNames } from 'outrigger/internal/core/names';
 import * as z from 'zod';
 import { buildBundles, withLock } from '../dev/artifacts.ts';
+import { oslsProgram } from '../dev/packaged-template.ts';
 import { freshEntries } from '../project/entries.ts';
 import { controllersFolder, readProjectName, requireProject } from '../project/project.ts';
 import { makeBundles, resolution } from './bundle/make-bundles.ts';
@@ -55,6 +56,7 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
   const ofTemplate = (['stage', 'param'] as const).find((option) => flags[option] !== undefined);
   if (cloudformation !== true && ofTemplate !== undefined)
     throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
+  if (cloudformation === true) oslsProgram(root);
   try {
     if (ifStale === true) {
       await buildBundles(build, root, signal);
