@@ -22,8 +22,13 @@ export type Condition = DeclaredCondition & {
 };
 
 /**
- * When the object is reconciled again: after a time or at a time, and for an error in addition. Whatever else triggers
- * it meanwhile, there is one next time of an object: that of its last reconcile. `undefined` counts as absent.
+ * When the object is reconciled again: `requeueAfterSeconds` or `requeueAt`, and for an `error` in addition. Whatever
+ * else triggers it meanwhile, there is one next time of an object: that of its last reconcile. `undefined` counts as
+ * absent.
+ *
+ * - `requeueAfterSeconds`: the first wait is half to one and a half times as long, each following one exactly as long.
+ * - `requeueAt`: within a few seconds of that time, for what expires or is scheduled.
+ * @example return { status, conditions, requeueAfterSeconds: 300 };
  */
 export type Later = (
   | {
@@ -54,8 +59,10 @@ export type Later = (
 };
 
 /**
- * The complete status, every declared condition, and optionally a requeue time. A controller of a foreign kind writes
- * no status: it returns a requeue time or nothing, and the conditions that it declares.
+ * What reconcile returns: `status`, which replaces the former one, `conditions` with each one of the kind, and when the
+ * object is reconciled again ({@link Later}). A controller of a foreign kind writes no status: it returns a requeue time
+ * or nothing, and the conditions that it declares.
+ * @example return { status: { waiters }, conditions: { Served: ok('AllSeated') } };
  */
 export type Result<Status, C extends string> = [Status] extends [never]
   ?
@@ -82,8 +89,8 @@ export type Result<Status, C extends string> = [Status] extends [never]
       } & Later;
 
 /**
- * What finalize returns: `'done'` removes the finalizer; any other result keeps it, and has the reason, and when
- * finalize is called again.
+ * What finalize returns: `'done'` removes the finalizer. Any other result keeps it, and has the `reason` (the reason of
+ * the condition Finalized) and when finalize is called again.
  * @example return (await dns.exists(host)) ? { reason: 'RecordRemains', requeueAfterSeconds: 30 } : 'done';
  */
 export type Finalized =

@@ -34,6 +34,7 @@ async function build(stage: string): Promise<void> {
     // Types that an author never names are described where they are used. Of what is inherited from elsewhere, such as
     // the stack of an Error, nothing is shown. A symbol or member without a sentence is a warning.
     ...['--validation.notExported', 'false', '--validation.notDocumented', '--excludeExternals'],
+    ...['--expandObjects', 'true', '--useCodeBlocks', 'true'],
     ...['--entryFileName', 'index.md', '--logLevel', 'Warn', '--hidePageHeader'],
     ...['--basePath', path.join(root, 'src'), '--out', path.join(stage, 'api')],
     ...entries.flatMap((entry) => ['--entryPoints', path.join(root, `src/${entry}.ts`)]),
