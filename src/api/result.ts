@@ -60,8 +60,8 @@ export type Later = (
 
 /**
  * What reconcile returns: `status`, which replaces the former one, `conditions` with each one of the kind, and when the
- * object is reconciled again ({@link Later}). A controller of a foreign kind writes no status: it returns a requeue time
- * or nothing, and the conditions that it declares.
+ * object is reconciled again ({@link Later}). A controller of a foreign kind writes no status: it returns a requeue
+ * time or nothing, and the conditions that it declares.
  * @example return { status: { waiters }, conditions: { Served: ok('AllSeated') } };
  */
 export type Result<Status, C extends string> = [Status] extends [never]

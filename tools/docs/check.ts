@@ -42,6 +42,18 @@ const terms: Readonly<Record<string, string>> = {
   outage: 'run/recover',
   disaster: 'run/recover',
   guarantees: 'guarantees',
+  IAM: 'run/permissions',
+  'AWS resources': 'write/aws-resources',
+  'test without a cluster': 'write/testing',
+  'rotate a secret': 'write/settings-and-secrets',
+  requeue: 'write/requeues-and-time',
+  finalizer: 'write/finalizers',
+  retry: 'write/errors-and-retries',
+  429: 'write/external-apis',
+  kopf: 'write/from-kopf',
+  'controller-runtime': 'write/from-controller-runtime',
+  restore: 'run/recover',
+  'delete a cluster': 'run/decommission',
 };
 
 /** Returns a line for each problem of the site in a folder. */
