@@ -9,6 +9,6 @@ export const searchOptions = {
   boostDocument: (id: string) => {
     if (/\/(?:api|records|decisions)\/|\/messages\b|\/[A-Z]+\b/.test(id)) return 0.1;
     if (/\/alarms\//.test(id)) return 0.7;
-    return /\/(?:cli|logs|settings|parameters|generated-files|troubleshooting)\b/.test(id) ? 0.5 : 1;
+    return /\/(?:cli|logs|settings|parameters|generated-files|troubleshooting|security-model)\b/.test(id) ? 0.5 : 1;
   },
 };
