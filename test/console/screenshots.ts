@@ -164,8 +164,6 @@ export async function takeMemoryPictures(browser: Browser, folder: string): Prom
   const stage = await startConsole({ source: stagePicture(), page });
   const { page: light } = await openPage(browser, stage.url);
   await light.getByText('prod-eu').first().waitFor();
-  await light.getByRole('button', { name: 'Pause prod-eu' }).click();
-  await light.getByRole('dialog').waitFor();
   await takePicture(light, folder, 'stage-light');
   for (const one of [dark, light]) await one.close();
   for (const one of [thousand, stage]) await one.close();
