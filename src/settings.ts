@@ -72,6 +72,8 @@ const traces = {
   OTEL_EXPORTER_OTLP_ENDPOINT: emptyAsUnset(z.url({ protocol: /^https?$/ }).optional()),
   /** Headers for the collector: `name=value,name=value`, with the values percent-encoded. */
   OTEL_EXPORTER_OTLP_HEADERS: z.string().default('').transform(readHeaders),
+  /** How long the export of an invocation may delay its response, and one of a watcher may take; in milliseconds. */
+  OTEL_EXPORTER_OTLP_TIMEOUT: emptyAsUnset(z.coerce.number().min(1).optional()),
   /** The part of the changes that is traced, besides one a second; and of the other reconciles. */
   OTEL_TRACES_SAMPLER_ARG: emptyAsUnset(z.coerce.number().min(0).max(1).default(0.01)),
 };

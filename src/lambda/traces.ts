@@ -13,11 +13,11 @@ type Traces = {
   /** Resolves when traces can begin. Never rejects. */
   readonly loaded: Promise<void>;
   readonly start: StartTrace;
-  /** Sends the spans of the invocation, or drops them after 200 ms. Never rejects. */
+  /** Sends the spans of the invocation, or drops them after 200 ms, by default. Never rejects. */
   flush(): Promise<void>;
 };
 
-/** The most that a collector may delay the response of the function. */
+/** The most that a collector may delay the response of the function, unless OTEL_EXPORTER_OTLP_TIMEOUT says it. */
 const flushMs = 200;
 
 /** How long the headers of a secret are cached. */
@@ -29,6 +29,7 @@ export function openTraces(
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: given,
     OTEL_EXPORTER_OTLP_HEADERS_SECRET: secret,
+    OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMs = flushMs,
     OTEL_TRACES_SAMPLER_ARG: ratio,
   }: TraceSettings & Pick<ReconcileSettings, 'OTEL_EXPORTER_OTLP_HEADERS_SECRET'>,
   service: string,
@@ -57,6 +58,6 @@ export function openTraces(
   return {
     loaded: load(endpoint),
     start: (message, records) => start?.(message, records),
-    flush: async () => await exporter?.flush(flushMs),
+    flush: async () => await exporter?.flush(timeoutMs),
   };
 }

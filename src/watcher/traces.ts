@@ -18,6 +18,7 @@ export async function startTraces(
   {
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: headers,
+    OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMs = flushMs,
     OTEL_TRACES_SAMPLER_ARG: ratio,
   }: TraceSettings,
   { log, toSqsTime }: { readonly log: Log; readonly toSqsTime: (at: number) => number },
@@ -33,7 +34,7 @@ export async function startTraces(
   const exporting = (async () => {
     while (!ending.signal.aborted) {
       await sleep(flushSeconds, ending.signal).catch(() => undefined);
-      await exporter.flush(flushMs);
+      await exporter.flush(timeoutMs);
     }
   })();
   // The functions continue the traces.

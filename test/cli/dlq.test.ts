@@ -75,7 +75,7 @@ describe('a folder of somebody else', () => {
     const { err, status } = await runIn(other.path, ['status', '--stage', 'prod']);
     expect([status, err]).toEqual([
       1,
-      expect.stringContaining('in the folder of the project, of which it reads them, also with --stage'),
+      expect.stringContaining('run this in the folder of the project, also with --stage'),
     ]);
   });
 });

@@ -1,6 +1,6 @@
 // Only which messages of a stage the console can show: dead letters, timers that the log has announced, and the queues
 // that could not be read.
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { PurgeQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { createHistory } from '@outrigger/cli/console/history';
 import { createDeadLetterReader } from '@outrigger/cli/console/stage/dead-letter-reader';
 import { expect, it, vi } from 'vitest';
@@ -61,10 +61,11 @@ it('dead letters are received once for a page that shows them, again when there 
   let nowMs = Date.now();
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => nowMs);
   parts.defer(() => clock.mockRestore());
+  const QueueUrl = `${urlPrefix}foo-dlq.fifo`;
   const later = async (read: typeof reader.read) => {
     nowMs += 21_000;
     const { messages, more } = await read(signal);
-    return [messages.map(({ body }) => body), more];
+    return [messages.map(({ body }) => body).sort(), more];
   };
   expect(await later(reader.peek)).toEqual([[], { 'foo-dlq.fifo': 1 }]);
   for (let count = 0; count < 3; count += 1) expect(await later(reader.read)).toEqual([['a'], {}]);
@@ -73,7 +74,6 @@ it('dead letters are received once for a page that shows them, again when there 
   expect(await later(reader.peek)).toEqual([[], { 'foo-dlq.fifo': 2 }]);
   expect(await later(reader.read)).toEqual([['a', 'b'], {}]);
   const AttributeNames = ['ApproximateReceiveCount'] as const;
-  const QueueUrl = `${urlPrefix}foo-dlq.fifo`;
   const { Messages = [] } = await sqs.send(
     new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: [...AttributeNames] }),
   );
@@ -83,6 +83,10 @@ it('dead letters are received once for a page that shows them, again when there 
     ['a', '3'],
     ['b', '2'],
   ]);
+  await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+  expect(await later(reader.peek)).toEqual([[], {}]);
+  for (const name of ['c', 'd']) await send(name);
+  expect(await later(reader.read)).toEqual([['c', 'd'], {}]);
 });
 
 it('of a queue with more than 100 dead letters 100 are shown, with the number of the others', async () => {

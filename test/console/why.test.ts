@@ -12,6 +12,8 @@ const object = {
   metadata: { name: 'north', namespace: 'default', generation: 1 },
   status: { observedGeneration: 1, conditions: [condition] },
 };
+const isReady = { type: 'Ready', status: 'True', reason: 'Holding', message: '', observedGeneration: 1 };
+const ready = { ...object, status: { observedGeneration: 1, conditions: [isReady] } };
 const paused = { ...object, metadata: { ...object.metadata, annotations: { [pausedAnnotation]: 'true' } } };
 const run = (fields: Partial<TimelineEntry>): TimelineEntry => ({
   ...{ at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran', outcome: 'done', ...fields },
@@ -19,6 +21,7 @@ const run = (fields: Partial<TimelineEntry>): TimelineEntry => ({
 const failed = run({ outcome: 'failed', error: 'no pump', attempts: 2 });
 const logged = { ...failed, deadLetterReason: 'retries exhausted after 3 attempts' };
 const more = { 'water-tank-dlq.fifo': 7 };
+const unread = ['water-tank-dlq.fifo'];
 const letter = { queue: 'water-tank-dlq.fifo', messageId: 'm', state: 'dead', body: '' } as const;
 const dead: QueuedMessage = { ...letter, id, controller: 'water-tank' };
 const crash = JSON.stringify({ message: 'Uncaught Exception', errorType: 'Runtime.ImportModuleError', error: 'boom' });
@@ -41,6 +44,14 @@ it.each([
   ],
   ['was a dead letter that is gone', { timeline: [logged] }, 'failing', 'no pump', undefined],
   ['has another dead letter', { messages: [{ ...dead, id: `${id}-2` }] }, 'not ready', 'level 3 of 30', undefined],
+  ['may have a dead letter', { object: ready, more }, 'settled', 'dead letter is not known', undefined],
+  [
+    'has dead letters that nobody can read',
+    { object: ready, unread },
+    'settled',
+    'dead letter is not known',
+    undefined,
+  ],
   ['fails', { timeline: [failed] }, 'failing', 'attempt 3 ended as failed: no pump', undefined],
   ['progresses', {}, 'not ready', 'it is not Ready: BelowTarget: level 3 of 30', undefined],
   ['waits for code that cannot load', { log: crash }, 'not ready', 'its function cannot be loaded: boom', undefined],
@@ -52,6 +63,7 @@ it.each([
     timeline: [],
     messages: [],
     more: {},
+    unread: [],
     log: '',
     ...given,
   };
@@ -61,7 +73,7 @@ it.each([
     ...{ project: 'outrigger', troubles },
     pausedControllers: async () => new Set<string>(facts.controllers),
     isClusterPaused: async () => facts.isClusterPaused,
-    queues: async () => ({ messages: facts.messages, more: facts.more, unread: [] }),
+    queues: async () => ({ messages: facts.messages, more: facts.more, unread: facts.unread }),
   };
   const { signal } = new AbortController();
   const about = { id, timeline: facts.timeline };

@@ -126,8 +126,8 @@ export async function openStage(
   const table = functions.flatMap(({ environment }) => environment.CLUSTERS ?? [])[0] ?? '';
   const { host: bucket, pathname: key } = new URL(table);
   const stack = { ...packaged, functions, schedules: [] };
-  const signal = AbortSignal.timeout(60_000);
-  const makeQueues = async () => await createQueues(sqs, stack.queues, { endpoint: queueEndpoint, signal });
+  const makeQueues = async () =>
+    await createQueues(sqs, stack.queues, { endpoint: queueEndpoint, signal: AbortSignal.timeout(60_000) });
   const queues = await makeQueues();
   const urlPrefix = queues[0]?.url.replace(/[^/]*$/, prefix) ?? '';
   const lambda = startLambda(

@@ -21,7 +21,7 @@ import { verifyCommand } from '@outrigger/cli/commands/verify/verify';
 import { buildBundles } from '@outrigger/cli/dev/artifacts';
 import { localRegion } from '@outrigger/cli/dev/lambda/account';
 import { startWatchers } from '@outrigger/cli/dev/watchers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { Foo } from '../../src/controllers/foo.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -193,7 +193,7 @@ describe('verify', () => {
     await home.sqs.send(new DeleteQueueCommand({ QueueUrl }));
     await home.lambda.mappings.find(({ queueArn }) => queueArn === timers[0]?.queueArn)?.stop();
     await home.lambda.reload();
-    const { out, status } = await verify('--json', '--timeout', '12');
+    const { out, status } = await verify('--json', '--timeout', '20');
     expect(status).toBe(1);
     const finding = z.object({ state: z.string(), about: z.string(), message: z.string(), fix: z.string().optional() });
     const findings = z.array(finding).parse(JSON.parse(out));
@@ -201,7 +201,7 @@ describe('verify', () => {
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
       {
         ...{ state: 'wrong', about: 'function timers' },
-        message: expect.stringMatching(/^it has not answered what water-tank, .*, wake sent within 12 s$/),
+        message: expect.stringMatching(/^it has not answered what water-tank, .*, wake sent within 20 s$/),
         fix: expect.stringContaining('the log of timers'),
       },
       {
@@ -326,6 +326,7 @@ describe('a deployment that forgets', () => {
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one', ...fifo }));
     const registry = path.join(service.folder, 'src/controllers/registry.ts');
     const before = await readFile(registry, 'utf8');
+    onTestFinished(async () => await writeFile(registry, before));
     const without = "export const registry = all.filter(({ name }) => name !== 'foo');\n";
     await writeFile(
       registry,
@@ -334,7 +335,6 @@ describe('a deployment that forgets', () => {
     expect(await refusal(...params)).toContain(
       `controller foo: is not in this deployment, which would delete its queue ${prefix}foo.fifo with 1 messages`,
     );
-    await writeFile(registry, before);
   });
 });
 
@@ -361,7 +361,7 @@ describe('another region', () => {
     [admitted, refused] = [[], []];
     await applyFoo(2);
     await expect.poll(() => refused.join('\n')).toContain(`${regions.home} GET`);
-    expect(admitted).toEqual([]);
+    expect(await observed()).toBe(1);
 
     const next = await openStage(everything, { aws: inRegion(aws, regions.next), service, stage, params });
     await next.schedule('POST');

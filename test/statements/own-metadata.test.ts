@@ -99,6 +99,8 @@ it('an undeclared label is a TypeError before any write', async () => {
     reconcile: async (_, { setMetadata }) => await setMetadata({ labels: { 'example.com/b': 'x' } as never }),
   });
   const { outcome, writes } = await run(wrong);
-  expect(outcome).toMatchObject({ error: { message: expect.stringContaining('sets.labels example.com/b') } });
+  expect(outcome).toMatchObject({
+    error: { message: expect.stringContaining('example.com/b; add it to sets.labels') },
+  });
   expect(writes).toBe(0);
 });

@@ -301,7 +301,7 @@ describe('a controller that is wrong', () => {
     const name = 'after a crash at any write the next reconcile reaches the same end';
     expect(await failureOf(name, late)).toBeUndefined();
     const dayLater = 'a converged object is reconciled a day later without a write';
-    expect(await failureOf(dayLater, late)).toContain('changesWithTime, and sampleAgeSeconds');
+    expect(await failureOf(dayLater, late)).toContain('changesWithTime and sampleAgeSeconds');
     expect(await failureOf(name, late, { sampleAgeSeconds: 3_600 })).toContain('ConfigMap/run-');
   });
 

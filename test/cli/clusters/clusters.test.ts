@@ -85,10 +85,12 @@ describe('clusters access', () => {
     const shared = await inShell((await run({ lab: secret }, '--region', 'eu-west-1', '--user', 'me', '--revoke')).out);
     expect(shared).toEqual(
       expect.arrayContaining([
-        'kubectl delete clusterrolebinding outrigger-foo-me',
-        'kubectl -n outrigger-system delete rolebinding outrigger-resync-me',
+        'kubectl delete clusterrolebinding outrigger-foo-me --ignore-not-found',
+        'kubectl -n outrigger-system delete rolebinding outrigger-resync-me --ignore-not-found',
       ]),
     );
+    const open = await run({ lab: secret }, '--region', 'eu-west-1', '--revoke');
+    expect(open).toMatchObject({ status: 1, err: expect.stringContaining('cluster "lab": not fenced; give --user') });
     expectUserError(await run({ prod: eks }, '--revoke'), '--revoke: give the --region of the functions');
   });
 

@@ -31,6 +31,14 @@ it('a change during a run is the cause of the next one, or waits for it; a statu
   expect(told(timeline)).toEqual([' >  > status 5000', ' > run 1000 > ', 'change 800 >  > ']);
 });
 
+it('a change that only controllers have written is the result of a run', () => {
+  const writers = [{ manager: 'outrigger-tank', operation: 'Apply', time: '' }];
+  const own = { ...event(980, 'change'), writers };
+  expect(told([run(1_000), own, run(2_000)])).toEqual([' > run 2000 > ', ' > run 1000 > change 980']);
+  const both = { ...own, writers: [...writers, { manager: 'kubectl', operation: 'Update', time: '' }] };
+  expect(told([run(1_000), both])).toEqual(['change 980 > run 1000 > ']);
+});
+
 it('runs in a row that wrote nothing are one group, and those that failed or wait are not among them', () => {
   const none = { writes: 0 };
   const timeline = [run(1_000, none), run(2_000, none), run(3_000, { ...none, failed: true }), run(4_000, none)];

@@ -28,10 +28,12 @@ export async function whyOf(
   signal: AbortSignal,
 ): Promise<Why | undefined> {
   const { cluster } = splitId(id);
-  const [paused, isPausedCluster, { messages, more = {} }] = await Promise.all([
+  const [paused, isPausedCluster, { messages, more = {}, unread }] = await Promise.all([
     pausedControllers(signal).catch(() => undefined),
     isClusterPaused(cluster).catch(() => false),
-    queues(signal).catch((): Queues => ({ messages: [], unread: [] })),
+    queues(signal).catch(
+      (): Queues => ({ messages: [], unread: owners.map(({ name }) => controllerDeadLetterQueue(name)) }),
+    ),
   ]);
   const all = owners.map((controller): Why => {
     const { name } = controller;
@@ -53,9 +55,15 @@ export async function whyOf(
     const action = actionOf(found, { id, cluster, controller: name, redrive });
     const health = troubles.healthOf(name, paused?.has(name));
     const isStuck = health.tone === 'bad' && health.state !== 'failing' && found.state !== 'paused';
+    const isKnown = isLogged || letter !== undefined || !(unread.includes(queue) || (more[queue] ?? 0) > 0);
     const text = isStuck ? `${found.why}; ${functionText(health)}` : found.why;
     const tone = isStuck ? 'bad' : stateTones[found.state];
-    return { state: found.state, tone, text: redact(text), ...(action && { action }) };
+    return {
+      state: found.state,
+      tone: tone === 'good' && !isKnown ? 'unknown' : tone,
+      text: redact(isKnown ? text : `${text}; whether it has a dead letter is not known: ${queue} was not read`),
+      ...(action && { action }),
+    };
   });
   return all.find(({ tone }) => tone === 'bad') ?? all.find(({ tone }) => tone !== 'good') ?? all[0];
 }

@@ -78,7 +78,7 @@ const collectorName = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
 /** The variables of a program that sends the traces of all reconciles to a collector. */
 export function tracedTo(collector: string): Readonly<Record<string, string>> {
-  return { [collectorName]: collector, OTEL_TRACES_SAMPLER_ARG: '1' };
+  return { [collectorName]: collector, OTEL_EXPORTER_OTLP_TIMEOUT: '5000', OTEL_TRACES_SAMPLER_ARG: '1' };
 }
 
 /** Gives these variables to the functions that have traces, and no collector of the developer's own. */

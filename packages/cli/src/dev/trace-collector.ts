@@ -10,6 +10,7 @@ import * as z from 'zod';
 
 /** A span, with its times in milliseconds since 1970 and its attributes as text. */
 export type CollectedSpan = {
+  readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
   readonly startMs: number;
@@ -29,6 +30,7 @@ const exportRequest = z.object({
         z.object({
           spans: z.array(
             z.object({
+              traceId: z.string(),
               spanId: z.string(),
               parentSpanId: z.string().optional(),
               startTimeUnixNano: nanoseconds,
@@ -63,7 +65,8 @@ export async function startTraceCollector(
 
 function spansOf({ resourceSpans }: z.infer<typeof exportRequest>): readonly CollectedSpan[] {
   const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
-  return spans.map(({ spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano, attributes }) => ({
+  return spans.map(({ traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano, attributes }) => ({
+    traceId,
     spanId,
     parentSpanId,
     startMs: startTimeUnixNano,

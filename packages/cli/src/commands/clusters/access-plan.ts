@@ -79,9 +79,10 @@ function shared(
   if (user !== undefined) {
     const note =
       `has one identity for all functions, ${user}; ` +
-      'the admission policies apply only to the functions’ own groups';
+      'the admission policies apply only to the functions’ own groups; kubectl uses its current context';
     return { note, steps: entries.map((entry) => ({ ...entry, command: bind(entry, user, target) })) };
   }
+  if (target.revoke === true) return { note: 'is not fenced: all functions have one identity', steps: [] };
   const note =
     'has one identity for all functions, which must be in these groups (a certificate has them as organizations), ' +
     'or be bound to their roles: --user NAME prints the commands';
@@ -135,9 +136,11 @@ function bind(
   // A cluster may have the users of two stages. A name of RBAC has no slash.
   const name = `${clusterRole}-${user.replaceAll('/', '-')}`;
   const command = (kind: string, role: string) =>
-    revoke ? `delete ${kind} ${name}` : `create ${kind} ${name} --${role}=${clusterRole} --user=${user}`;
+    revoke
+      ? `delete ${kind} ${name} --ignore-not-found`
+      : `create ${kind} ${name} --${role}=${clusterRole} --user=${user}`;
   const everywhere = `kubectl ${command('clusterrolebinding', 'clusterrole')}`;
   const places = [...namespaces, ...(hasRole ? [clusterNames(project).namespace] : [])];
   const within = places.map((place) => `kubectl -n ${place} ${command('rolebinding', 'role')}`);
-  return [everywhere, ...within].join(' && ');
+  return [everywhere, ...within].join(revoke === true ? '; ' : ' && ');
 }

@@ -104,8 +104,12 @@ async function runAccess(
   const { plans, problems } = await readPlans(names, location, target);
   if (output === 'json') printJson(plans);
   else printLines(plans.flatMap(planLines));
-  for (const problem of problems) printError(`outrigger clusters access: ${problem}`);
-  return problems.length === 0 ? 0 : 1;
+  const unfenced = plans.filter(({ access, steps }) => revoke === true && access !== 'none' && steps.length === 0);
+  const open = unfenced.map(
+    ({ cluster }) => `cluster "${cluster}": not fenced; give --user NAME, or delete the credential of its functions`,
+  );
+  for (const problem of [...problems, ...open]) printError(`outrigger clusters access: ${problem}`);
+  return problems.length + open.length === 0 ? 0 : 1;
 }
 
 async function readPlans(

@@ -68,7 +68,7 @@ function judgeRoute({ from, last }: Route, { find, notSent, roles, deploy, at }:
 
 /** A deployment does not create a deleted queue again. */
 function sendFix(reason: string, otherwise: string, at: string): string {
-  if (!/ does not exist/.test(reason)) return otherwise;
+  if (!/^queue \S+ does not exist/.test(reason)) return otherwise;
   return `it was deleted: outrigger doctor${at} prints the command that creates it again`;
 }
 

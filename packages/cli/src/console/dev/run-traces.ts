@@ -35,7 +35,7 @@ export class RunTraces {
   join(id: string, timeline: readonly TimelineEntry[]): readonly TimelineEntry[] {
     const runs = this.#runs.get(id) ?? [];
     return timeline.map((entry) => {
-      const found = runs.find(({ span }) => messageIdOf(span) === entry.messageId);
+      const found = runs.find(({ span }) => span.traceId === entry.traceId && messageIdOf(span) === entry.messageId);
       return entry.type !== 'reconcile' || found === undefined ? entry : { ...entry, trace: this.#traceOf(found) };
     });
   }

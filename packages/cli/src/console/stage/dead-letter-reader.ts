@@ -70,8 +70,10 @@ export function createDeadLetterReader(
       queues.map(async (queue): Promise<{ readonly messages: readonly QueuedMessage[]; readonly more: number }> => {
         const { visible, inFlight } = await depth(queue, { signal });
         const number = visible + inFlight;
-        const { number: before, at = 0, messages: known = [] }: Partial<Received> = received.get(queue) ?? {};
-        const isFresh = before === number && Date.now() - at < maxReceivedMilliseconds;
+        // The same number again may be other letters.
+        if (received.get(queue)?.number !== number) received.delete(queue);
+        const { at = 0, messages: known = [] }: Partial<Received> = received.get(queue) ?? {};
+        const isFresh = Date.now() - at < maxReceivedMilliseconds;
         const messages = isFresh ? known : receives && number > 0 ? await receive(queue, number, signal) : [];
         return { messages, more: number - messages.length };
       }),

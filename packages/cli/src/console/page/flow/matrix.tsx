@@ -88,7 +88,6 @@ function Cluster({
   readonly controllers: readonly ControllerFlow[];
 }) {
   const { state, tone, text, since } = health;
-  const isUnread = state === 'unreachable' || state === 'not known';
   return (
     <tr>
       <th scope="row">
@@ -99,7 +98,7 @@ function Cluster({
         </span>
       </th>
       {controllers.map(({ name: controller, kind }) => (
-        <Cell key={controller} {...{ cluster: name, controller, kind, isUnread }} />
+        <Cell key={controller} {...{ cluster: name, controller, kind, state }} />
       ))}
       <td class="act">
         {state !== 'decommissioning' && (
@@ -120,13 +119,14 @@ type CellProps = {
   readonly cluster: string;
   readonly controller: string;
   readonly kind: string;
-  readonly isUnread: boolean;
+  readonly state: ClusterFlow['health']['state'];
 };
 
-function Cell({ cluster, controller, kind, isUnread }: CellProps) {
+function Cell({ cluster, controller, kind, state }: CellProps) {
   const { total, ready, tone } = tallies.value.get(keyOf(cluster, kind)) ?? { total: 0, ready: 0, tone: 'neutral' };
   const missing = total - ready;
-  if (isUnread)
+  // The watchers of a cluster may be not known while its objects are.
+  if (state === 'unreachable' || (state === 'not known' && total === 0))
     return (
       <td class="cell unknown" title={`${controller} in ${cluster}: not known`}>
         ?<span class="hidden"> not known</span>

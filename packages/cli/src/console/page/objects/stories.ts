@@ -41,7 +41,7 @@ export function storiesOf(timeline: readonly TimelineEntry[]): readonly (readonl
   for (const entry of entries) {
     const { at, type } = entry;
     if (type === 'reconcile') continue;
-    const isCause = type === 'change';
+    const isCause = type === 'change' && !isOwn(entry, runs);
     const story = isCause
       ? stories.find(({ run }) => startOf(run) >= at - seenLateMs)
       : stories.findLast(({ run }) => startOf(run) <= at && at <= run.at + writtenLateMs);
@@ -57,6 +57,12 @@ export function storiesOf(timeline: readonly TimelineEntry[]): readonly (readonl
   return groups;
 }
 
+/** Whether the controllers of these runs alone have written a change: it is the result of a run. */
+function isOwn({ writers = [] }: TimelineEntry, runs: readonly TimelineEntry[]): boolean {
+  const isTheirs = (manager: string) => runs.some(({ controller }) => manager.endsWith(`-${controller}`));
+  return writers.length > 0 && writers.every(({ manager }) => isTheirs(manager));
+}
+
 /** Whether a run wrote nothing, and nothing is to be said about it. */
 export function isQuiet({ run, causes, results }: Story): boolean {
   if (run === undefined || run.failed === true || run.postponed === true) return false;
@@ -65,7 +71,7 @@ export function isQuiet({ run, causes, results }: Story): boolean {
 
 /** The bars of a run: what waited before it, the run, and each request, as far as they are known. */
 export function barsOf(run: TimelineEntry): readonly Bar[] {
-  const { durationMs = 0, latencyMs = 0, trace, controller = '' } = run;
+  const { durationMs = 0, latencyMs = 0, trace, controller = '', cause } = run;
   const started = startOf(run);
   const { forwardedAt, queuedAt, requests = [] } = trace ?? {};
   const waits: readonly (readonly [string, number, number])[] =
@@ -75,7 +81,13 @@ export function barsOf(run: TimelineEntry): readonly Bar[] {
           ['Queue', queuedAt, started],
         ]
       : latencyMs > durationMs
-        ? [['Watcher and queue', started - (latencyMs - durationMs), started]]
+        ? [
+            [
+              cause === 'retry' ? 'Earlier attempts and waits' : 'Watcher and queue',
+              started - (latencyMs - durationMs),
+              started,
+            ],
+          ]
         : [];
   const from = waits[0]?.[1] ?? started;
   const runMs = Math.max(durationMs, ...requests.map((one) => one.startMs + one.durationMs));

@@ -21,7 +21,10 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
   );
 }
 
-const keyOf = ({ at, run, causes, results }: Story) => `${at}${(run ?? causes[0] ?? results[0])?.text}`;
+const keyOf = ({ at, run, causes, results }: Story) => {
+  const { controller, messageId, text } = run ?? causes[0] ?? results[0] ?? {};
+  return `${at}${controller}${messageId}${text}`;
+};
 
 /** Runs that wrote nothing, folded. */
 function Quiet({ runs }: { readonly runs: readonly Story[] }) {
@@ -35,7 +38,7 @@ function Quiet({ runs }: { readonly runs: readonly Story[] }) {
         <summary>
           {number} wrote nothing: {counts} <Time at={runs[0]?.at ?? 0} />
         </summary>
-        {runs.map(({ run }) => run !== undefined && <Run key={run.at} run={run} />)}
+        {runs.map(({ run }, index) => run !== undefined && <Run key={index} run={run} />)}
       </details>
     </li>
   );
@@ -53,12 +56,12 @@ function Told({ at, run, causes, results }: Story) {
         {run?.attempts !== undefined && <span class="tag">attempt {run.attempts + 1}</span>}
         <Time at={at} />
       </p>
-      {causes.map((one) => (
-        <Written key={one.at} entry={one} />
+      {causes.map((one, index) => (
+        <Written key={index} entry={one} />
       ))}
       {run !== undefined && <Run run={run} />}
-      {results.map((one) => (
-        <Written key={one.at} entry={one} />
+      {results.map((one, index) => (
+        <Written key={index} entry={one} />
       ))}
     </li>
   );
@@ -123,7 +126,10 @@ function Run({ run }: { readonly run: TimelineEntry }) {
             {latencyMs !== undefined && `, ${duration(latencyMs)} after the change`}
             {trace === undefined && requests > 0 && ` · ${requests === 1 ? '1 request' : `${requests} requests`}`}
             {trace === undefined && requests > 0 && ', times not known'}
-            {trace === undefined && traceId !== undefined && ` here: trace ${traceId}`}
+            {trace === undefined && traceId !== undefined && ` · trace ${traceId}`}
+            {trace !== undefined &&
+              requests > trace.requests.length &&
+              ` · the first ${trace.requests.length} of ${requests} requests`}
             {messageId !== undefined && (
               <>
                 {' · message '}
