@@ -59,10 +59,13 @@ export function functionUserAgent(controller: string, project = defaultProject):
   return `outrigger/${controllerLabelValue(controller, project)}`;
 }
 
-/** Returns the identity of the controller's function that has this User-Agent, or undefined for another client. */
-export function identityOfUserAgent(userAgent: string): string | undefined {
+/**
+ * Returns the user that an API server without credentials sees by the headers: a controller's function by its
+ * User-Agent; undefined for another client, which is the administrator.
+ */
+export function functionUser({ 'user-agent': userAgent = '' }: { readonly 'user-agent'?: string | undefined }) {
   const [, project, controller] = /^outrigger\/(?:([-a-z0-9]+)\.)?([-a-z0-9]+)$/.exec(userAgent) ?? [];
-  return controller === undefined ? undefined : controllerIdentity(controller, project);
+  return controller === undefined ? undefined : { username: controllerIdentity(controller, project), groups: [] };
 }
 
 /** The beginning of the names in a cluster, and of the field managers. */

@@ -10,7 +10,7 @@ import { kindOfRead } from '../api/reads.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
-import { functionUserAgent } from '../core/names.ts';
+import { functionUser, functionUserAgent } from '../core/names.ts';
 import { crdOf } from '../generate/crd/crd.ts';
 import { policiesOf } from '../generate/rbac/rbac.ts';
 import { applyStatus } from '../kube/apply/apply.ts';
@@ -19,7 +19,6 @@ import { isNotFound } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
-import { identifyFunction } from './function-identity.ts';
 import { type AppliedManifest, applyManifests, type Manifest, readManifests } from './manifests.ts';
 
 /** Options of startApiServer. */
@@ -95,7 +94,7 @@ async function startServerWithout(
   { crds = [], objects = [], ...options }: TestApiServerOptions,
 ): Promise<TestApiServer> {
   const ignored = new Set(statusesOf.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
-  const server = await startServer({ ...options, identify: identifyFunction });
+  const server = await startServer({ ...options, identify: functionUser });
   const client = createClient({ server: new URL(server.url) });
   async function applyAll(manifests: readonly Manifest[]): Promise<void> {
     for (const manifest of manifests) {

@@ -52,7 +52,7 @@ export async function crashAfterEachEffect(
   try {
     for (const prerequisite of subject.prerequisites) await namespace.create(prerequisite);
     // The first run starts functions and has no earlier objects next to it, so it differs from every other.
-    await runOnce(context, Number.POSITIVE_INFINITY);
+    const first = await runOnce(context, Number.POSITIVE_INFINITY);
     const baseline = await runOnce(context, Number.POSITIVE_INFINITY);
     onLine(`${killed}: ${baseline.effects.map((all, index) => `${steps[index]}: ${all.join(', ')}`).join('; ')}`);
     const maxEffects = Math.max(...baseline.effects.map(({ length }) => length));
@@ -63,7 +63,10 @@ export async function crashAfterEachEffect(
       kills += run.kills;
       const title = `${killed}, killed after effect ${after}`;
       differences.push(...run.differences.map((line) => `${title}: ${line}`));
-      const expectedKills = baseline.effects.filter((effects) => kindsOf(effects) >= after).length;
+      // A requeue may be due in a step of one run and not in that of another.
+      const isCertain = (_: unknown, step: number) =>
+        [first, baseline].every(({ effects }) => kindsOf(effects[step] ?? []) >= after);
+      const expectedKills = baseline.effects.filter(isCertain).length;
       if (run.kills < expectedKills) differences.push(`${title}: ${run.kills} kills instead of ${expectedKills}`);
       onLine(`${title}: ${run.kills} kills`);
     }

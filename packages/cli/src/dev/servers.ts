@@ -6,7 +6,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import type { Execute } from '@outrigger/apiserver/exec/execute';
 import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
-import { identifyFunction } from 'outrigger/internal/testing/function-identity';
+import { functionUser } from 'outrigger/internal/core/names';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
 import { keepObjects, readKeptObjects } from './kept-objects.ts';
@@ -48,7 +48,7 @@ export async function startCluster(
     const snapshot = keep ? await readKeptObjects(objectsFile) : undefined;
     keptObjects = Object.values(snapshot?.collections ?? {}).flat().length;
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot, identify: identifyFunction }),
+      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot, identify: functionUser }),
     );
     parts.defer(() => server.close());
     if (keep) {
