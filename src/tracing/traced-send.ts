@@ -62,7 +62,8 @@ export function createTracedSend(
         endMs: now(),
         attributes: {
           ...attributesOf(message),
-          ...{ 'messaging.system': 'aws_sqs', 'messaging.destination.name': queue },
+          'messaging.system': 'aws_sqs',
+          'messaging.destination.name': queue,
           'messaging.message.id': result.messageId,
         },
       });

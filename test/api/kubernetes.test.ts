@@ -15,10 +15,25 @@ type MayLackGeneration = {
 }[keyof Kinds];
 /** It compiles only with exactly these. */
 const mayLackGeneration: Readonly<Record<MayLackGeneration, true>> = {
-  ...{ ConfigMap: true, Event: true, LimitRange: true, Namespace: true, Node: true, PersistentVolume: true },
-  ...{ PersistentVolumeClaim: true, Pod: true, ResourceQuota: true, Secret: true, Service: true },
-  ...{ ServiceAccount: true, HorizontalPodAutoscaler: true, Lease: true, ClusterRole: true },
-  ...{ ClusterRoleBinding: true, Role: true, RoleBinding: true, StorageClass: true },
+  ConfigMap: true,
+  Event: true,
+  LimitRange: true,
+  Namespace: true,
+  Node: true,
+  PersistentVolume: true,
+  PersistentVolumeClaim: true,
+  Pod: true,
+  ResourceQuota: true,
+  Secret: true,
+  Service: true,
+  ServiceAccount: true,
+  HorizontalPodAutoscaler: true,
+  Lease: true,
+  ClusterRole: true,
+  ClusterRoleBinding: true,
+  Role: true,
+  RoleBinding: true,
+  StorageClass: true,
 };
 
 it('a bundle that uses one kind has no other, and nothing of the client', async () => {
@@ -26,8 +41,12 @@ it('a bundle that uses one kind has no other, and nothing of the client', async 
   const contents = `import { Deployment } from './kubernetes.ts'; console.log(Deployment.plural);`;
   const bundle = async (text: string) => {
     const { outputFiles, metafile } = await build({
-      ...{ stdin: { contents: text, resolveDir, loader: 'ts' }, bundle: true, write: false, metafile: true },
-      ...{ platform: 'node', format: 'esm' },
+      stdin: { contents: text, resolveDir, loader: 'ts' },
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'node',
+      format: 'esm',
     });
     return { text: outputFiles[0]?.text ?? '', inputs: Object.keys(metafile.inputs) };
   };

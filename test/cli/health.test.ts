@@ -45,9 +45,15 @@ async function stageConsole() {
   const client = system.client();
   const entries = z.record(z.string(), z.object({ server: z.string() }));
   const source = createStageSource([foo], {
-    ...{ name: 'prod', project: 'outrigger', sqs, urlPrefix, signal: ending.signal },
+    name: 'prod',
+    project: 'outrigger',
+    sqs,
+    urlPrefix,
+    signal: ending.signal,
     operator: {
-      ...{ dryRun: never, pauseController: never, pauseCluster: never },
+      dryRun: never,
+      pauseController: never,
+      pauseCluster: never,
       pausedControllers: async () => new Set<string>(),
     },
     clusters: async () =>

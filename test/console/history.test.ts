@@ -46,7 +46,10 @@ describe('the history of the local system', () => {
   it('a change of labels is in the timeline, and each change has who wrote it', () => {
     const { addChange, timeline } = history();
     const field = (manager: string, seconds: number, subresource = {}) => ({
-      ...{ manager, operation: 'Update', time: `2026-01-01T00:00:0${seconds}Z`, ...subresource },
+      manager,
+      operation: 'Update',
+      time: `2026-01-01T00:00:0${seconds}Z`,
+      ...subresource,
     });
     const status = field('outrigger-water-tank', 1, { subresource: 'status' });
     const first = tank(undefined, { managedFields: [field('kubectl-edit', 0), status], labels: { zone: 'a' } });

@@ -22,7 +22,11 @@ const id = 'alpha:gadgets.example.com/shop/one';
 const path = '/apis/example.com/v1/namespaces/shop/gadgets/one';
 const { signal } = new AbortController();
 const entry = (messageId: string, traceId = ''): TimelineEntry => ({
-  ...{ at: 9, type: 'reconcile', text: 'ran', messageId, traceId },
+  at: 9,
+  type: 'reconcile',
+  text: 'ran',
+  messageId,
+  traceId,
 });
 
 it('a change and its run are a waterfall: watcher, queue, and each request; of each object ten runs are kept', async () => {

@@ -132,7 +132,11 @@ export async function openStage(
   const urlPrefix = queues[0]?.url.replace(/[^/]*$/, prefix) ?? '';
   const lambda = startLambda(
     {
-      ...{ stack, queues, client: sqs, queueEndpoint: endpoint, taskRoot: root },
+      stack,
+      queues,
+      client: sqs,
+      queueEndpoint: endpoint,
+      taskRoot: root,
       onEvent: (event) => log(event.function, event.type === 'line' ? event.text : event.error.message),
       onProcesses: () => undefined,
     },
@@ -141,7 +145,14 @@ export async function openStage(
   parts.defer(() => lambda.stop());
   const environment = { ...aws.environment, AWS_ENDPOINT_URL: endpoint, AWS_ENDPOINT_URL_SQS: queueEndpoint };
   return {
-    ...{ stack, lambda, queues, sqs, urlPrefix, principals, terminated, environment },
+    stack,
+    lambda,
+    queues,
+    sqs,
+    urlPrefix,
+    principals,
+    terminated,
+    environment,
     depth: messagesOn(sqs, urlPrefix),
     createQueues: makeQueues,
     setTable: (to) => changeEntries({ aws: aws.client.endpoint, ...aws.client }, () => to, bucket),
@@ -207,7 +218,8 @@ async function schedule(aws: EmulatedAccount, prefix: string, method: 'POST' | '
 /** The same account in another region. */
 export function inRegion(aws: EmulatedAccount, region: string): EmulatedAccount {
   return {
-    ...{ ...aws, region },
+    ...aws,
+    region,
     environment: { ...aws.environment, AWS_REGION: region },
     client: { ...aws.client, region },
   };

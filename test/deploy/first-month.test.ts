@@ -204,16 +204,20 @@ describe('verify', () => {
     const deleted = 'it was deleted: outrigger doctor --stage proof prints the command that creates it again';
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
       {
-        ...{ state: 'wrong', about: 'function timers' },
+        state: 'wrong',
+        about: 'function timers',
         message: expect.stringMatching(/^it has not answered what water-tank, .*, wake sent within 20 s$/),
         fix: expect.stringContaining('the log of timers'),
       },
       {
-        ...{ state: 'wrong', about: 'function ingredient', fix: deleted },
+        state: 'wrong',
+        about: 'function ingredient',
+        fix: deleted,
         message: expect.stringMatching(/^nothing can be sent to it: queue ingredient\.fifo does not exist/),
       },
       {
-        ...{ state: 'wrong', about: 'clusters' },
+        state: 'wrong',
+        about: 'clusters',
         message: expect.stringMatching(
           /^the table cannot be read by water-tank, dinner, .*, resync: .*s3:\/\/.*(was deleted|does not exist)/,
         ),
@@ -264,9 +268,14 @@ async function runWatcher(on: EmulatedStage, arn: string) {
       file: path.join(root, 'dist/watcher/index.mjs'),
       environment: {
         ...on.environment,
-        ...{ AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey },
-        ...{ AWS_SESSION_TOKEN: credentials.sessionToken, QUEUE_URL_PREFIX: on.urlPrefix },
-        ...{ CLUSTER: 'berlin', KUBECONFIG: folder.at('kubeconfig'), HOST: '127.0.0.1', PORT: '0' },
+        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+        AWS_SESSION_TOKEN: credentials.sessionToken,
+        QUEUE_URL_PREFIX: on.urlPrefix,
+        CLUSTER: 'berlin',
+        KUBECONFIG: folder.at('kubeconfig'),
+        HOST: '127.0.0.1',
+        PORT: '0',
       },
       onEvent: (event) => void ('text' in event && lines.push(event.text)),
     },
@@ -284,7 +293,8 @@ async function assume(RoleArn: string) {
   const text = await answer.text();
   const part = (name: string) => new RegExp(`<${name}>(.*?)</${name}>`).exec(text)?.[1] ?? '';
   return {
-    ...{ accessKeyId: part('AccessKeyId'), secretAccessKey: part('SecretAccessKey') },
+    accessKeyId: part('AccessKeyId'),
+    secretAccessKey: part('SecretAccessKey'),
     sessionToken: part('SessionToken'),
   };
 }
@@ -346,7 +356,10 @@ describe('another region', () => {
   /** Runs a command of the page, where stage, cluster, regions and files have other names. */
   async function asOnPage(on: EmulatedStage, argv: readonly string[]): Promise<CommandResult> {
     const names: Readonly<Record<string, string>> = {
-      ...{ [stage]: 'prod', berlin: 'prod-1', [regions.home]: 'eu-central-1', [regions.next]: 'eu-west-1' },
+      [stage]: 'prod',
+      berlin: 'prod-1',
+      [regions.home]: 'eu-central-1',
+      [regions.next]: 'eu-west-1',
       ...Object.fromEntries(['clusters.json', 'prod-1.json'].map((name) => [folder.at(name), name])),
     };
     const [name = '', ...rest] = argv;

@@ -295,22 +295,38 @@ describe('the page', () => {
           { at: 1_040, type: 'status', text: 'level', changes: [{ path: 'a', before: '1', after: '2' }] },
           { at: 1_000, type: 'change', text: 'target', writers: [{ manager: 'kubectl', operation: 'Update' }] },
           {
-            ...{ at: 1_050, type: 'reconcile', controller: 'water-tank', text: 'ran', durationMs: 40, writes: 1 },
+            at: 1_050,
+            type: 'reconcile',
+            controller: 'water-tank',
+            text: 'ran',
+            durationMs: 40,
+            writes: 1,
             trace: {
-              ...{ startedAt: 1_010, forwardedAt: 1_000, queuedAt: 1_005 },
+              startedAt: 1_010,
+              forwardedAt: 1_000,
+              queuedAt: 1_005,
               requests: [{ method: 'PATCH', target: '/api/v1/nodes/a', status: 409, startMs: 2, durationMs: 9 }],
             },
           },
         ],
         tree: {
-          ...{ id: tank('north').id, kind: 'WaterTank', name: 'north', state: 'BelowTarget', tone: 'bad' },
+          id: tank('north').id,
+          kind: 'WaterTank',
+          name: 'north',
+          state: 'BelowTarget',
+          tone: 'bad',
           children: [{ id: 'a', kind: 'Pod', name: 'a', state: 'Running', tone: 'good', children: [] }],
         },
       });
       for (const state of ['Progressing', 'Paused', 'Deleting'] as const)
         fake.source.put(tank(state.toLowerCase(), { state }));
       fake.source.setFlow({
-        ...{ at: 0, changesPerSecond: 1, waitingTimers: 2, p50Ms: 10, p99Ms: 20, notes: ['a note'] },
+        at: 0,
+        changesPerSecond: 1,
+        waitingTimers: 2,
+        p50Ms: 10,
+        p99Ms: 20,
+        notes: ['a note'],
         clusters: [
           { name: 'one', paused: true, health: healthOf('paused') },
           { name: 'two', health: healthOf('unreachable', 'no response', Date.now()) },
@@ -329,8 +345,11 @@ describe('the page', () => {
             failuresPerSecond: 1,
           },
           {
-            ...{ name: 'dinner', kind: 'Dinner', health: healthOf('not known') },
-            ...{ reconcilesPerSecond: 0, failuresPerSecond: 0 },
+            name: 'dinner',
+            kind: 'Dinner',
+            health: healthOf('not known'),
+            reconcilesPerSecond: 0,
+            failuresPerSecond: 0,
           },
         ],
       });

@@ -4,7 +4,13 @@ import type { TimelineEntry } from '@outrigger/cli/console/wire';
 import { expect, it } from 'vitest';
 
 const run = (at: number, fields: Partial<TimelineEntry> = {}): TimelineEntry => ({
-  ...{ at, type: 'reconcile', controller: 'tank', text: `run ${at}`, durationMs: 50, writes: 1, ...fields },
+  at,
+  type: 'reconcile',
+  controller: 'tank',
+  text: `run ${at}`,
+  durationMs: 50,
+  writes: 1,
+  ...fields,
 });
 const event = (at: number, type: 'change' | 'status'): TimelineEntry => ({ at, type, text: `${type} ${at}` });
 /** The stories as texts: causes > run > results. */

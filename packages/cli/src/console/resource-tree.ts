@@ -75,7 +75,10 @@ const workloadStatus = z.looseObject({
 });
 
 const podTones: Readonly<Record<string, TreeNode['tone']>> = {
-  ...{ Running: 'good', Succeeded: 'good', Pending: 'busy', Failed: 'bad' },
+  Running: 'good',
+  Succeeded: 'good',
+  Pending: 'busy',
+  Failed: 'bad',
 };
 
 function nodeOf(

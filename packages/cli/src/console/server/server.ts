@@ -35,8 +35,10 @@ const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
     seconds: z.int().min(1).max(maxFaultSeconds).exactOptional(),
   }),
   z.object({
-    ...{ type: z.enum(['redrive', 'delete']), queue: z.string() },
-    ...{ messageId: z.string().exactOptional(), id: z.string().exactOptional() },
+    type: z.enum(['redrive', 'delete']),
+    queue: z.string(),
+    messageId: z.string().exactOptional(),
+    id: z.string().exactOptional(),
   }),
 ]);
 

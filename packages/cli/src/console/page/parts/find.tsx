@@ -21,15 +21,22 @@ function matchesOf(text: string): readonly Found[] {
   const { clusters = [], controllers = [] } = flow.value ?? {};
   const all: readonly Found[] = [
     ...clusters.map(({ name, health }) => ({
-      ...{ what: 'Cluster', name, of: health, href: objectHref(undefined, { cluster: name }) },
+      what: 'Cluster',
+      name,
+      of: health,
+      href: objectHref(undefined, { cluster: name }),
     })),
     ...controllers.map(({ name, kind, health }) => ({
-      ...{ what: 'Controller', name, of: health, href: objectHref(undefined, { kind }) },
+      what: 'Controller',
+      name,
+      of: health,
+      href: objectHref(undefined, { kind }),
     })),
     ...allRows.value.map((row) => ({
       what: clusters.length > 1 ? `${row.kind} in ${row.cluster}` : row.kind,
       name: row.namespace === undefined ? row.name : `${row.namespace}/${row.name}`,
-      ...{ of: row, href: objectHref(row.id, {}) },
+      of: row,
+      href: objectHref(row.id, {}),
     })),
   ];
   const words = text.toLowerCase().split(/\s+/);
