@@ -4,13 +4,14 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, expect, vi } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import * as z from 'zod';
 import { systemNamespace } from '../../src/core/names.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { untilEstablished } from '../support/established.ts';
 import { writeKinds } from '../support/sample-manifests.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
@@ -59,29 +60,14 @@ export async function usePlane({
   return { plane, kubectl, clientOf };
 }
 
-/** Resolves when each kind of a definition can be listed: an established kind is served a moment later. */
+/** Resolves when the kind of each definition is served. */
 async function untilServed(client: KubeClient): Promise<void> {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const { items } = definitions.parse((await client.request({ method: 'GET', path })).body);
-  for (const { spec } of items) {
-    const served = spec.versions.find((one) => one.served);
-    if (served === undefined) continue;
-    const list = { method: 'GET', path: `/apis/${spec.group}/${served.name}/${spec.names.plural}?limit=1` } as const;
-    await vi.waitFor(async () => await client.request(list), { timeout: 20_000, interval: 100 });
-  }
+  for (const { metadata } of items) await untilEstablished(client, metadata.name);
 }
 
-const definitions = z.object({
-  items: z.array(
-    z.object({
-      spec: z.object({
-        group: z.string(),
-        names: z.object({ plural: z.string() }),
-        versions: z.array(z.object({ name: z.string(), served: z.boolean() })),
-      }),
-    }),
-  ),
-});
+const definitions = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
 
 /** A cluster role with one rule, and its binding to users. */
 export function grant(name: string, rule: object, users: readonly string[]): readonly object[] {

@@ -85,8 +85,8 @@ describe('formatLog', () => {
     const failed = { ...reconciled('failed', 'change'), error: 'no reading' };
     const text = 'ran because it changed: failed: no reading';
     expect(of(failed)[0]?.text).toBe(text);
-    const stack = ['at reconcile (file:///work/shop/src/controllers/pump.ts:12:3)', 'caused by SyntaxError'];
-    expect(formatLog(JSON.stringify({ ...failed, stack }), { ...about, root: '/work/shop' })[0]?.text).toBe(
+    const stack = ['at reconcile (file:///srv/shop/src/controllers/pump.ts:12:3)', 'caused by SyntaxError'];
+    expect(formatLog(JSON.stringify({ ...failed, stack }), { ...about, root: '/srv/shop' })[0]?.text).toBe(
       `${text}\nat reconcile (src/controllers/pump.ts:12:3)\ncaused by SyntaxError`,
     );
     const spaced = { ...failed, stack: ['at reconcile (file:///my%20work/shop/src/a%20b.ts:1:2)'] };
@@ -139,11 +139,11 @@ describe('formatLambdaEvent', () => {
     reconcile: async () => ({ status: {}, conditions: {} }),
   });
   const labeller = ConfigMap.controller('labeller', { reconcile: async () => undefined });
-  const at = { prefix: 'outrigger-dev-', controllers: [pump, labeller], root: '/work/shop' };
+  const at = { prefix: 'outrigger-dev-', controllers: [pump, labeller], root: '/srv/shop' };
   const failure = (errorType: string, errorMessage: string) =>
     new FunctionError({
       ...{ errorType, errorMessage },
-      trace: ['Error', 'at x (/work/shop/node_modules/x/index.js:1:1)', 'at /work/shop/src/controllers/pump.ts:12:3'],
+      trace: ['Error', 'at x (/srv/shop/node_modules/x/index.js:1:1)', 'at /srv/shop/src/controllers/pump.ts:12:3'],
     });
   it.each([
     [

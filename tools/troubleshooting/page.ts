@@ -256,7 +256,7 @@ async function kubectl({ folder, kubectl: program }: Project, ...argv: readonly 
 /** Replaces what differs between two runs. */
 function steady(line: string, { folder }: Project): string {
   return line
-    .replaceAll(folder, '/work/shop')
+    .replaceAll(folder, '/srv/shop')
     .replace(/^\d\d:\d\d:\d\d {2}/, '')
     .replace(/^ {10}(?=\S)/, '  ')
     .replaceAll(/127\.0\.0\.1:(?!9797)\d+/g, '127.0.0.1:PORT')

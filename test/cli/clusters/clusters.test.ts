@@ -89,6 +89,8 @@ describe('clusters access', () => {
         'kubectl -n outrigger-system delete rolebinding outrigger-resync-me --ignore-not-found',
       ]),
     );
+    const leaving = await run({ old: { ...eks, decommissioning: true } }, '--region', 'eu-west-1', '--revoke');
+    expect(leaving.out.match(/delete-access-entry/g)).toHaveLength(registry.length + 1);
     const open = await run({ lab: secret }, '--region', 'eu-west-1', '--revoke');
     expect(open).toMatchObject({ status: 1, err: expect.stringContaining('cluster "lab": not fenced; give --user') });
     expectUserError(await run({ prod: eks }, '--revoke'), '--revoke: give the --region of the functions');

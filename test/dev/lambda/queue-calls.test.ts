@@ -128,8 +128,7 @@ describe('httpQueueCalls and the SDK', () => {
     'a response of another format': (_, response) => response.end('{"Messages":[{"Body":1}]}'),
     'a closed connection': (request) => request.socket.destroy(),
     'an incomplete response': (request, response) => {
-      response.writeHead(200, { 'content-length': 100 }).write('{"Mess');
-      setTimeout(() => request.socket.destroy(), 20);
+      response.writeHead(200, { 'content-length': 100 }).write('{"Mess', () => request.socket.destroy());
     },
   };
   it.each(Object.entries(failures))('httpQueueCalls repeats a call with the SDK after %s', async (_, listener) => {

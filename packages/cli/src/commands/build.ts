@@ -56,6 +56,7 @@ async function run(root: string, flags: Flags, signal: AbortSignal): Promise<num
   const ofTemplate = (['stage', 'param'] as const).find((option) => flags[option] !== undefined);
   if (cloudformation !== true && ofTemplate !== undefined)
     throw new UserError(`--${ofTemplate} is for --cloudformation; add it`);
+  // Before everything is bundled in vain.
   if (cloudformation === true) oslsProgram(root);
   try {
     if (ifStale === true) {

@@ -4,14 +4,16 @@ import { collectionName, type Key } from 'outrigger/internal/core/key';
 import type { ResourceName } from 'outrigger/internal/kube/client/object';
 
 type Collection = Pick<ResourceName, 'group' | 'plural'>;
+type ObjectKey = { readonly namespace?: string | undefined; readonly name: string };
 
 /** Returns the id of an object. */
-export function objectId(
-  cluster: string,
-  resource: Collection,
-  { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
-): string {
-  return `${cluster}:${collectionName(resource)}/${namespace ?? ''}/${name}`;
+export function objectId(cluster: string, resource: Collection, { namespace, name }: ObjectKey): string {
+  return idIn(cluster, collectionName(resource), { namespace, name });
+}
+
+/** Returns the id of an object of a collection, which is named as in a URL: `plural.group`. */
+export function idIn(cluster: string, collection: string, { namespace, name }: ObjectKey): string {
+  return `${cluster}:${collection}/${namespace ?? ''}/${name}`;
 }
 
 /** Splits an id. The name of one that is malformed is empty. */

@@ -41,7 +41,8 @@ export function accessPlan(
   deployment: AccessTarget,
 ): AccessPlan {
   const plan = { cluster, access: access.type };
-  if (decommissioning)
+  // What is being decommissioned is fenced like any other.
+  if (decommissioning && deployment.revoke !== true)
     return {
       ...plan,
       note: 'is being decommissioned; delete its access entries or bindings when it is gone',

@@ -1,6 +1,7 @@
 // The requests of the last runs of each object, from the spans of the functions and the watchers. Bounded: some runs of
 // each object, some requests of each run, and the objects that ran last. No content of an object is in a span.
 import type { CollectedSpan } from '../../dev/trace-collector.ts';
+import { idIn } from '../object-id.ts';
 import type { RunRequest, RunTrace, TimelineEntry } from '../wire.ts';
 
 const maxRuns = 10;
@@ -60,8 +61,9 @@ function messageIdOf({ attributes }: CollectedSpan): string {
 }
 
 function idOf(attributes: CollectedSpan['attributes']): string {
-  const { 'k8s.namespace.name': namespace = '', 'k8s.object.name': name = '' } = attributes;
-  return `${attributes['k8s.cluster.name']}:${attributes['k8s.object.resource']}/${namespace}/${name}`;
+  const { 'k8s.cluster.name': cluster = '', 'k8s.object.resource': collection = '' } = attributes;
+  const { 'k8s.namespace.name': namespace, 'k8s.object.name': name = '' } = attributes;
+  return idIn(cluster, collection, { namespace, name });
 }
 
 function requestOf({ startMs, endMs, attributes }: CollectedSpan, runStartMs: number): RunRequest {

@@ -70,11 +70,12 @@ export function createDeadLetterReader(
       queues.map(async (queue): Promise<{ readonly messages: readonly QueuedMessage[]; readonly more: number }> => {
         const { visible, inFlight } = await depth(queue, { signal });
         const number = visible + inFlight;
+        const known = received.get(queue);
+        if (known?.number === number && Date.now() - known.at < maxReceivedMilliseconds)
+          return { messages: known.messages, more: number - known.messages.length };
         // The same number again may be other letters.
-        if (received.get(queue)?.number !== number) received.delete(queue);
-        const { at = 0, messages: known = [] }: Partial<Received> = received.get(queue) ?? {};
-        const isFresh = Date.now() - at < maxReceivedMilliseconds;
-        const messages = isFresh ? known : receives && number > 0 ? await receive(queue, number, signal) : [];
+        received.delete(queue);
+        const messages = receives && number > 0 ? await receive(queue, number, signal) : [];
         return { messages, more: number - messages.length };
       }),
     );

@@ -25,7 +25,7 @@ const tallies = computed((): ReadonlyMap<string, Tally> => {
   );
 });
 
-/** How a cluster is shown: a paused one stays paused, whatever its objects are. */
+/** The worst of a cluster and its objects. */
 const toneOf = ({ name, health }: ClusterFlow, controllers: readonly ControllerFlow[]): Tone =>
   worst([health.tone, ...controllers.map(({ kind }) => tallies.value.get(keyOf(name, kind))?.tone ?? 'good')]);
 
@@ -98,7 +98,7 @@ function Cluster({
         </span>
       </th>
       {controllers.map(({ name: controller, kind }) => (
-        <Cell key={controller} {...{ cluster: name, controller, kind, state }} />
+        <Cell key={controller} cluster={name} controller={controller} kind={kind} state={state} />
       ))}
       <td class="act">
         {state !== 'decommissioning' && (

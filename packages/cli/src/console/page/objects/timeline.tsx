@@ -104,7 +104,7 @@ function Written({ entry: { type, text, tone, writers = [], changes = [] } }: { 
 }
 
 function Run({ run }: { readonly run: TimelineEntry }) {
-  const { text, latencyMs, durationMs, requests = 0, messageId, trace, traceId } = run;
+  const { text, latencyMs, durationMs, messageId } = run;
   const [first = '', ...more] = text.split('\n');
   const bars = barsOf(run);
   const total = Math.max(1, ...bars.map((bar) => bar.startMs + bar.durationMs));
@@ -124,12 +124,7 @@ function Run({ run }: { readonly run: TimelineEntry }) {
           <p class="entry-facts">
             took {duration(durationMs)}
             {latencyMs !== undefined && `, ${duration(latencyMs)} after the change`}
-            {trace === undefined && requests > 0 && ` · ${requests === 1 ? '1 request' : `${requests} requests`}`}
-            {trace === undefined && requests > 0 && ', times not known'}
-            {trace === undefined && traceId !== undefined && ` · trace ${traceId}`}
-            {trace !== undefined &&
-              requests > trace.requests.length &&
-              ` · the first ${trace.requests.length} of ${requests} requests`}
+            {requestsText(run)}
             {messageId !== undefined && (
               <>
                 {' · message '}
@@ -141,6 +136,15 @@ function Run({ run }: { readonly run: TimelineEntry }) {
       )}
     </>
   );
+}
+
+/** What the waterfall does not show of the requests. */
+function requestsText({ requests = 0, trace, traceId }: TimelineEntry): string {
+  if (trace !== undefined)
+    return requests > trace.requests.length ? ` · the first ${trace.requests.length} of ${requests} requests` : '';
+  const number = requests === 1 ? '1 request' : `${requests} requests`;
+  const known = requests === 0 ? '' : ` · ${number}, times not known`;
+  return traceId === undefined ? known : `${known} · trace ${traceId}`;
 }
 
 function Row({

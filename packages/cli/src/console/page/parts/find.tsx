@@ -2,7 +2,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { Tone } from '../../wire.ts';
 import { count } from '../format.ts';
-import { allRows, compareText, find, finding, flow, objectHref } from '../store.ts';
+import { allRows, find, finding, flow, objectHref } from '../store.ts';
 import { Icon } from './icon.tsx';
 import { useModal } from './modal.ts';
 import { StatePill } from './state-pill.tsx';
@@ -40,10 +40,10 @@ function matchesOf(text: string): readonly Found[] {
     })),
   ];
   const words = text.toLowerCase().split(/\s+/);
-  const begins = ({ name }: Found) => (name.slice(name.indexOf('/') + 1).startsWith(text.toLowerCase()) ? '0' : '1');
+  const begins = ({ name }: Found) => Number(name.slice(name.indexOf('/') + 1).startsWith(text.toLowerCase()));
   return all
     .filter(({ what, name }) => words.every((word) => `${what} ${name}`.toLowerCase().includes(word)))
-    .sort((a, b) => compareText(begins(a), begins(b)));
+    .sort((a, b) => begins(b) - begins(a));
 }
 
 export function Find() {
