@@ -86,6 +86,20 @@ describe('a message', () => {
     );
   });
 
+  it('a body of exactly the longest length is read and written whole: bytes count, not characters', () => {
+    const room = maxMessageBytes - bodyWith({ more: '' }).length;
+    const more = (bytes: number) => bodyWith({ more: `${'x'.repeat(bytes % 2)}${'é'.repeat(Math.floor(bytes / 2))}` });
+    expect(parseMessage(more(room))).toEqual(aMessage());
+    expect(() => parseMessage(more(room + 1))).toThrow(MessageError);
+    const merged = { count: 1, causes: [asCommand().cause] };
+    const [escaped, start] = ['\u0001'.repeat(253), '\u0001'.repeat(120)];
+    const written = Array.from({ length: 133 }, (_, index) =>
+      formatMessage(aMessage({ controller: escaped, cluster: escaped, name: start + 'n'.repeat(index), merged })),
+    );
+    const whole = written.filter((body) => parseMessage(body).merged !== undefined);
+    expect(Buffer.byteLength(whole.at(-1) ?? '')).toBe(maxMessageBytes);
+  });
+
   it('a name with characters that SQS rejects and an API server accepts is escaped, and read back', () => {
     const name = 'a\uFFFEb\uFFFFc';
     const body = formatMessage(aMessage({ name }));

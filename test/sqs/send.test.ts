@@ -190,3 +190,8 @@ it('batches always contain all items in order, ten at most, and at most 256 KiB 
     }),
   );
 });
+
+it('batches fill 256 KiB to the last byte, and begin anew with the next one', () => {
+  const sizes = [262_143, 1, 262_143, 2];
+  expect(batches(sizes, (size) => size)).toEqual([[262_143, 1], [262_143], [2]]);
+});

@@ -60,3 +60,25 @@ it('what cannot be sent, a table that cannot be read, and a kind that may not be
   const [, cluster] = judged([answer(2, { clusters: [{ cluster: 'berlin', ms: 3, error }] }), ...rest]);
   expect(cluster).toMatchObject({ fix: expect.stringContaining('outrigger clusters access berlin --stage prod') });
 });
+
+it('the latency of a stage is from warm answers: the median of queue to function, and two requests', () => {
+  const routes = ['one', 'two', 'three'].map((name) => ({ from: name, last: name }));
+  const took = { one: 31, two: 700, three: 29 } as const;
+  const clusters = [
+    { cluster: 'berlin', ms: 400, requestMs: 12, user: 'u' },
+    { cluster: 'oslo', ms: 8000, error: 'no response' },
+  ];
+  const judgement = { notSent: new Map(), seconds: 90, at: '', deploy: '', roles: undefined };
+  const find = (from: string, left: number) =>
+    answer(left, { ...{ from, clusters }, ...(left === 0 ? { tookMs: took[from as keyof typeof took] } : {}) });
+  const about = (found: ReturnType<typeof judge>) => found.filter((one) => one.about === 'latency');
+  expect(about(judge(routes, { ...judgement, find }))).toMatchObject([
+    {
+      ...{ state: 'ok', about: 'latency' },
+      message:
+        'about 55 ms from a change to its status: 31 ms from queue to function (at most 700 ms), and two requests of 12 ms',
+    },
+  ]);
+  const withoutClusters = (from: string, left: number) => ({ ...find(from, left), clusters: [] });
+  expect(about(judge(routes, { ...judgement, find: withoutClusters }))).toEqual([]);
+});

@@ -9,6 +9,8 @@ import { type Route, stepsOf } from './routes.ts';
 const clusterAnswer = z.object({
   cluster: z.string(),
   ms: z.number(),
+  /** One request on a connection that was open; absent from functions of former versions. */
+  requestMs: z.number().optional(),
   user: z.string().optional(),
   error: z.string().optional(),
 });

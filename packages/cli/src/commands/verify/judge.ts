@@ -30,8 +30,30 @@ export function judge(routes: readonly Route[], judgement: Judgement): readonly 
     return failFinding(`function ${name}`, `it has not answered${of} within ${seconds} s`, fix);
   });
   const others = routes.filter(({ from }) => !ended.some((one) => one.from === from));
-  return [...silent, ...others.map((one) => judgeRoute(one, judgement)), ...judgeClusters(routes, judgement)];
+  return [
+    ...[...silent, ...others.map((one) => judgeRoute(one, judgement)), ...judgeClusters(routes, judgement)],
+    ...latency(routes, judgement.find),
+  ];
 }
+
+/**
+ * The time from a change to its status, without the reconciler's own, once functions are warm: a function that gets the
+ * probe last has answered before. A reconcile reads the object and writes its status.
+ */
+function latency(routes: readonly Route[], find: FindAnswer): readonly Finding[] {
+  const toFunction = routes.flatMap(({ from }) => find(from, 0)?.tookMs ?? []).toSorted((a, b) => a - b);
+  const requests = routes.flatMap(({ from }) => {
+    const clusters = find(from, 2)?.clusters ?? [];
+    return 'error' in clusters ? [] : clusters.flatMap(({ requestMs }) => requestMs ?? []);
+  });
+  const [typical, slowest] = [middle(toFunction), toFunction.at(-1)];
+  const request = middle(requests.toSorted((a, b) => a - b));
+  if (typical === undefined || request === undefined) return [];
+  const parts = `${typical} ms from queue to function (at most ${slowest} ms), and two requests of ${request} ms`;
+  return [passFinding('latency', `about ${typical + 2 * request} ms from a change to its status: ${parts}`)];
+}
+
+const middle = (sorted: readonly number[]) => sorted[Math.floor(sorted.length / 2)];
 
 function judgeRoute({ from, last }: Route, { find, notSent, roles, deploy, at }: Judgement): Finding {
   const about = `function ${from}`;
