@@ -93,6 +93,14 @@ describe('cells', () => {
   it('a key that was received early gets an exact second: SQS remembers the cells of the time until then', () => {
     const { slot, dueAt } = slotAt({ key: 'a', atMs: 1_000_300_000, nowMs: 1_000_000_000, afterDueAt: 1_000_200 });
     expect([slot, dueAt]).toEqual(['1/1000300', 1_000_300]);
+    // Two seconds before its due time a message is not early, as clocks differ.
+    const punctual = slotAt({ key: 'a', atMs: 1_000_300_000, nowMs: 1_000_198_000, afterDueAt: 1_000_200 });
+    expect(widthOf(punctual.slot)).toBeGreaterThan(90);
+  });
+
+  it('a time that the current message was due at is a second later: the same due time would be the same message', () => {
+    const { dueAt } = slotAt({ key: 'a', atMs: 1_000_300_000, nowMs: 1_000_290_000, afterDueAt: 1_000_300 });
+    expect(dueAt).toBe(1_000_301);
   });
 
   it('the messages of a wide cell meet at its beginning, then wait until each is due', () => {
@@ -129,6 +137,18 @@ describe('timerDelaySeconds', () => {
         else expect(delaySeconds).toBe(Math.max(0, Math.ceil(dueAt - nowMs / 1000)));
       }),
     );
+  });
+
+  it('a wait of 900 seconds is the longest one without a hop, to the due time and to the meeting of a wide cell', () => {
+    const nowMs = 1_000_000_000;
+    const at = (dueAt: number, slot?: string) => timerDelaySeconds({ key: 'a', nowMs, dueAt, slot });
+    expect(at(1_000_900)).toEqual({ delaySeconds: 900, hops: false });
+    expect(at(1_000_901).hops).toBe(true);
+    const width = 300;
+    const cell = Math.floor((1_000_900 - resyncOffset('a', width)) / width);
+    const meetsAt = cell * width + resyncOffset('a', width);
+    const early = { key: 'a', nowMs: (meetsAt - 900) * 1000, dueAt: meetsAt + 200, slot: `${width}/${cell}` };
+    expect(timerDelaySeconds(early)).toEqual({ delaySeconds: 900, hops: true });
   });
 
   it('the hops of a key are at the same times for all its messages, so that they are received in one batch', () => {
