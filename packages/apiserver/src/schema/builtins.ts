@@ -1,6 +1,7 @@
 // Reads the schemas of built-in kinds. They reference each other by name, and the schema of CustomResourceDefinition
 // references itself. References are resolved into one object graph on first use, so unused schemas are never parsed.
-import { builtinSchemas } from './builtin-schemas.ts';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { anythingSchema, type Schema } from './schema.ts';
 
 /** A schema as published: it can reference other schemas by name. */
@@ -22,6 +23,12 @@ export type BuiltinSchemas = {
   readonly objectMeta: Schema;
 };
 
+/**
+ * The types of the built-in kinds, one line each: the name of a type in OpenAPI, its fields as `number:field`, with
+ * `>type` where the field is inlined in JSON, and the schema as JSON, with its fields in the order of the server's. A
+ * `$ref` is such a name. test/cluster/builtin-schemas.test.ts writes the file. The package has it beside its sources.
+ */
+const builtinSchemas = path.join(import.meta.dirname, '../../src/schema/builtin-schemas.txt');
 const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 // These schemas are published as a choice of types. The entries here describe how the server handles them.
 const specialSchemas: Readonly<Record<string, Schema>> = {
@@ -37,10 +44,9 @@ export const publishedSchemas: BuiltinSchemas = createBuiltinSchemas();
 
 function createBuiltinSchemas(): BuiltinSchemas {
   const lines = new Map(
-    builtinSchemas.map((line) => {
-      const [, name = '', numbers = '', json = ''] = /^(\S+) ?([^{]*)(.*)$/s.exec(line) ?? [];
-      return [name, { numbers, json }];
-    }),
+    [...readFileSync(builtinSchemas, 'utf8').matchAll(/^(\S+) ?([^{\n]*)(.*)$/gm)].map(
+      ([, name = '', numbers = '', json = '']) => [name, { numbers, json }],
+    ),
   );
   const known = new Map<string, Schema>(Object.entries(specialSchemas));
   const published = (name: string): SchemaSource => {
